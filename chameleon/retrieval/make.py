@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build, Progress
+from chameleon.retrieval.dense import GIVEN, open_vectors
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.embeddings import NONE, automatic, missing_packages, require, require_reranker
+from chameleon.retrieval.embeddings import NONE, automatic, require
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.manifest import Manifest, is_index
+from chameleon.retrieval.models import missing_packages, require_reranker
 from chameleon.retrieval.retriever import (
     Bm25,
     Dense,
@@ -26,7 +28,6 @@ from chameleon.retrieval.retriever import (
     by_sum,
 )
 from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec, StoreSpec
-from chameleon.retrieval.vectors import GIVEN, open_vectors
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore

@@ -15,7 +15,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 from chameleon.errors import ModelError
-from chameleon.retrieval.embeddings import once, require_reranker, telling
+from chameleon.retrieval.models import once, require_reranker, telling
 from chameleon.retrieval.spec import LOCAL, MINILM
 
 _working = threading.Lock()  # tokenizers take one caller at a time

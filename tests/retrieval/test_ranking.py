@@ -7,7 +7,7 @@ import math
 import pytest
 
 from chameleon.errors import InputError, InventoryError
-from chameleon.retrieval import embeddings
+from chameleon.retrieval import models
 from chameleon.retrieval.ranking import similarities
 from tests.retrieval.hashed import Hashed
 
@@ -32,7 +32,7 @@ def test_vectors_by_cosine(hashed: Hashed) -> None:
 
 
 def test_auto_is_by_words_where_minilm_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "find_spec", lambda _: None)
+    monkeypatch.setattr(models, "find_spec", lambda _: None)
     assert similarities("harbour", TEXTS) == similarities("harbour", TEXTS, "bm25")
 
 

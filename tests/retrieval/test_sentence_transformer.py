@@ -12,8 +12,9 @@ import pytest
 
 from chameleon.errors import ModelError
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.embeddings import embedder, missing_packages
+from chameleon.retrieval.embeddings import embedder
 from chameleon.retrieval.make import build_index, make_retriever
+from chameleon.retrieval.models import missing_packages
 from chameleon.retrieval.ranking import similarities
 from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
 from chameleon.retrieval.spec import MINILM

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.retrieval import embeddings
+from chameleon.retrieval import models
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import Index
@@ -89,7 +89,7 @@ def test_only_what_is_new_is_embedded(tmp_path: Path, hashed: Hashed, monkeypatc
 def killed(path: Path, model: Hashed, documents: Iterable[Document], **more: Any) -> int:
     """Let a build die after its first texts were embedded and saved; return how many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chameleon.retrieval.vectors._SAVED_EVERY", -1)
+        patch.setattr("chameleon.retrieval.dense._SAVED_EVERY", -1)
         model.lives = len(model.passages) + 1
         with pytest.raises(KeyboardInterrupt):
             built(path, model, documents, **more)
@@ -237,7 +237,7 @@ def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
         patch.setitem(sys.modules, "faiss", None)
         with pytest.raises(MissingPackage, match="pip install faiss-cpu"):
             make_retriever(index)
-    monkeypatch.setattr(embeddings, "find_spec", lambda _: None)
+    monkeypatch.setattr(models, "find_spec", lambda _: None)
     index = Index.open(index.path)
     assert make_retriever(index).search("river") == make_retriever(index, "lexical").search("river")
     with pytest.raises(MissingPackage, match="pip install"):

