@@ -20,7 +20,7 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import Spec, settings_at
-from chameleon.retrieval.manifest import LEDGER, is_index
+from chameleon.retrieval.manifest import LEDGER, VECTORS, is_index
 from chameleon.table.records import printable, shown
 
 if TYPE_CHECKING:
@@ -85,14 +85,17 @@ def index_files(
     when there is no table, for another retriever than the index was built for, and as `build_index` and
     `with_summaries` do.
 
-    An index that is damaged is built anew of these sources alone; `damaged` of the summary says of what.
+    Of an index that is damaged, vectors are made anew, and all else is built anew of the sources; `damaged`
+    of the summary says why. Raises `InputError` where it holds files that are not among them.
     """
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     try:
         return _indexed(sources, out, retriever, progress, with_summaries)
     except Damaged as problem:
-        for_this = clear(out, problem, Ledger.load(out).retriever if retriever is None else retriever)
+        ledger = Ledger.load(out)
+        _require_all(ledger, sources, problem)
+        for_this = clear(out, problem, ledger.retriever if retriever is None else retriever)
         summary = _indexed(sources, out, for_this, progress, with_summaries)
         return replace(summary, damaged=f"{problem.where}: {problem.what}")
 
@@ -131,7 +134,7 @@ def _indexed(
         intended = ledger.intended(before)
         if intended != ledger:
             intended.save(out)  # should the process die now, the next run knows what it may find
-        build.commit(progress and (lambda done, total: progress(done, total or 0, "embedding tables")))
+        build.commit()
         ledger.save(out)
     summary.held = len(Index.open(out))
     summary.seconds = time.monotonic() - begun
@@ -179,6 +182,8 @@ class _Reading:
                 for document in self._read(path, name):
                     ids.append(document.id)
                     yield document
+                    if len(ids) % 50 == 0:
+                        self.progress(number, len(self.files), f"{name}, table {len(ids):,}")
             except ChameleonError as error:
                 self.summary.left_out.append(LeftOut.of(error, name))
             except Exception as error:  # a file may be damaged in ways that its reader does not know
@@ -190,7 +195,7 @@ class _Reading:
                 entry = Entry(name, stamp, digest, ids, left_out, self.summarises)
                 self.ledger.entries[str(path)] = entry
             if ids and old and old.summarised and not self.summarises:
-                self.summary.notes.append(Note(name, "had summaries, has changed, and is indexed without"))
+                self.summary.notes.append(Note(name, "had summaries, and is indexed without"))
             self.summary.files += bool(ids)
             self.summary.without += not ids and not left_out
         self.progress(len(self.files), len(self.files), "")
@@ -252,6 +257,18 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], li
         summary.left_out += walk.left_out
         unread += walk.unread
     return [_Source(path, relative) for path, relative in found.items()], unread
+
+
+def _require_all(ledger: Ledger, sources: Sequence[Path], problem: Damaged) -> None:
+    """Raise `InputError` where a damaged index holds files that would not be read for a new one."""
+    given = [source.resolve() for source in sources]
+    others = [path for path in ledger.entries if not any(map(Path(path).is_relative_to, given))]
+    if others and VECTORS not in Path(problem.where).parts:
+        raise InputError(
+            f"{problem.what}, and of the files in it {len(others):,} are not given, such as {others[0]}",
+            where=problem.where,
+            hint="Give all of them, and it is built anew; or build another index.",
+        )
 
 
 def _vanished(

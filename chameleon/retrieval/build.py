@@ -1,11 +1,13 @@
-"""Making an index, adding to it and taking out of it: one transaction of the engine, then the vectors."""
+"""Making an index, adding to it and taking out of it: vectors first, then one transaction of the engine."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterable, Sized
 from contextlib import suppress
 from dataclasses import replace
+from os import urandom
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from chameleon.errors import InputError
 from chameleon.retrieval import engine
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, LAYOUT, TERMS, Damaged, failing
-from chameleon.retrieval.index import Index
+from chameleon.retrieval.index import Index, is_plain
 from chameleon.retrieval.layout import Layout
 from chameleon.retrieval.manifest import BUILDING, MANIFEST, VECTORS, WORDS, Manifest, check_ours, is_index
 
@@ -23,15 +25,18 @@ if TYPE_CHECKING:
     import tantivy
     from langchain_core.vectorstores import VectorStore
 
+    from chameleon.retrieval.dense import Embedding
+
 Progress = Callable[[int, int | None], object]
 """Told how many documents are done, and of how many where that is known."""
 _TOLD_EVERY = 100
+_LONGEST_ID = 1_000
 
 
 class Build:
     """One change of an index, from its lock to its commit; until then whoever opens it sees the old one.
 
-    `settings` are what a new index is to have besides words; those of one that is there stay.
+    `settings` are what a new index is to have; of those of one that is there the retriever may change.
     """
 
     def __init__(self, path: Path, settings: Manifest, store: VectorStore | None = None) -> None:
@@ -43,34 +48,56 @@ class Build:
     def _look(self) -> None:
         self._state = engine.meta_check(self._words)
         self.old = Index.open(self.path) if is_index(self.path) else None
-        self.manifest = self.old.manifest if self.old else self._settings
+        known = self.old.manifest if self.old else self._settings
+        self.manifest = replace(known, retriever=self._settings.retriever)
         self._changed = self.old is None
 
     def __enter__(self) -> Build:
         self._index = engine.make_index(self._words)
         self._writer: tantivy.IndexWriter = engine.writer(self._index, self._words)
-        if engine.meta_check(self._words) != self._state:  # another build has ended in between
-            self._look()
-        self._vectors = None
-        if self.manifest.embeddings:  # what they lack is told before anything is read
-            from chameleon.retrieval.dense import opened_for_build
-
-            self._vectors = opened_for_build(self.path, self.manifest, self._store)
-        with failing(self.path, "written"):
-            (self.path / BUILDING).touch()
-            self._writer.garbage_collect_files()  # what a build that died has left
-            if self.old is None:
-                self._writer.delete_all_documents()
-        self._next = (self.old.last_key() >> DIGEST) + 1 if self.old else 0
+        try:
+            if engine.meta_check(self._words) != self._state:  # another build has ended in between
+                self._look()
+            self._begin()
+        except BaseException:
+            self._end(is_failed=True)
+            raise
         return self
+
+    def _begin(self) -> None:
+        mark, fresh = self.path / BUILDING, self.old is None
+        if fresh:  # what a build that died was for is gone on with; else its vectors are of no use
+            told = {"embeddings": self.manifest.embeddings, "store": self.manifest.store}
+            before = _read(mark)
+            if {key: before.get(key) for key in told} != told:
+                shutil.rmtree(self.path / VECTORS, ignore_errors=True)
+                before = {}
+            place = before.get("place") or f"chameleon_{urandom(8).hex()}"
+            self.manifest = replace(self.manifest, place=place)
+        with failing(self.path, "written"):
+            if fresh:
+                mark.write_text(json.dumps({**told, "place": place}), "utf-8")
+                self._writer.delete_all_documents()
+            mark.touch()
+            self._writer.garbage_collect_files()  # what a build that died has left
+        self._embedding: Embedding | None = None
+        if self.manifest.embeddings:
+            from chameleon.retrieval.dense import Embedding, opened_vectors
+
+            vectors = opened_vectors(self.path, self.manifest, self._store, for_build=True)
+            self._embedding = Embedding(vectors)
+        self._next = (self.old.last_key() >> DIGEST) + 1 if self.old else 0
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._end(is_failed=error is not None)
+
+    def _end(self, *, is_failed: bool) -> None:
         with suppress(Exception):  # a commit that has failed has told so
-            if error is not None:
+            if is_failed:
                 self._writer.rollback()
-                if self.old and self.manifest.check == engine.meta_check(self._words):
+                if self.old and self.old.manifest.check == engine.meta_check(self._words):
                     (self.path / BUILDING).unlink()
         with suppress(Exception):
             self._writer.wait_merging_threads()
@@ -92,32 +119,43 @@ class Build:
                 self.old.place(id)
             self._delete(id)
 
-    def commit(self, progress: Progress | None = None) -> None:
-        """Put the new state in the place of the old one, unless they are the same.
-
-        `progress` is told how many documents are embedded, of how many.
-        """
-        if self._changed:
-            with failing(self.path, "written"):
+    def commit(self) -> None:
+        """Put the new state in the place of the old one, unless they are the same."""
+        if self._embedding:
+            self._embedding.save()  # before the words: who opens the index has vectors of all documents
+        with failing(self.path, "written"):
+            if self._changed:
                 self._writer.commit()
                 self._index.reload()
-        if self._vectors is not None:
-            from chameleon.retrieval.dense import bring_up_to_date
-
-            index = Index(self.path, replace(self.manifest, check=engine.meta_check(self._words)))
-            bring_up_to_date(index, self._vectors, progress)
+                for file in self._words.glob("*.json"):  # which the engine lets nobody else read
+                    file.chmod((self.path / BUILDING).stat().st_mode)
+        self._write_manifest()
+        if self._embedding:
+            self._embedding.finish(Index(self.path, self.manifest))
         with suppress(Exception):
             self._writer.wait_merging_threads()  # which gives the lock back
-        self._writer = engine.writer(self._index, self._words)
-        for file in self._words.glob("*.json"):  # which the engine lets nobody else read
-            file.chmod((self.path / BUILDING).stat().st_mode)
-        replace(self.manifest, check=engine.meta_check(self._words)).write(self.path)
-        (self.path / BUILDING).unlink(missing_ok=True)
+        with suppress(InputError):  # where another build begins at once, it ends what is left to do
+            self._writer = engine.writer(self._index, self._words)
+            self._write_manifest()
+            (self.path / BUILDING).unlink(missing_ok=True)
+
+    def _write_manifest(self) -> None:
+        self.manifest = replace(self.manifest, check=engine.meta_check(self._words))
+        self.manifest.write(self.path)
 
     def _add(self, document: Document) -> None:
+        if not isinstance(document, Document):
+            kind = type(document).__name__
+            hint = "Make each a chameleon.retrieval.document.Document."
+            raise InputError(f"an index is built of documents, not of {kind}", hint=hint)
         place = ", ".join(f"{key} {value}" for key, value in document.source.items())
-        if not document.id:
-            raise InputError("a document has no id", where=place)
+        if not (
+            isinstance(document.id, str) and 0 < len(document.id) <= _LONGEST_ID and is_plain(document.id)
+        ):
+            what = (
+                f"a document's id is a text of 1 to {_LONGEST_ID:,} characters, not {str(document.id)[:40]!r}"
+            )
+            raise InputError(what, where=place)
         if document.id in self._seen:
             raise InputError(f"the id {document.id!r} is given twice", where=place, hint="Give each its own.")
         self._seen.add(document.id)
@@ -128,17 +166,20 @@ class Build:
             self._delete(document.id)
         layout = Layout.of(document)
         digest = crc32(repr(sorted(self.manifest.embeddings.items())).encode(), crc32(line))
+        key = self._next << DIGEST | digest >> 32 - DIGEST
         fields: dict[str, Any] = {
             ID: document.id,
             TERMS: " ".join(layout.weighted()),
             DOCUMENT: line,
             LAYOUT: layout.to_bytes(),
-            KEY: self._next << DIGEST | digest >> 32 - DIGEST,
+            KEY: key,
         }
         with failing(self.path, "written"):
             self._writer.add_document(engine.load().Document(**fields))
         self._next += 1
         self._changed = True
+        if self._embedding:
+            self._embedding.add(key, document)
 
     def _delete(self, id: str) -> None:
         with failing(self.path, "written"):
@@ -146,14 +187,25 @@ class Build:
         self._changed = True
 
 
-def clear(folder: Path, problem: Damaged, retriever: Any) -> Any:
-    """Remove what is left of a damaged index, and return the retriever that it was built for.
+def _read(mark: Path) -> dict[str, Any]:
+    """Return what a build that died was for, as far as it said so."""
+    with suppress(OSError, ValueError):
+        found = json.loads(mark.read_bytes())
+        return found if isinstance(found, dict) else {}
+    return {}
 
-    What is known of the files stays. Raises `InputError` for a folder that holds anything else than an index,
-    and where nothing tells the retriever.
+
+def clear(folder: Path, problem: Damaged, retriever: Any) -> Any:
+    """Remove what is damaged of an index, and return the retriever that it was built for.
+
+    Vectors alone where only they are damaged. What is known of the files stays. Raises `InputError` for a
+    folder that holds anything else than an index, and where nothing tells the retriever.
     """
     check_ours(folder)
-    if not (folder / WORDS).is_dir():
+    if VECTORS in Path(problem.where).parts[-2:]:
+        shutil.rmtree(folder / VECTORS)
+        return Manifest.read(folder).retriever
+    if not (folder / WORDS).is_dir() and b"chameleon-index" not in (folder / MANIFEST).read_bytes():
         raise InputError(
             f"the folder holds something else: {MANIFEST}",
             where=str(folder),

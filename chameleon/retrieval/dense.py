@@ -1,18 +1,19 @@
-"""The vectors of an index: opened, and brought up to date with its documents."""
+"""The vectors of an index: opened, and made for its documents."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chameleon.errors import InputError
+from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import embedder
 from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.faiss_vectors import FaissVectors
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.manifest import BUILDING, VECTORS, Manifest, is_index
+from chameleon.retrieval.manifest import VECTORS, Manifest, is_index
 from chameleon.retrieval.texts import about, texts
 from chameleon.retrieval.vector_stores import StoreVectors, store_of
 from chameleon.retrieval.vectors import Vectors, sum_of
@@ -21,73 +22,85 @@ if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
 GIVEN = "given"
-"""What the manifest says of a store that is an object: whoever opens the index gives it again."""
+"""What the manifest says of a store that is an object, and of the model that such a one embeds by."""
 TEXTS = 8
 _AT_ONCE = 64
 _SAVED_EVERY = 60.0  # seconds
 _WHOLE = 0x2144DF1C  # the CRC-32 of whatever ends with its own CRC-32
 
 
-def bring_up_to_date(
-    index: Index, vectors: Vectors, progress: Callable[[int, int | None], object] | None = None
-) -> None:
-    """Give every document of an index its vectors, and take those of others out.
+class Embedding:
+    """Gives documents their vectors while they are added to an index.
 
     What was done is saved about once a minute, so that a build that dies goes on from there.
     """
-    places = list(index.places())
-    living, there = dict(zip(index.keys(places), places, strict=True)), vectors.keys()
-    gone = sorted(there - living.keys())
-    if not is_index(index.path):  # a build that died has left them, maybe by another model
-        vectors.change(gone, ())
-        gone = []
-    new, saved = [(key, place) for key, place in living.items() if key not in there], time.monotonic()
-    for start in range(0, len(new), _AT_ONCE):
-        some = new[start : start + _AT_ONCE]
-        documents = [(key, index.document_at(place)) for key, place in some]
-        written = [(key, [about(each), *texts(each, TEXTS)]) for key, each in documents]
-        vectors.change((), [(key, list(dict.fromkeys(said))) for key, said in written])
-        if progress:
-            progress(start + len(some), len(new))
-        if time.monotonic() - saved > _SAVED_EVERY:
-            vectors.save(is_last=False)
-            saved = time.monotonic()
-    vectors.change(gone, ())  # last: whoever has the old index open finds them
-    vectors.save()
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors, self._there = vectors, vectors.keys()
+        self._waiting: list[tuple[int, list[str]]] = []
+        self._saved, self._has_changed = time.monotonic(), False
+
+    def add(self, key: int, document: Document) -> None:
+        """Embed a document, unless it has its vectors."""
+        if key in self._there:
+            return
+        self._there.add(key)
+        self._waiting.append((key, list(dict.fromkeys([about(document), *texts(document, TEXTS)]))))
+        if len(self._waiting) >= _AT_ONCE:
+            self._embed()
+
+    def save(self) -> None:
+        """Bring to the disk what was added; what is to go is still there."""
+        self._embed()
+        if self._has_changed:
+            self.vectors.save(is_last=False)
+
+    def finish(self, index: Index) -> None:
+        """Embed what has no vectors yet, and take out those of other documents."""
+        places = list(index.places())
+        keys = index.keys(places)
+        for key, place in zip(keys, places, strict=True):
+            if key not in self._there:
+                self.add(key, index.document_at(place))
+        self._embed()
+        if gone := sorted(self._there.difference(keys)):
+            self.vectors.change(gone, ())
+        if gone or self._has_changed or not len(index):
+            self.vectors.save()
+
+    def _embed(self) -> None:
+        if self._waiting:
+            self.vectors.change((), self._waiting)
+            self._waiting, self._has_changed = [], True
+        if self._has_changed and time.monotonic() - self._saved > _SAVED_EVERY:
+            self.vectors.save(is_last=False)
+            self._saved = time.monotonic()
 
 
-def open_vectors(index: Index, store: VectorStore | None = None) -> Vectors:
+def opened_vectors(
+    path: Path, manifest: Manifest, store: VectorStore | None = None, *, for_build: bool = False
+) -> Vectors:
     """Open the vectors of an index; `store` is its store where that is an object.
 
-    Raises `MissingPackage`, `InputError` where a build that died has left documents without vectors, and
-    `Damaged` for a file that is not as it was written.
+    Raises `MissingPackage`, `Damaged` for a file that is not as it was written, and `InputError` for a store
+    that is not given, or given to an index of another.
     """
-    found = opened_for_build(index.path, index.manifest, store)
-    if (index.path / BUILDING).exists() and found.keys() != set(index.keys(list(index.places()))):
-        raise InputError(
-            "the vectors of this index are not finished",
-            where=str(index.path),
-            hint="Wait for who builds it, or run the command again; {first: bm25} needs no vectors.",
-        )
-    return found
-
-
-def opened_for_build(path: Path, manifest: Manifest, store: VectorStore | None) -> Vectors:
-    """Open vectors that need not be those of all documents. Raises what `open_vectors` raises."""
     folder, is_file = path / VECTORS, manifest.store in ("flat", "hnsw")
     file = folder / ("faiss.index" if is_file else "stored.npy")
-    if not file.exists() and is_index(path) and not (path / BUILDING).exists():
-        raise Damaged("the file is missing", where=str(file))
     if file.exists() and sum_of(file) != _WHOLE:
         raise Damaged("the file is damaged", where=str(file))
-    if manifest.store == GIVEN and store is None:
+    if not file.exists() and is_index(path) and (folder.exists() or not for_build):
+        raise Damaged("the file is missing", where=str(file))
+    if (manifest.store == GIVEN) != (store is not None):
+        what = "an object of Python" if store is None else f"{manifest.store!r}, not an object"
         raise InputError(
-            "the vectors of this index are in a store that is an object of Python",
+            f"the vector store of this index is {what}",
             where=str(path),
-            hint="Give it: make_retriever(index, store=…).",
+            hint="Give it again as `store`." if store is None else "Leave `store` out.",
         )
-    model = embedder(**manifest.embeddings)
+    load = partial(embedder, **manifest.embeddings)
     folder.mkdir(exist_ok=True)
     if is_file:
-        return FaissVectors(file, model, manifest.store)
-    return StoreVectors(file, store or store_of(manifest.store, model, folder))
+        return FaissVectors(file, load, manifest.store)
+    made = store if store is not None else store_of(manifest.store, load(), manifest.place, make=for_build)
+    return StoreVectors(file, made, manifest.place)

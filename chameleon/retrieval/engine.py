@@ -33,6 +33,7 @@ _META = "meta.json"
 _FOOTER = re.compile(rb'"crc":(\d+)\}(.{4})\x39\x05\0\0\Z', re.DOTALL)
 _FOOTER_MOST, _BLOCK = 1 << 10, 1 << 20
 _SYSTEM = re.compile(r'Os \{.*?message: "([^"]+)"')
+_FILE = re.compile(r'file(?:path:)? `?"([\w.]+)"')
 _HEAP = 256 << 20  # bytes that the engine writes at a time
 
 
@@ -83,6 +84,9 @@ def failing(path: Path, done: str) -> Iterator[None]:
         kind = InputError if system or done == "written" else Damaged
         if "error occurred in a thread" in said:  # which one it was the engine keeps to itself
             said = "a file of it cannot be written; perhaps the disk is full"
+        if kind is Damaged:
+            file = _FILE.search(said)
+            raise Damaged("the index is damaged", where=str(path / file[1]) if file else where) from None
         said = system[1] if system else said[:300]
         raise kind(f"the index cannot be {done}: {said}", where=where) from None
     except BaseException as problem:
@@ -94,14 +98,13 @@ def failing(path: Path, done: str) -> Iterator[None]:
 def open_index(path: Path) -> tantivy.Index:
     """Open the engine's folder, with every checksum compared. Raises `Damaged`."""
     check(path)
-    with failing(path, "read"):
-        if os.access(path, os.W_OK):
-            return _opened(path)
-        with TemporaryDirectory() as beside:  # the engine writes a lock even to read
-            for file in path.iterdir():
-                if file.suffix != ".lock":
-                    (Path(beside) / file.name).symlink_to(file.resolve())
-            return _opened(Path(beside))
+    with suppress(InputError), failing(path, "read"):
+        return _opened(path)
+    with failing(path, "read"), TemporaryDirectory() as beside:  # the engine writes a lock even to read
+        for file in path.iterdir():
+            if file.suffix != ".lock":
+                (Path(beside) / file.name).symlink_to(file.resolve())
+        return _opened(Path(beside))
 
 
 def _opened(path: Path) -> tantivy.Index:
@@ -129,7 +132,9 @@ def check(path: Path) -> None:
         try:
             segments = json.loads((path / _META).read_bytes())["segments"]
             names = [name for segment in segments for name in _files(segment)]
-        except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError) as problem:
+        except FileNotFoundError as problem:
+            raise Damaged("the file is missing", where=str(path / _META)) from problem
+        except (ValueError, LookupError, TypeError, AttributeError) as problem:
             raise Damaged("the file is damaged", where=str(path / _META)) from problem
         for name in names:
             if not is_whole(path / name):

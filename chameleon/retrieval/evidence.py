@@ -49,6 +49,7 @@ length             the logarithm of the number of rows: in many rows anything is
 Fitted on half of the questions over tables of TabFact, WikiTQ and FeTaQA, by a softmax over the first forty
 documents and then a search along each weight; the other half has the same figures.
 """
+_LONGEST = 500  # terms of a question that are looked at
 _NEAR = 2
 """So many terms may a value be from the name of its column in a question."""
 
@@ -62,7 +63,7 @@ class Question:
     def __init__(self, text: str, rarity: Callable[[str], float]) -> None:
         import numpy
 
-        said = terms(text)
+        said = terms(text)[:_LONGEST]
         number = {term: index for index, term in enumerate(dict.fromkeys(said))}
         weak = weak_terms()
         self.numbers: NDArray[numpy.uint32] = numpy.array([number_of(term) for term in number], numpy.uint32)

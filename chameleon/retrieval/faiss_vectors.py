@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,15 @@ _NEIGHBOURS = 32  # of each vector in a graph, as FAISS recommends
 class FaissVectors(Vectors):
     """A file of FAISS: `flat` compares all vectors, `hnsw` follows a graph (Malkov and Yashunin, 2018)."""
 
-    def __init__(self, file: Path, model: Embedder, kind: str) -> None:
+    def __init__(self, file: Path, load: Callable[[], Embedder], kind: str) -> None:
+        """Set the file, what loads the embedding model when it is first asked, and the kind."""
         try:
             import faiss
         except ImportError:
             raise MissingPackage(
                 "vectors in a file need the package faiss-cpu", hint="pip install faiss-cpu"
             ) from None
-        self._faiss, self.file, self.model, self.kind = faiss, file, model, kind
+        self._faiss, self.file, self._model, self.kind = faiss, file, load, kind
         self._index: Any = faiss.read_index(str(file)) if file.exists() else None
 
     def keys(self) -> set[int]:
@@ -42,7 +43,7 @@ class FaissVectors(Vectors):
             ids = self._ids()
             self._index.remove_ids(ids[numpy.isin(ids >> _VIEWS, numpy.array(gone))])
         if new:
-            matrix = self.model.passages([text for _, said in new for text in said])
+            matrix = self._model().passages([text for _, said in new for text in said])
             ids = numpy.array([key << _VIEWS | n for key, said in new for n in range(len(said))])
             if self._index is None or not self._index.ntotal:
                 self._index = self._faiss.IndexIDMap2(self._faiss.IndexFlatIP(matrix.shape[1]))
@@ -67,7 +68,7 @@ class FaissVectors(Vectors):
         total, rows = self._index.ntotal if self._index is not None else 0, 4 * k
         if not total or not queries:
             return [[] for _ in queries]
-        asked = self.model.queries(queries)
+        asked = self._model().queries(queries)
         self._require_length(asked)
         while True:
             scores, ids = self._index.search(asked, min(rows, total))
@@ -80,7 +81,7 @@ class FaissVectors(Vectors):
     def scores(self, query: str, keys: Sequence[int]) -> list[float]:
         import numpy
 
-        asked = self.model.queries([query])
+        asked = self._model().queries([query])
         self._require_length(asked)
         ends = [[key + n << _VIEWS for key in keys] for n in (0, 1)]
         places: Any = numpy.searchsorted(self._sorted, ends)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
 
-_REMEMBERED = 1 << 15  # documents of which the terms are kept at hand
+_REMEMBERED, _LARGE = 1 << 15, 1 << 14  # documents whose layouts are kept at hand, and bytes of one
 _PAGE = 4096
 
 
@@ -46,7 +46,8 @@ class Index:
         with failing(path, "read"):
             self._searcher = self._index.searcher()
         self._schema, self._query = self._index.schema, engine.load().Query
-        self._known = lru_cache(maxsize=_REMEMBERED)(self._read)
+        self._ids = lru_cache(maxsize=_REMEMBERED)(self._id)
+        self._layouts: dict[Place, NDArray[numpy.uint32]] = {}
         self._rarity = lru_cache(maxsize=_REMEMBERED)(self._idf)
 
     @classmethod
@@ -93,7 +94,7 @@ class Index:
         return bytes(line)
 
     def id_at(self, place: Place) -> str:
-        return self._known(place)[0]
+        return self._ids(place)
 
     def place(self, id: str) -> Place:
         """Return where a document is. Raises `InputError` for an id that the index does not have."""
@@ -110,7 +111,7 @@ class Index:
 
     def with_ids(self, ids: Sequence[str]) -> dict[str, Place]:
         """Return where these documents are, without those that the index does not have."""
-        wanted = self._query.term_set_query(self._schema, ID, list(ids))
+        wanted = self._query.term_set_query(self._schema, ID, [id for id in ids if is_plain(id)])
         return {self.id_at(place): place for place, _ in self._search(wanted, len(ids))}
 
     def with_keys(self, keys: Sequence[int]) -> dict[int, Place]:
@@ -138,7 +139,9 @@ class Index:
             return []
         whole, limit = self._query.boolean_query(clauses), k + 1
         found = self._search(whole, limit)
-        while len(found) == limit and found[-1][1] == found[k - 1][1]:  # which of these came first?
+        while (
+            len(found) == limit < len(self) and found[-1][1] == found[k - 1][1]
+        ):  # which of these came first?
             limit *= 4
             found = self._search(whole, limit)
         if len({score for _, score in found}) < len(found):
@@ -174,14 +177,15 @@ class Index:
         known = dict(found)
         others = [place for place in places if place not in known]
         known |= zip(others, self.bm25(query, others), strict=True)
-        layouts = Layouts([self._known(place)[1] for place in places])
+        layouts = Layouts([self._layout(place) for place in places])
         first = numpy.array([known[place] for place in places])
         return {"first": first, **evidence(Question(query, self._rarity), layouts)}
 
     def _search(self, query: tantivy.Query, limit: int, **order: Any) -> list[tuple[Place, Any]]:
         """Return up to `limit` documents with their scores, or with the field that they are ordered by."""
         with failing(self.path, "read"):
-            hits = self._searcher.search(query, limit=max(limit, 1), count=False, **order).hits
+            most = max(1, min(limit, len(self)))
+            hits = self._searcher.search(query, limit=most, count=False, **order).hits
         return [(Place(address.segment_ord, address.doc), key) for key, address in hits]
 
     def _clauses(self, query: str) -> list[Any]:
@@ -195,14 +199,28 @@ class Index:
         with failing(self.path, "read"):
             return self._searcher.doc(engine.load().DocAddress(*place))
 
-    def _read(self, place: Place) -> tuple[str, NDArray[numpy.uint32]]:
-        """Return a document's id and layout."""
+    def _id(self, place: Place) -> str:
+        return str(self._stored(place).get_first(ID))
+
+    def _layout(self, place: Place) -> NDArray[numpy.uint32]:
+        """Return a document's layout; those that are not large are remembered."""
         import numpy
 
-        stored = self._stored(place)
-        return str(stored.get_first(ID)), numpy.frombuffer(stored.get_first(LAYOUT), numpy.uint32)
+        found = self._layouts.get(place)
+        if found is None:
+            found = numpy.frombuffer(self._stored(place).get_first(LAYOUT), numpy.uint32)
+            if found.nbytes <= _LARGE:
+                if len(self._layouts) >= _REMEMBERED:
+                    self._layouts.clear()
+                self._layouts[place] = found
+        return found
 
     def _idf(self, term: str) -> float:
         """Return how rare a term is."""
         holders = self._searcher.doc_freq(TERMS, term)  # with some that are deleted
         return math.log1p((max(len(self), holders) - holders + 0.5) / (holders + 0.5))
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether a text can be written in UTF-8, as lone surrogates cannot."""
+    return text.isascii() or text == text.encode("utf-8", "replace").decode()

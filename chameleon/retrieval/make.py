@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import InputError
+from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval.build import Build, Progress
-from chameleon.retrieval.dense import GIVEN, open_vectors
+from chameleon.retrieval.dense import GIVEN, opened_vectors
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import NONE, automatic, require
 from chameleon.retrieval.index import Index
@@ -24,7 +24,6 @@ from chameleon.retrieval.retriever import (
     Score,
     by_evidence,
     by_model,
-    by_ranks,
     by_sum,
 )
 from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec, StoreSpec
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from chameleon.retrieval.sentence_transformer import PairModel
 
 Spec = RetrieverSpec | Mapping[str, Any] | str
-HYBRID_WEIGHTS, COSINE_MOST = (10.0, 1.0), 2.5
-"""Of words and of vectors, as they were measured to be best with `minilm` (docs/retrieval.md)."""
+COSINE_MOST = 2.5
+"""What the nearest of all counts for in a blend, as measured to be best with `minilm` (docs/retrieval.md)."""
 
 
 def build_index(
@@ -52,18 +51,16 @@ def build_index(
     A document with an id that the index has is kept where it says the same, and replaces the old one where
     not. Until the last moment the old index stays in place. `retriever` says what a new index is for: for
     vectors it is embedded; by `auto` where embeddings are installed. `store` is a vector store of LangChain
-    that keeps them.
+    that keeps them, and embeds by its own model.
 
     Raises `InputError` for an id that is given twice, another retriever than the index was built for, a
     folder with something else in it, and when the disk takes no more; `MissingPackage`; `ModelError` when the
     embedding model fails.
     """
-    settings = settings_at(Path(path), retriever)
-    if store is not None:
-        settings = replace(settings, store=GIVEN)
+    settings = settings_at(Path(path), retriever, has_store=store is not None)
     with Build(Path(path), settings, store) as build:
         build.add(documents, progress)
-        build.commit(progress)
+        build.commit()
     return Index.open(path)
 
 
@@ -75,34 +72,55 @@ def delete_documents(path: str | Path, ids: Iterable[str], *, store: VectorStore
     return Index.open(path)
 
 
-def settings_at(path: Path, retriever: Spec | None) -> Manifest:
+def settings_at(path: Path, retriever: Spec | None, *, has_store: bool = False) -> Manifest:
     """Return what the index in a folder has, or what a new one for this retriever is to have.
 
-    Raises `InputError` for another retriever than it was built for, and what `settings_for` raises.
+    An index may be given another retriever that needs no other vectors. Raises `InputError` for one that
+    does, and what `settings_for` raises.
     """
     if not is_index(path):
-        return settings_for(retriever or "auto")
+        return settings_for(retriever or "auto", has_store=has_store)
     there, wanted = Manifest.read(path), _read(retriever or "auto")
-    built = RetrieverSpec.read(there.retriever)
-    if wanted not in (built, RetrieverSpec()):
+    if wanted == RetrieverSpec():
+        return there
+    needed = settings_for(wanted, has_store=has_store)
+    if needed.embeddings and needed.vectors_of != there.vectors_of:
         raise InputError(
-            f"the index was built for the retriever {built}, not {wanted}",
+            f"the index was built for the retriever {RetrieverSpec.read(there.retriever)}, "
+            f"and {wanted} needs other vectors",
             where=str(path),
             hint="Build one for that in another folder.",
         )
-    return there
+    return replace(there, retriever=needed.retriever)
 
 
-def settings_for(retriever: Spec) -> Manifest:
-    """Return what an index for this retriever is to have. Raises `InputError`, `MissingPackage`."""
+def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
+    """Return what an index for this retriever is to have, and `has_store`: a vector store that is an object.
+
+    Raises `InputError`, `MissingPackage` where what it needs is not installed.
+    """
     spec = _read(retriever)
     told, named = spec.model_dump(exclude_defaults=True), spec.embeddings
+    if isinstance(spec.rerank, CrossEncoderSpec | LateSpec):
+        require_reranker(spec.rerank.name)
+    if has_store:
+        if spec.first in ("bm25", "lexical") or {"embeddings", "store"} & spec.model_fields_set:
+            raise InputError(
+                f"{spec} leaves no part to a vector store that is given as an object",
+                hint="Name {first: dense} or {first: blend}, without embeddings and store.",
+            )
+        return Manifest(told, {"name": GIVEN}, GIVEN)
     can_embed = automatic() != NONE and find_spec("faiss") is not None
     if not (spec.needs_vectors or (spec.first == "auto" and (named or can_embed))):
         return Manifest(told)
     prefixes = named.model_dump(exclude_none=True, exclude={"model"}) if named else {}
     embeddings = {"name": named.model if named else MINILM, **prefixes}
     require(embeddings["name"])
+    if spec.store in ("flat", "hnsw") and find_spec("faiss") is None:
+        raise MissingPackage(
+            "vectors in a file need the package faiss-cpu",
+            hint="pip install 'chameleon-compose[embeddings]'",
+        )
     return Manifest(told, embeddings, spec.store_name)
 
 
@@ -114,16 +132,13 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
     """
     spec = _for_index(index, _read(retriever))
     evidence, bm25 = by_evidence(index), Bm25(index)
-    lexical: Retriever = Ordered([bm25], evidence, spec.depth)
-    found = lexical if spec.first == "lexical" else bm25
+    found: Retriever = Ordered([bm25], evidence, spec.depth) if spec.first == "lexical" else bm25
     scores = {"evidence": by_evidence(index, after_bm25=spec.first == "bm25")}
     if spec.needs_vectors:
         dense = _dense(index, spec, store)
         scores["dense"] = dense.scores
         if spec.first == "dense":
             found = dense
-        elif spec.first == "hybrid":
-            found = Ordered([lexical, dense], by_ranks(*HYBRID_WEIGHTS), spec.depth)
         elif spec.first == "blend":
             found = Ordered([bm25, dense], by_sum(evidence, dense.scores, COSINE_MOST), spec.depth)
     if spec.rerank is None:
@@ -149,7 +164,8 @@ def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
     built, embeddings = RetrieverSpec.read(index.manifest.retriever), index.manifest.embeddings
     first = built.first
     if first == "auto":
-        first = "blend" if embeddings and not missing_packages(embeddings["name"]) else "lexical"
+        can_embed = embeddings and (embeddings["name"] == GIVEN or not missing_packages(embeddings["name"]))
+        first = "blend" if can_embed else "lexical"
     given = {name: getattr(spec, name) for name in spec.model_fields_set - {"first"}}
     return built.model_copy(update={"first": first, **given})
 
@@ -162,6 +178,12 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
             where=str(index.path),
             hint="Build one for {first: blend} in another folder.",
         )
+    if spec.rerank == "dense" and index.manifest.store not in ("flat", "hnsw"):
+        raise InputError(
+            "a vector store finds documents, and cannot score those that words have found",
+            where=str(index.path),
+            hint="Name {first: dense} or {first: blend}, or build an index with the store flat.",
+        )
     named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
     wanted = {"store": spec.store_name if "store" in spec.model_fields_set else None, **named}
     has = {**there, "model": there["name"], "store": index.manifest.store}
@@ -173,18 +195,17 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
                 where=str(index.path),
                 hint="Name the retriever without it, or build another index.",
             )
-    require(there["name"])
-    return Dense(index, open_vectors(index, store))
+    if there["name"] != GIVEN:
+        require(there["name"])
+    return Dense(index, opened_vectors(index.path, index.manifest, store))
 
 
 def _by_model(index: Index, spec: CrossEncoderSpec | LateSpec) -> Score:
-    is_late = isinstance(spec, LateSpec)
-    name = spec.late if isinstance(spec, LateSpec) else spec.cross_encoder
-    require_reranker(name)
+    require_reranker(spec.name)
 
     def load() -> PairModel:
         from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
 
-        return late_encoder(name) if is_late else cross_encoder(name)
+        return late_encoder(spec.name) if isinstance(spec, LateSpec) else cross_encoder(spec.name)
 
     return by_model(index, load)

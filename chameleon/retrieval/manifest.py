@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,19 +18,24 @@ FORMAT = "chameleon-index-3"
 MANIFEST, BUILDING, WORDS = "manifest.json", "building", "words"
 LEDGER = "files.json"  # what `chameleon.documents` keeps of the files that the documents came from
 VECTORS = "vectors"
+_OURS = re.compile(
+    r"(manifest|files)\.json(\.new)?|building|words|words/([0-9a-f]{32}\.|meta\.json|\.(managed|tantivy|tmp)).*"
+    r"|vectors|vectors/(faiss|stored)\..*"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The state of an index: the retriever it was built for, its embeddings and store, and a checksum.
 
-    `embeddings` is empty for an index of words alone. `check` is the checksum of the file by which the engine
-    knows its others.
+    `embeddings` is empty for an index of words alone. `place` is what a vector store knows this index by.
+    `check` is the checksum of the file by which the engine knows its others.
     """
 
     retriever: Mapping[str, Any] = field(default_factory=dict)
     embeddings: Mapping[str, Any] = field(default_factory=dict)
     store: Any = None
+    place: str = ""
     check: int = 0
 
     @property
@@ -46,13 +52,13 @@ class Manifest:
     def read(cls, folder: Path) -> Manifest:
         """Return that of the index in a folder. Raises `InputError` where there is none, or it is damaged."""
         path = folder / MANIFEST
-        if not path.exists():
-            raise _absent(folder)
         try:
             data = json.loads(path.read_bytes())
             found, told = data.pop("sum", None), data.pop("format", "")
             if told == FORMAT and found == _sum({"format": told, **data}):
                 return cls(**data)
+        except (FileNotFoundError, NotADirectoryError):
+            raise _absent(folder) from None
         except OSError as problem:
             raise InputError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
         except (ValueError, TypeError, AttributeError) as problem:
@@ -88,11 +94,11 @@ def check_ours(folder: Path) -> None:
     """Raise `InputError` if something else than an index lies in the folder."""
     if folder.is_file():
         raise InputError("an index is a folder, and this is a file", where=str(folder))
-    ours = {MANIFEST, BUILDING, WORDS, VECTORS, LEDGER, f"{MANIFEST}.new", f"{LEDGER}.new"}
-    for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if entry.name not in ours:
+    for entry in sorted(folder.glob("*")) + sorted(folder.glob("[wv]*/*")):
+        name = entry.relative_to(folder).as_posix()
+        if not _OURS.fullmatch(name):
             raise InputError(
-                f"the folder holds something else: {entry.name}",
+                f"the folder holds something else: {name}",
                 where=str(folder),
                 hint="Name a folder of its own for the index.",
             )

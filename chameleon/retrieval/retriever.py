@@ -17,8 +17,6 @@ Ranking: TypeAlias = list[tuple[Place, float]]
 """Documents with their scores, the best first."""
 Score: TypeAlias = Callable[[str, Sequence[Place], Sequence[Ranking]], Sequence[float]]
 """Scores documents for a query: higher is better. The rankings are those in which they were found."""
-DAMPING = 60
-"""The constant of reciprocal rank fusion, by which first places do not outweigh everything else."""
 _WINDOW, _TEXTS = 400, 3  # of a long document a model reads so many texts of so many word pieces
 
 
@@ -41,7 +39,7 @@ class Retriever(ABC):
 
     def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
         """Search for each query; with embeddings many at once cost less."""
-        rankings = self.find(queries, k) if k > 0 else [[] for _ in queries]
+        rankings = self.find(queries, min(k, len(self.index))) if k > 0 else [[] for _ in queries]
         return [[Hit(self.index.id_at(place), score) for place, score in one[:k]] for one in rankings]
 
     @abstractmethod
@@ -62,9 +60,10 @@ class Dense(Retriever):
     def __init__(self, index: Index, vectors: Vectors) -> None:
         super().__init__(index)
         self.vectors = vectors
+        self._others = max(0, len(vectors.keys()) - len(index))  # while an index is built, and after its end
 
     def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
-        found = self.vectors.nearest(queries, k)
+        found = self.vectors.nearest(queries, k + self._others)
         places = self.index.with_keys(sorted({key for one in found for key, _ in one}))
         return [[(places[key], score) for key, score in one if key in places] for one in found]
 
@@ -106,23 +105,6 @@ def _places(rankings: Sequence[Ranking]) -> list[Place]:
 def by_evidence(index: Index, *, after_bm25: bool = True) -> Score:
     """Score by closer evidence (`chameleon.retrieval.evidence`); the first ranking may be that of BM25."""
     return lambda query, places, found: index.evidence(query, places, found[0] if after_bm25 else ())
-
-
-def by_ranks(*weights: float) -> Score:
-    """Score by the sum of weight / (60 + place) over the rankings.
-
-    That is reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), with weights; a ranking adds nothing
-    to a document that it does not have.
-    """
-
-    def score(_: str, places: Sequence[Place], rankings: Sequence[Ranking]) -> list[float]:
-        sums = dict.fromkeys(places, 0.0)
-        for ranking, weight in zip(rankings, weights, strict=True):
-            for place, (document, _score) in enumerate(ranking, 1):
-                sums[document] += weight / (DAMPING + place)
-        return list(sums.values())
-
-    return score
 
 
 def by_sum(one: Score, other: Score, most: float) -> Score:

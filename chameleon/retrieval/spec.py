@@ -4,7 +4,6 @@
     {first: bm25, rerank: evidence}                its first hundred by closer evidence (`lexical` for short)
     {first: dense, embeddings: openai:text-embedding-3-small, store: hnsw}
     {first: blend}                                 `lexical` and `dense`, their scores added up
-    {first: hybrid}                                the same two, their rankings fused
     {first: bm25, rerank: {cross_encoder: cross-encoder/ms-marco-MiniLM-L6-v2}}
     {first: bm25, rerank: {late: colbert-ir/colbertv2.0}}
 
@@ -14,22 +13,22 @@ installed, else for `lexical`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError, model_validator
 
 from chameleon.errors import InputError
-from chameleon.text import nearest
+from chameleon.text import known_secrets, nearest, redact
 
-First = Literal["auto", "bm25", "lexical", "dense", "hybrid", "blend"]
-NAMES: tuple[First, ...] = ("auto", "bm25", "lexical", "dense", "hybrid", "blend")
+First = Literal["auto", "bm25", "lexical", "dense", "blend"]
+NAMES: tuple[First, ...] = ("auto", "bm25", "lexical", "dense", "blend")
 MINILM, LOCAL = "minilm", "sentence-transformers:"
 """Embedding models on this machine: by a package that carries the weights, or by name."""
-_BRANCH = re.compile(r"literal\[|\w+Spec$")  # what pydantic calls the branches of a union
-WITH_VECTORS = ("dense", "hybrid", "blend")
+_WIDE = 10_000
+_EXAMPLE = "A retriever is a name or a mapping, such as {first: bm25, rerank: evidence}; docs/retrieval.md."
+WITH_VECTORS = ("dense", "blend")
 
 
 class _Strict(BaseModel):
@@ -49,11 +48,19 @@ class CrossEncoderSpec(_Strict):
 
     cross_encoder: str
 
+    @property
+    def name(self) -> str:
+        return self.cross_encoder
+
 
 class LateSpec(_Strict):
     """A model that compares token by token: a ColBERT checkpoint by folder or name, or `minilm`."""
 
     late: str
+
+    @property
+    def name(self) -> str:
+        return self.late
 
 
 class StoreSpec(BaseModel):
@@ -61,6 +68,18 @@ class StoreSpec(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     use: str
+
+    @model_validator(mode="after")
+    def _without_secrets(self) -> StoreSpec:
+        """Refuse parameters that would stand in the index's manifest for all to read."""
+        given = {name: str(value) for name, value in (self.model_extra or {}).items()}
+        secret = set(known_secrets(environ=given))
+        if names := [name for name, value in given.items() if value in secret or redact(value) != value]:
+            raise InputError(
+                f"the parameter {names[0]} of the store is a secret, and an index would keep it",
+                hint="Set it in the environment, as the store documents, or give an object in Python.",
+            )
+        return self
 
 
 class RetrieverSpec(_Strict):
@@ -81,7 +100,7 @@ class RetrieverSpec(_Strict):
         return (
             self.first
             if set(given) <= {"first"}
-            else yaml.safe_dump(given, default_flow_style=True, sort_keys=False).strip()
+            else yaml.safe_dump(given, default_flow_style=True, sort_keys=False, width=_WIDE).strip()
         )
 
     @property
@@ -103,22 +122,37 @@ class RetrieverSpec(_Strict):
             return given
         if isinstance(given, str):
             given = _of_text(given)
-        given = dict(given)
-        if isinstance(given.get("embeddings"), str):
-            given["embeddings"] = {"model": given["embeddings"]}
+        if not isinstance(given, Mapping):
+            raise _no_retriever(repr(given))
+        told = dict(given)
+        if isinstance(told.get("embeddings"), str):
+            told["embeddings"] = {"model": told["embeddings"]}
         try:
-            return cls.model_validate(given)
+            found = cls.model_validate(told)
         except ValidationError as problem:
+            key = str(problem.errors()[0]["loc"][0])
+            if key not in _FORMS:
+                raise _no_retriever(f"the key {key!r}", nearest(key, _FORMS)) from None
+            value = told.get(key)
+            raise _no_retriever(f"{key}: {value!r}", f"{key} is {_FORMS[key]}.") from None
+        idle = sorted({"embeddings", "store"} & found.model_fields_set)
+        if idle and found.first in ("bm25", "lexical") and found.rerank != "dense":
+            what = f"{' and '.join(idle)}: {found.first} searches by words alone"
+            raise _no_retriever(what, "Leave it out, or name {first: blend}.")
+        return found
 
-            def fit(error: Any) -> tuple[int, bool]:  # of a union the branch that fits best
-                return len(error["loc"]), error["type"] not in ("missing", "extra_forbidden")
 
-            deepest = max(problem.errors(), key=fit)
-            place = ".".join(str(part) for part in deepest["loc"] if not _BRANCH.match(str(part)))
-            raise InputError(
-                f"this is no retriever: {place or 'it'}: {deepest['msg'].lower()}",
-                hint="Such as {first: bm25, rerank: evidence}; docs/retrieval.md lists all.",
-            ) from None
+_FORMS = {
+    "first": f"one of {', '.join(NAMES)}",
+    "rerank": "evidence, dense, {cross_encoder: NAME} or {late: NAME}",
+    "depth": "a number of documents",
+    "embeddings": "NAME, or {model: NAME, query: TEXT, passage: TEXT}",
+    "store": 'flat, hnsw, pgvector, or {use: "package.module:Class"} with its parameters',
+}
+
+
+def _no_retriever(what: str, hint: str = "") -> InputError:
+    return InputError(f"this is no retriever: {what}", hint=f"{hint} {_EXAMPLE}".strip())
 
 
 def _of_text(text: str) -> Mapping[str, Any]:
@@ -126,12 +160,9 @@ def _of_text(text: str) -> Mapping[str, Any]:
     if text in NAMES:
         return {"first": text}
     try:
-        found = yaml.safe_load(text) if text.lstrip().startswith("{") else None
-    except yaml.YAMLError:
-        found = None
+        found = yaml.safe_load(text) if ":" in text else None
+    except (yaml.YAMLError, RecursionError) as problem:
+        raise _no_retriever(f"{text[:100]!r} is not YAML") from problem
     if isinstance(found, Mapping):
         return found
-    raise InputError(
-        f"there is no retriever {text!r}",
-        hint=f"{nearest(text, NAMES)} Or a mapping such as {{first: bm25, rerank: evidence}}.".strip(),
-    )
+    raise InputError(f"there is no retriever {text!r}", hint=f"{nearest(text, NAMES)} {_EXAMPLE}".strip())

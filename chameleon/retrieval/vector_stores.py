@@ -7,7 +7,8 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "CHAMELEON_PGVECTOR"
 _KEY = "chameleon"
+_WIDER = 4  # as many documents are asked for, to have the scores of those that words have found
 _MODEL_PARAMETERS = ("embedding", "embeddings", "embedding_function", "embedding_service")
 """What the stores of LangChain call their embedding model."""
 
@@ -31,24 +33,26 @@ _MODEL_PARAMETERS = ("embedding", "embeddings", "embedding_function", "embedding
 class StoreVectors(Vectors):
     """A vector store of LangChain; `file` keeps which documents it was given, and in how many texts."""
 
-    def __init__(self, file: Path, store: VectorStore) -> None:
+    def __init__(self, file: Path, store: VectorStore, place: str) -> None:
+        """Set the file, the store, and what the store knows this index by."""
         import numpy
 
-        self.file, self.store = file, store
+        self.file, self.store, self.place = file, store, place
         self._given: dict[int, int] = dict(numpy.load(file).tolist()) if file.exists() else {}
 
     def keys(self) -> set[int]:
         return set(self._given)
 
     def change(self, gone: Sequence[int], new: Sequence[tuple[int, list[str]]]) -> None:
-        old = [f"{key}-{n}" for key in gone for n in range(self._given[key])]
-        ids = [f"{key}-{n}" for key, said in new for n in range(len(said))]
-        keys = [{_KEY: str(key)} for key, said in new for _ in said]
+        old = [f"{self.place}-{key}-{n}" for key in gone for n in range(self._given[key])]
+        ids = [f"{self.place}-{key}-{n}" for key, said in new for n in range(len(said))]
+        keys = [{_KEY: f"{self.place}-{key}"} for key, said in new for _ in said]
+        written = [_plain(text) for _, said in new for text in said]
         with _asking():
             if old:
                 self.store.delete(ids=old)
             if ids:
-                self.store.add_texts([text for _, said in new for text in said], metadatas=keys, ids=ids)
+                self.store.add_texts(written, metadatas=keys, ids=ids)
         for key in gone:
             del self._given[key]
         self._given.update((key, len(said)) for key, said in new)
@@ -67,9 +71,14 @@ class StoreVectors(Vectors):
         return [self._nearest(query, k) for query in queries]
 
     def scores(self, query: str, keys: Sequence[int]) -> list[float]:
-        found = dict(self._nearest(query, len(keys)))
+        """Return how near documents are; one that is not among the nearest is told as the last of these."""
+        found = dict(self._nearest(query, _WIDER * len(keys)))
         least = min(found.values(), default=0.0)
         return [found.get(key, least) for key in keys]
+
+    @cached_property
+    def _names(self) -> dict[str, int]:
+        return {f"{self.place}-{key}": key for key in self._given}
 
     def _nearest(self, query: str, k: int) -> Found:
         """Ask for texts until there are so many documents; some stores tell distances, others cosines."""
@@ -78,10 +87,11 @@ class StoreVectors(Vectors):
             with _asking():
                 hits = self.store.similarity_search_with_score(query, k=rows)
             sign = -1.0 if hits and hits[0][1] < hits[-1][1] else 1.0
-            pairs = [(str(text.metadata.get(_KEY)), sign * float(score)) for text, score in hits]
-            known = [(int(key), score) for key, score in pairs if key.isdecimal()]
+            names = [str(text.metadata.get(_KEY)) for text, _ in hits]
+            scores = [sign * float(score) for _, score in hits]
+            pairs = [(self._names.get(name, -1), score) for name, score in zip(names, scores, strict=True)]
             # What else it has is somebody else's, or what a build that died has left.
-            found = best_first([pair for pair in known if pair[0] in self._given])
+            found = best_first([pair for pair in pairs if pair[0] >= 0])
             if len(hits) < rows or len(found) >= k:
                 if not found:
                     raise InputError(
@@ -94,13 +104,15 @@ class StoreVectors(Vectors):
         return []
 
 
-def store_of(given: str | Mapping[str, Any], model: Embedder, folder: Path) -> VectorStore:
+def store_of(
+    given: str | Mapping[str, Any], model: Embedder, place: str, *, make: bool = False
+) -> VectorStore:
     """Return a vector store: "pgvector", {use: "package.module:Class", …} with its parameters.
 
     Raises `InputError` for what is none, or is not imported (`plug`); `MissingPackage` without a package.
     """
     if given == "pgvector":
-        return _pgvector(model, folder)
+        return _pgvector(model, place, make=make)
     from langchain_core.vectorstores import VectorStore
 
     assert isinstance(given, Mapping)
@@ -125,9 +137,10 @@ def plug(name: str) -> None:
     """Import the module of a store that the user names. Raises `MissingPackage` if it cannot be."""
     try:
         import_module(name.partition(":")[0])
-    except ImportError as problem:
+    except (ImportError, ValueError, TypeError) as problem:
         raise MissingPackage(
-            f"the vector store {name} needs a package that is not installed", hint=one_line(str(problem), 200)
+            f"the vector store {name!r} cannot be imported",
+            hint=f"{one_line(str(problem), 200)}. Name package.module:Class of one that is installed.",
         ) from problem
 
 
@@ -147,13 +160,16 @@ def _for_langchain(model: Embedder) -> Any:
     return WithPrefixes()
 
 
-def _pgvector(model: Embedder, folder: Path) -> VectorStore:
+def _pgvector(model: Embedder, table: str, *, make: bool) -> VectorStore:
     """Open this index's table on the server that the environment names; it is compared row by row: exact.
+
+    `make` makes it where it is not there.
 
     Each search connects anew, so that none stays open or is found cut.
     """
     try:
         from langchain_postgres import PGEngine, PGVectorStore
+        from sqlalchemy.exc import ProgrammingError
         from sqlalchemy.pool import NullPool
     except ImportError:
         raise MissingPackage(
@@ -166,18 +182,19 @@ def _pgvector(model: Embedder, folder: Path) -> VectorStore:
             "no PostgreSQL server is named for the vectors",
             hint=f"Set the environment variable {VARIABLE}, such as postgresql://user:password@host/database.",
         )
-    named = folder / "table"
     with _asking():
         engine = PGEngine.from_connection_string(f"postgresql+psycopg://{address}", poolclass=NullPool)
-        if not named.exists():
-            table = f"chameleon_{os.urandom(8).hex()}"
+        if make:
             id_column: Any = {"name": "langchain_id", "data_type": "TEXT", "nullable": False}
-            engine.init_vectorstore_table(table, len(model.query("size")), id_column=id_column)
-            named.write_text(table, "utf-8")
-        found: VectorStore = PGVectorStore.create_sync(
-            engine, _for_langchain(model), named.read_text("utf-8")
-        )
+            with suppress(ProgrammingError):  # it is there
+                engine.init_vectorstore_table(table, len(model.query("size")), id_column=id_column)
+        found: VectorStore = PGVectorStore.create_sync(engine, _for_langchain(model), table)
     return found
+
+
+def _plain(text: str) -> str:
+    """Return a text as every store takes it."""
+    return text.encode("utf-8", "replace").decode().replace("\0", " ")
 
 
 def _asking() -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import Declined, LLMModule, State, StepRejected, Table
-from chameleon.modules.tablerag.table_retriever import opened, source_of
+from chameleon.modules.tablerag.table_retriever import opened_index, source_of
 from chameleon.prompt import table_text
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 
@@ -45,7 +45,7 @@ def candidates(state: State) -> list[Candidate]:
     """
     if not state.input.get("index") or not state.cache.get("retrieved"):
         return []
-    index, _ = opened(str(state.input["index"]))
+    index = opened_index(str(state.input["index"]))
     ids = [hit["id"] for hit in state.cache["retrieved"]]
     found = []
     places = [index.place(id) for id in ids]

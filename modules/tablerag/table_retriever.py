@@ -18,7 +18,7 @@ from chameleon import Module, State
 from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
 from chameleon.retrieval.manifest import MANIFEST
-from chameleon.retrieval.spec import CrossEncoderSpec, LateSpec, RetrieverSpec
+from chameleon.retrieval.spec import RetrieverSpec
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
@@ -64,16 +64,10 @@ class TableRetriever(Module):
         self.k, self.index, self.within = k, index, within
 
     def check(self) -> None:
-        """Raise `MissingPackage` where a model that the retriever names cannot be loaded."""
-        from chameleon.retrieval.embeddings import require
-        from chameleon.retrieval.models import require_reranker
+        """Raise `MissingPackage` where something that the retriever names is not installed."""
+        from chameleon.retrieval.make import settings_for
 
-        if self.retriever.embeddings:
-            require(self.retriever.embeddings.model)
-        if isinstance(self.retriever.rerank, CrossEncoderSpec):
-            require_reranker(self.retriever.rerank.cross_encoder)
-        elif isinstance(self.retriever.rerank, LateSpec):
-            require_reranker(self.retriever.rerank.late)
+        settings_for(self.retriever)
 
     def run(self, state: State) -> dict[str, Any]:
         search = self.search_of(state)
@@ -140,15 +134,27 @@ def opened(path: str, retriever: RetrieverSpec = RetrieverSpec()) -> tuple[Index
     One that was built anew since is opened anew; of more than eight the one not used for longest is let go.
     Raises `InputError` for a folder without an index.
     """
+    place = _place(path)
+    with _lock:
+        return _open_index(*place), _open_retriever(*place, retriever)
+
+
+def opened_index(path: str) -> Index:
+    """Return the index in this folder, without a retriever. Raises as `opened`."""
+    place = _place(path)
+    with _lock:
+        return _open_index(*place)
+
+
+def _place(path: str) -> tuple[str, tuple[int, ...]]:
+    """Return the folder of an index, and what tells its last build from others."""
     folder = Path(path).expanduser()
     try:
         told = (folder / MANIFEST).stat()
     except OSError:
         what = "the folder holds no index" if folder.is_dir() else "there is no such index"
         raise InputError(what, where=path) from None
-    build = told.st_ino, told.st_mtime_ns, told.st_size
-    with _lock:
-        return _open_index(path, build), _open_retriever(path, build, retriever)
+    return str(folder), (told.st_ino, told.st_mtime_ns, told.st_size)
 
 
 @lru_cache(maxsize=8)

@@ -151,7 +151,7 @@ def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: P
     assert not any("\x1b" in text for text in (done.out, done.err, asked.out))
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "{first: hybrid, embeddings: NAME}"])
+@pytest.mark.parametrize("retriever", ["bm25", "{first: blend, embeddings: NAME}"])
 def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
     command: Command, hashed: Hashed, tmp_path: Path, retriever: str
 ) -> None:

@@ -165,10 +165,13 @@ def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folde
 
 def test_an_index_keeps_its_retriever(folder: Path) -> None:
     index(folder, retriever="bm25")
-    with pytest.raises(InputError, match="built for the retriever bm25, not lexical"):
-        index(folder, retriever="lexical")
     assert index(folder).unchanged == 2
     assert Index.open(folder.parent / "index").manifest.retriever == {"first": "bm25"}
+    index(folder, retriever="lexical")  # which needs no other vectors
+    assert index(folder).unchanged == 2
+    assert Index.open(folder.parent / "index").manifest.retriever == {"first": "lexical"}
+    with pytest.raises(InputError, match=r"built for the retriever lexical, and {.*} needs other vectors"):
+        index(folder, retriever="{first: dense, embeddings: 'openai:small'}")
 
 
 def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> None:

