@@ -38,6 +38,7 @@ class Bounds(NamedTuple):
 
 BOUNDS = Bounds()
 _LENGTH = 8  # bytes, before each message
+_START = 60.0  # seconds, which count for no call
 _MEMORY = "memory"
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
@@ -66,7 +67,7 @@ def called(
         except _OutOfMemory:
             worker.end()
             if worker.calls == 1 or parts:
-                raise InputError(_taken(f"{bounds.memory >> 20:,} MB of memory"), where=name, hint=_HINT) from None
+                raise _too_much(f"{bounds.memory >> 20:,} MB of memory", name) from None
             worker = _Worker(bounds.memory)  # files before this one may have left too little
         except BaseException:
             worker.end()
@@ -77,8 +78,8 @@ def called(
             return
 
 
-def _taken(what: str) -> str:
-    return f"reading it takes more than {what}"
+def _too_much(what: str, name: str) -> InputError:
+    return InputError(f"reading it takes more than {what}", where=name, hint=_HINT)
 
 
 class _OutOfMemory(Exception):
@@ -108,6 +109,8 @@ class _Worker:
         return self._owner == os.getpid() and self._process.poll() is None
 
     def ask(self, messages: list[bytes], name: str, bounds: Bounds) -> Iterator[Any]:
+        if not self.calls:
+            self._message(name, _START)
         self.calls += 1
         left = bounds.total
         with suppress(OSError):  # one that has died is told below
@@ -119,6 +122,8 @@ class _Worker:
             left -= time.monotonic() - begun
             if "part" in answer:
                 yield answer["part"]
+            elif "going_on" in answer:
+                continue
             elif "error" not in answer:
                 return
             elif answer["error"] == _MEMORY:
@@ -139,7 +144,12 @@ class _Worker:
     def _message(self, name: str, seconds: float) -> bytes:
         """Return the next message. Raises `InputError` where none comes in time."""
         is_late = threading.Event()
-        timer = threading.Timer(max(seconds, 0), lambda: (is_late.set(), self._process.kill()))
+
+        def end() -> None:
+            is_late.set()
+            self._process.kill()
+
+        timer = threading.Timer(max(seconds, 0), end)
         timer.daemon = True
         timer.start()
         try:
@@ -150,7 +160,7 @@ class _Worker:
             return found
         ended = self._process.wait()
         if is_late.is_set():
-            raise InputError(_taken(f"{seconds:.0f} seconds"), where=name, hint=_HINT)
+            raise _too_much(f"{seconds:.0f} seconds", name)
         if ended in (-6, -9):  # it had no memory left, and gave up or was ended by the system
             raise _OutOfMemory
         raise InputError("its reader has crashed over it", where=name, hint=_HINT)
@@ -185,6 +195,15 @@ def _send(pipe: IO[bytes], message: bytes) -> None:
     pipe.flush()
 
 
+_answers: IO[bytes] | None = None  # in the process that is called
+
+
+def going_on() -> None:
+    """Say that a part is still to come, as after each page: its seconds begin anew."""
+    if _answers is not None:
+        _send(_answers, b'{"going_on": true}')
+
+
 def _receive(pipe: IO[bytes]) -> bytes | None:
     """Return the next message; None where the other end has gone."""
     head = pipe.read(_LENGTH)
@@ -195,10 +214,13 @@ def _receive(pipe: IO[bytes]) -> bytes | None:
 
 def serve(memory: int) -> NoReturn:
     """Answer calls until nobody asks any more: the other process's end."""
+    global _answers  # noqa: PLW0603
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    _answers = answers
     for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY)):  # what a library prints is no answer
         os.dup2(os.open(os.devnull, mode), number)
     _bound(memory)
+    _send(answers, b"{}")
     while (message := _receive(calls)) is not None:
         request = json.loads(message)
         data = [_receive(calls)] if request["has_data"] else []
