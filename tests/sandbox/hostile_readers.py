@@ -1,4 +1,4 @@
-"""Functions to be called in a process of its own: harmless ones, and what a hostile file makes of a reader."""
+"""Functions to be called in a process of its own: harmless ones, and what hostile files make of readers."""
 
 from __future__ import annotations
 
