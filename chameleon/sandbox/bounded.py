@@ -1,0 +1,255 @@
+"""Call a function of ours in a process of its own, with bounds on memory and seconds: readers of files.
+
+A file of a stranger may be made so that its reader never ends, or takes all memory. Here that ends a process
+that nothing else rests on, and is told in one line. What is found comes back as JSON, part by part.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, NamedTuple, NoReturn
+
+from chameleon import errors
+from chameleon.errors import ChameleonError, InputError
+from chameleon.text import known_secrets, one_line, redact
+
+
+class Bounds(NamedTuple):
+    """What one call may take: seconds until its next part, seconds in all, and bytes of memory.
+
+    Seconds in which nobody waits for a part do not count. Memory is bounded where the system has RLIMIT_DATA,
+    as Linux does.
+    """
+
+    part: float = 20.0
+    total: float = 300.0
+    memory: int = 1 << 30
+
+
+BOUNDS = Bounds()
+_LENGTH = 8  # bytes, before each message
+_START = 60.0  # seconds, which count for no call
+_MEMORY = "memory"
+_BOOT = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
+    "from chameleon.sandbox.bounded import serve; serve(int(sys.argv[2]))"
+)
+_HINT = "It may be damaged, or made to do harm: use a part of it, or save it anew from its source."
+
+
+def called(
+    function: str, *arguments: Any, name: str, data: bytes | None = None, bounds: Bounds = BOUNDS
+) -> Iterator[Any]:
+    """Yield what the function "package.module:name" yields, called in a process of its own.
+
+    Its arguments and what it yields are JSON; `data` is its first argument, unless it is None. `name` is what
+    errors call the file. Raises the `ChameleonError` that the function raises, and `InputError` when it takes
+    more than `bounds` or fails in any other way.
+    """
+    request = json.dumps({"function": function, "arguments": arguments, "has_data": data is not None})
+    messages = [request.encode(), *([] if data is None else [data])]
+    worker, parts = _take(bounds.memory), 0
+    while True:
+        try:
+            for part in worker.ask(messages, name, bounds):
+                parts += 1
+                yield part
+        except _OutOfMemory:
+            worker.end()
+            if worker.calls == 1 or parts:
+                raise _too_much(f"{bounds.memory >> 20:,} MB of memory", name) from None
+            worker = _Worker(bounds.memory)  # files before this one may have left too little
+        except BaseException:
+            worker.end()
+            raise
+        else:
+            with _lock:
+                _resting.append(worker)
+            return
+
+
+def _too_much(what: str, name: str) -> InputError:
+    return InputError(f"reading it takes more than {what}", where=name, hint=_HINT)
+
+
+class _OutOfMemory(Exception):
+    """The process had no memory left."""
+
+
+class _Worker:
+    """A process that calls one function at a time."""
+
+    def __init__(self, memory: int) -> None:
+        self.calls, self.memory, self._owner = 0, memory, os.getpid()
+        secrets = set(known_secrets())
+        self._process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-c", _BOOT, json.dumps(sys.path), str(memory)],
+            env={key: value for key, value in os.environ.items() if value not in secrets},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for its parent
+        )
+        assert self._process.stdin and self._process.stdout
+        self._asking, self._answering = self._process.stdin, self._process.stdout
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it waits for a call of this process."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def ask(self, messages: list[bytes], name: str, bounds: Bounds) -> Iterator[Any]:
+        if not self.calls:
+            self._message(name, _START)
+        self.calls += 1
+        left = bounds.total
+        with suppress(OSError):  # one that has died is told below
+            for message in messages:
+                _send(self._asking, message)
+        while True:
+            begun = time.monotonic()
+            answer = json.loads(self._message(name, min(bounds.part, left)))
+            left -= time.monotonic() - begun
+            if "part" in answer:
+                yield answer["part"]
+            elif "going_on" in answer:
+                continue
+            elif "error" not in answer:
+                return
+            elif answer["error"] == _MEMORY:
+                raise _OutOfMemory
+            else:
+                kind, what, where, hint = answer["error"]
+                raise getattr(errors, kind, InputError)(what, where=where or name, hint=hint)
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        if self._owner == os.getpid():
+            self._process.kill()
+            self._process.wait()
+        for pipe in (self._asking, self._answering):
+            with suppress(OSError):
+                pipe.close()
+
+    def _message(self, name: str, seconds: float) -> bytes:
+        """Return the next message. Raises `InputError` where none comes in time."""
+        is_late = threading.Event()
+
+        def end() -> None:
+            is_late.set()
+            self._process.kill()
+
+        timer = threading.Timer(max(seconds, 0), end)
+        timer.daemon = True
+        timer.start()
+        try:
+            found = _receive(self._answering)
+        finally:
+            timer.cancel()
+        if found is not None:
+            return found
+        ended = self._process.wait()
+        if is_late.is_set():
+            raise _too_much(f"{seconds:.0f} seconds", name)
+        if ended in (-6, -9):  # it had no memory left, and gave up or was ended by the system
+            raise _OutOfMemory
+        raise InputError("its reader has crashed over it", where=name, hint=_HINT)
+
+
+_resting: list[_Worker] = []
+_lock = threading.Lock()
+
+
+def _take(memory: int) -> _Worker:
+    """Return a process that rests, else a new one."""
+    with _lock:
+        for worker in [each for each in _resting if each.memory == memory]:
+            _resting.remove(worker)
+            if worker.is_ready:
+                return worker
+            worker.end()
+    return _Worker(memory)
+
+
+@atexit.register
+def end_all() -> None:
+    """End the processes that rest."""
+    with _lock:
+        while _resting:
+            _resting.pop().end()
+
+
+def _send(pipe: IO[bytes], message: bytes) -> None:
+    pipe.write(len(message).to_bytes(_LENGTH, "big"))
+    pipe.write(message)
+    pipe.flush()
+
+
+_answers: IO[bytes] | None = None  # in the process that is called
+
+
+def going_on() -> None:
+    """Say that a part is still to come, as after each page: its seconds begin anew."""
+    if _answers is not None:
+        _send(_answers, b'{"going_on": true}')
+
+
+def _receive(pipe: IO[bytes]) -> bytes | None:
+    """Return the next message; None where the other end has gone."""
+    head = pipe.read(_LENGTH)
+    size = int.from_bytes(head, "big")
+    message = pipe.read(size) if len(head) == _LENGTH else b""
+    return message if len(head) == _LENGTH and len(message) == size else None
+
+
+def serve(memory: int) -> NoReturn:
+    """Answer calls until nobody asks any more: the other process's end."""
+    global _answers  # noqa: PLW0603
+    calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    _answers = answers
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY)):  # what a library prints is no answer
+        os.dup2(os.open(os.devnull, mode), number)
+    _bound(memory)
+    _send(answers, b"{}")
+    while (message := _receive(calls)) is not None:
+        request = json.loads(message)
+        data = [_receive(calls)] if request["has_data"] else []
+        _answer(answers, request["function"], [*data, *request["arguments"]])
+    sys.exit()
+
+
+def _answer(answers: IO[bytes], function: str, arguments: list[Any]) -> None:
+    module, _, name = function.partition(":")
+    try:
+        for part in getattr(import_module(module), name)(*arguments):
+            _send(answers, json.dumps({"part": part}).encode())
+        last: dict[str, Any] = {}
+    except ChameleonError as problem:
+        last = {"error": [type(problem).__name__, problem.what, problem.where, problem.hint]}
+    except MemoryError:
+        last = {"error": _MEMORY}
+    except Exception as problem:  # whatever a library raises of a damaged file
+        said = one_line(redact(f"{type(problem).__name__}: {problem}"), 200)
+        last = {"error": ["InputError", f"cannot be read ({said})", "", _HINT]}
+    _send(answers, json.dumps(last).encode())
+
+
+def _bound(memory: int) -> None:
+    """Let this process take so many bytes more than it has."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        most = pages * os.sysconf("SC_PAGE_SIZE") + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,0 +1,97 @@
+"""Functions that are called in a process of its own: what they yield, and what ends them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import Declined, InputError
+from chameleon.sandbox.bounded import Bounds, called, end_all
+
+HOSTILE = "tests.sandbox.hostile_readers"
+SHORT = Bounds(part=0.5, total=2.0, memory=200 << 20)
+
+
+def call(name: str, *arguments: Any, bounds: Bounds = SHORT, data: bytes | None = None) -> list[Any]:
+    return list(called(f"{HOSTILE}:{name}", *arguments, name="a.pdf", data=data, bounds=bounds))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters()) | st.floats(allow_nan=False),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+
+
+@given(st.lists(JSON, max_size=4), st.none() | st.binary())
+def test_values_come_back_as_they_are(values: list[Any], data: bytes | None) -> None:
+    expected = values if data is None else [data.decode("latin-1"), *values]
+    assert call("echo", *values, data=data) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("never", (), "takes more than 0 seconds"),
+        ("slowly", (9, 0.4), "takes more than 0 seconds"),
+        ("takes", (400,), "takes more than 200 MB of memory"),
+        ("dies", (0,), "its reader has crashed over it"),
+        ("dies", (signal.SIGTERM,), "its reader has crashed over it"),
+        ("raises", ("theirs",), r"cannot be read \(KeyError: 'odd"),
+    ],
+)
+def test_what_takes_too_much_or_fails_is_told_in_one_line(name: str, arguments: Any, said: str) -> None:
+    bounds = SHORT._replace(part=9.0, total=1.0) if name == "slowly" else SHORT
+    begun = time.monotonic()
+    with pytest.raises(InputError, match=f"a.pdf: .*{said}") as told:
+        call(name, *arguments, bounds=bounds)
+    assert time.monotonic() - begun < 9 and "\n" not in str(told.value) and len(str(told.value)) < 500
+    assert call("echo", 5) == [5]
+
+
+def test_our_own_errors_stay_and_what_came_before_is_kept() -> None:
+    found = []
+    with pytest.raises(Declined, match=r"a\.csv: not to be had\. Do this\."):
+        for part in called(f"{HOSTILE}:raises", "ours", name="b"):
+            found.append(part)
+    assert found == [1]
+
+
+def test_what_is_printed_reaches_nobody(capfd: pytest.CaptureFixture[str]) -> None:
+    assert call("prints") == [True] and capfd.readouterr() == ("", "")
+
+
+def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_anew() -> None:
+    end_all()
+    first, second = (call("tells")[1] for _ in range(2))
+    assert first == second != os.getpid()
+    assert call("takes", 150) == call("takes", 150) == [150 << 20]
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(lambda n: call("echo", n), range(20))) == [[n] for n in range(20)]
+    next(unfinished := called(f"{HOSTILE}:never", name="a"))
+    unfinished.close()  # type: ignore[attr-defined]
+    assert call("echo", 1) == [1]
+
+
+def test_seconds_begin_anew_with_each_part_and_while_nobody_waits() -> None:
+    assert call("slowly", 3, 0.3) == [0, 1, 2]
+    assert call("goes_on") == [1]
+    for _ in called(f"{HOSTILE}:slowly", 3, 0.1, name="a", bounds=SHORT):
+        time.sleep(0.7)
+
+
+def test_a_process_is_told_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-open-sesame-12345")
+    monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "7")
+    end_all()
+    environment = call("tells")[0]
+    assert "OPENAI_API_KEY" not in environment and environment["CHAMELEON_MAX_TABLE_MB"] == "7"
+    assert threading.active_count() < 20
