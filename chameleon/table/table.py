@@ -47,7 +47,7 @@ class Column:
 
 def is_dataframe(value: Any) -> bool:
     """Tell whether this is a DataFrame of pandas or polars, or one like them."""
-    return hasattr(value, "columns") and (hasattr(value, "itertuples") or hasattr(value, "iter_rows"))
+    return (hasattr(value, "itertuples") or hasattr(value, "iter_rows")) and hasattr(value, "columns")
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -62,7 +62,7 @@ def told_apart(names: Sequence[str]) -> list[str]:
     return ["" if name.startswith("\0") else name for name in used]
 
 
-@held_as("$table")
+@held_as("$table", lambda value: Table.from_pandas(value) if is_dataframe(value) else None)
 @dataclass(frozen=True)
 class Table:
     """A small table of strings, shared freely because nobody can change it.
