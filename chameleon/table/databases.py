@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sqlite3
 import tempfile
 import threading
@@ -25,6 +24,7 @@ from chameleon.table.records import (
     bounded,
     limit_in_bytes,
     printable,
+    read_file,
     shown,
     too_many_cells,
 )
@@ -37,7 +37,6 @@ SECONDS = 10.0
 Wanted = Callable[[str], bool]
 
 _AT_ONCE = 500  # rows; each may hold millions of characters
-_BESIDE = ("-wal", "-journal")
 _SQLITE_NAMES = (
     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')"
     " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view',"
@@ -83,39 +82,58 @@ def sqlite_tables(path: Path, origin: Origin, wanted: Wanted) -> Iterator[Findin
     Raises `InputError` for a file that is no such database, or a damaged one.
     """
     try:
-        with _settled(path) as settled, closing(_connected(settled)) as connection:
+        with closing(_connected(path)) as connection:
             names = {name: _quoted(name) for (name,) in connection.execute(_SQLITE_NAMES).fetchall()}
             yield from _tables(connection, names, origin, wanted, sqlite3.Error)
     except sqlite3.Error as error:
         raise origin.error(f"cannot be read as an SQLite database ({_said(error)})") from None
 
 
-def duckdb_tables(path: Path, origin: Origin, wanted: Wanted) -> Iterator[Finding]:
-    """Yield the tables and views that are wanted, those of other schemas as `schema.table`.
+def duckdb_tables(
+    path: Path, origin: Origin, wanted: Wanted, *, is_parquet: bool = False
+) -> Iterator[Finding]:
+    """Yield the tables and views that are wanted, those of other schemas as `schema.table`; or Parquet's one.
 
     Raises `InputError` for a file that DuckDB cannot open, `MissingPackage` without duckdb.
     """
-    settings = {**_CLOSED, "enable_external_access": "false", "lock_configuration": "true"}
-    with _duckdb(str(path), settings, origin) as (connection, error):
-        names = {
-            name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
-            for schema, name in connection.execute(_DUCKDB_NAMES).fetchall()
-        }
-        yield from _tables(connection, names, origin, wanted, error)
-
-
-def parquet_tables(path: Path, origin: Origin) -> Iterator[Finding]:
-    """Yield the table of a Parquet file. Raises `InputError` for a broken one, `MissingPackage`."""
-    # Under a plain name: characters such as * in the file's own would stand for other files.
-    with tempfile.TemporaryDirectory(prefix="chameleon-") as folder:
-        link = os.path.join(os.path.realpath(folder), "table.parquet")  # noqa: PTH118  (text for SQL)
-        Path(link).symlink_to(path.resolve())
-        literal = "'" + link.replace("'", "''") + "'"
-        with _duckdb(":memory:", _CLOSED, origin, link) as (connection, _):
-            connection.execute(f"SET allowed_paths = [{literal}]")
+    try:
+        import duckdb
+    except ImportError:
+        what, hint = "DuckDB databases and Parquet files need the package duckdb", "pip install duckdb"
+        raise MissingPackage(what, where=origin.name, hint=hint) from None
+    source = "'" + str(path).replace("'", "''") + "'"
+    try:
+        with closing(
+            duckdb.connect(":memory:" if is_parquet else str(path), config=dict(_CLOSED))
+        ) as connection:
+            if is_parquet:
+                connection.execute(f"SET allowed_paths = [{source}]")
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
-            yield _read(connection, f"read_parquet({literal})", origin, {}, SECONDS)
+            if is_parquet:
+                yield _read(connection, f"read_parquet({source})", origin, {}, SECONDS)
+                return
+            names = {
+                name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
+                for schema, name in connection.execute(_DUCKDB_NAMES).fetchall()
+            }
+            yield from _tables(connection, names, origin, wanted, duckdb.Error)
+    except duckdb.Error as error:
+        raise origin.error(f"cannot be read ({_said(error, [str(path)])})") from None
+
+
+@contextmanager
+def copy_of(source: Path | bytes) -> Iterator[Path]:
+    """Yield a copy of a database, with changes that a program has left beside it; the file is not touched."""
+    with tempfile.TemporaryDirectory(prefix="chameleon-") as folder:
+        copy = Path(os.path.realpath(folder), "data")
+        if isinstance(source, bytes):
+            copy.write_bytes(source)
+        else:
+            for end in ("", "-wal", "-journal", ".wal"):
+                if (file := Path(f"{source}{end}")).is_file():
+                    copy.with_name(f"data{end}").write_bytes(read_file(file))
+        yield copy
 
 
 def server_tables(address: str, sheet: str | None = None, *, first: bool = False) -> Iterator[Finding]:
@@ -275,30 +293,8 @@ def too_slow(where: Origin) -> InputError:
     return where.error(f"takes more than {SECONDS:.1f} s to be read", hint="Name a smaller table or view.")
 
 
-@contextmanager
-def _settled(path: Path) -> Iterator[Path]:
-    """Yield the database, or a copy where a program has left changes beside it, which are then taken in."""
-    beside = [Path(f"{path}{end}") for end in _BESIDE]
-    pending = [file for file in beside if file.is_file() and file.stat().st_size]
-    if not pending:
-        yield path
-        return
-    for file in pending:
-        if file.stat().st_size > limit_in_bytes():
-            raise InputError("is too large to be read", where=str(file), hint="Close the program using it.")
-    with tempfile.TemporaryDirectory(prefix="chameleon-") as folder:
-        copy = Path(folder, "copy.db")
-        shutil.copyfile(path, copy)
-        for file in pending:
-            shutil.copyfile(file, f"{copy}{file.name.removeprefix(path.name)}")
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        yield copy
-
-
 def _connected(path: Path) -> sqlite3.Connection:
-    # Immutable: no lock and no file is made beside a database that may lie in a folder of someone else's.
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    connection = sqlite3.connect(path)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -313,24 +309,6 @@ def _authorize(action: int, first: str | None, second: str | None, *_: Any) -> i
     # A virtual table, such as that of a full-text index, declares its columns by this; nothing is written.
     declares = action == sqlite3.SQLITE_UPDATE and first == "sqlite_master"
     return sqlite3.SQLITE_OK if declares or action in _READING else sqlite3.SQLITE_DENY
-
-
-@contextmanager
-def _duckdb(
-    path: str, settings: Mapping[str, str], origin: Origin, hidden: str = ""
-) -> Iterator[tuple[Any, type[Exception]]]:
-    """Open a database of DuckDB; its errors are told without the path of a folder of ours."""
-    try:
-        import duckdb
-    except ImportError:
-        what, hint = "DuckDB databases and Parquet files need the package duckdb", "pip install duckdb"
-        raise MissingPackage(what, where=origin.name, hint=hint) from None
-    is_file = path != ":memory:"
-    try:
-        with closing(duckdb.connect(path, read_only=is_file, config=dict(settings))) as connection:
-            yield connection, duckdb.Error
-    except duckdb.Error as error:
-        raise origin.error(f"cannot be read ({_said(error, [hidden])})") from None
 
 
 def place_of(name: str, origin: Origin) -> Origin:

@@ -25,6 +25,11 @@ class Found:
     place: Mapping[str, str] = field(default_factory=dict)
     notes: str = ""
 
+    @property
+    def label(self) -> str:
+        """Return what the table is called among others of its file, "" for nothing."""
+        return next(iter(self.place.values()), "")
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -56,7 +61,7 @@ class Note:
 class Unread:
     """A sheet or a table of a database that nobody asked for, by name."""
 
-    name: str
+    label: str
 
 
 Finding = Found | LeftOut | Note | Unread

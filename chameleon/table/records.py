@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from chameleon.errors import InputError
 from chameleon.table.table import Table, told_apart
 
-LIMIT_VARIABLE, DEFAULT_LIMIT_MB = "CHAMELEON_MAX_TABLE_MB", 64.0
+LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
 MAX_CELLS = 5_000_000
 """Rows times columns of a table."""
 MAX_COLUMNS = 10_000
@@ -36,11 +38,11 @@ class Origin:
         return InputError(what, where=self.at(at), hint=hint)
 
 
-def limit_in_bytes(limit_mb: float = DEFAULT_LIMIT_MB) -> int:
-    """Return megabytes as bytes, or what CHAMELEON_MAX_TABLE_MB says. Raises `InputError` for no number."""
+def limit_in_bytes() -> int:
+    """Return 64 megabytes, or what CHAMELEON_MAX_TABLE_MB says. Raises `InputError` for no number."""
     setting = os.environ.get(LIMIT_VARIABLE, "").strip()
     try:
-        return max(0, int(float(setting or limit_mb) * 1_000_000))
+        return max(0, int(float(setting or 64) * 1_000_000))
     except (ValueError, OverflowError):
         hint = f"Write for example {LIMIT_VARIABLE}=200."
         raise InputError(f"{LIMIT_VARIABLE} is {setting!r}, not a number", hint=hint) from None
@@ -50,6 +52,33 @@ def too_large(what: str, limit: int, where: str) -> InputError:
     """Return the error for a file or a table that "has more text" than the limit."""
     hint = f"Set {LIMIT_VARIABLE} to a larger number of megabytes, or use a part of it."
     return InputError(f"{what} than the limit of {limit / 1e6:,.1f} MB", where=where, hint=hint)
+
+
+def read_file(path: Path, name: str = "") -> bytes:
+    """Return the bytes of an ordinary file or a pipe; no more than the limit is read.
+
+    Raises `InputError`, which calls it by `name`, or else by its path.
+    """
+    where, limit = name or printable(str(path)), limit_in_bytes()
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError("is a folder", where=where, hint="Name a file in it, or make an index of it.")
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
+            raise InputError("is not an ordinary file", where=where, hint="Name a file that holds a table.")
+        if status.st_size > limit:
+            raise too_large(f"has {status.st_size / 1e6:,.1f} MB, more", limit, where)
+        with path.open("rb") as file:
+            # A pipe has no size, and a file may grow after it was looked at.
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=where, hint="Check the path.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from None
+    if len(data) > limit:
+        raise too_large("has more", limit, where)
+    return data
 
 
 def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:

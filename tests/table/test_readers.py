@@ -264,21 +264,24 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: 
     assert "200.0 MB" in line and "64.0 MB" in line and "CHAMELEON_MAX_TABLE_MB" in line
 
     path.write_text("a,b\n" + "1,2\n" * 1000)
+    monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "0.001")
     with pytest.raises(InputError, match=r"more than the limit of 0\.0 MB"):
-        read_table(path, limit_mb=0.001)
+        read_table(path)
     monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "1")
-    assert len(read_table(path, limit_mb=0.001).rows) == 1000
+    assert len(read_table(path).rows) == 1000
     monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "much")
     with pytest.raises(InputError, match="CHAMELEON_MAX_TABLE_MB is 'much', not a number"):
         read_table(path)
 
 
-def test_a_stream_is_read_up_to_the_limit_only() -> None:
+def test_a_stream_is_read_up_to_the_limit_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "1")
+
     class Endless(io.RawIOBase):
         def read(self, size: int = -1) -> bytes:
             assert 0 < size < 2_000_000
             return b"a,b\n" * (size // 4 + 1)
 
     with pytest.raises(InputError, match=r"standard input: has more than the limit of 1\.0 MB"):
-        read_table_stream(Endless(), limit_mb=1)
+        read_table_stream(Endless())
     assert read_table_stream(io.BytesIO(b"a,b\n1,2\n")).rows == (("1", "2"),)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from chameleon.errors import InputError
 from chameleon.table import Table, choose_table, read_table_bytes, read_table_text
 from chameleon.table.found import Found, LeftOut
-from chameleon.table.readers import tables_in_bytes
+from chameleon.table.readers import tables_in
 from chameleon.table.sections import sections
 
 
 def found(text: str, name: str = "x.csv") -> list[Found]:
     """The tables of a text in which nothing is left out."""
-    findings = list(tables_in_bytes(text.encode(), name))
+    findings = list(tables_in(text.encode(), name))
     assert not any(isinstance(each, LeftOut) for each in findings), findings
     return [each for each in findings if isinstance(each, Found)]
 
@@ -157,7 +157,7 @@ def test_every_table_of_a_markdown_text_has_the_heading_above_it() -> None:
 
 @given(st.text(alphabet="|-: \n#`*[]()ab1~=\\", max_size=200))
 def test_no_markdown_breaks_the_reader(text: str) -> None:
-    for each in tables_in_bytes(b"x" + text.encode(), "x.md"):
+    for each in tables_in(b"x" + text.encode(), "x.md"):
         assert isinstance(each, Found | LeftOut)
 
 

@@ -14,7 +14,7 @@ import pytest
 from chameleon.errors import InputError, MissingPackage
 from chameleon.table import Table, choose_table, read_table, read_table_bytes, workbooks
 from chameleon.table.found import Found, LeftOut
-from chameleon.table.readers import tables_in_bytes
+from chameleon.table.readers import tables_in
 
 openpyxl = pytest.importorskip("openpyxl")
 pytest.importorskip("python_calamine")
@@ -108,7 +108,7 @@ def test_two_tables_in_a_sheet_and_one_that_cannot_be_read_beside_another() -> N
         ["Fees", 5],
     ]
     sums: Sheet = ("Sums", [["a", "b"], [1, "=A2*2"]])
-    findings = list(tables_in_bytes(workbook(("Both", two), sums), "x.xlsx"))
+    findings = list(tables_in(workbook(("Both", two), sums), "x.xlsx"))
     spending, income, fault = findings
     assert isinstance(spending, Found) and isinstance(income, Found) and isinstance(fault, LeftOut)
     assert (spending.table.caption, income.table.caption) == ("Spending", "Income")
