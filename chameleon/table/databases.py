@@ -21,7 +21,6 @@ from chameleon.table.found import Finding, Found, LeftOut, Unread, table_of
 from chameleon.table.records import (
     MAX_CELLS,
     Origin,
-    bounded,
     limit_in_bytes,
     printable,
     read_file,
@@ -76,13 +75,18 @@ def is_address(source: str) -> bool:
     return re.match(r"[a-z][\w+]+:/", source, re.IGNORECASE) is not None
 
 
-def sqlite_tables(path: Path, origin: Origin, wanted: Wanted) -> Iterator[Finding]:
+def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Iterator[Finding]:
     """Yield the tables and views that are wanted; those that SQLite keeps for itself are not shown.
 
     Raises `InputError` for a file that is no such database, or a damaged one.
     """
     try:
-        with closing(_connected(path)) as connection:
+        with copy_of(source) as path, closing(sqlite3.connect(path)) as connection:
+            connection.text_factory = lambda data: data.decode("utf-8", "replace")
+            for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1_000_000, min(limit_in_bytes(), 10**9)))
+            connection.set_authorizer(_authorize)
             names = {name: _quoted(name) for (name,) in connection.execute(_SQLITE_NAMES).fetchall()}
             yield from _tables(connection, names, origin, wanted, sqlite3.Error)
     except sqlite3.Error as error:
@@ -90,7 +94,7 @@ def sqlite_tables(path: Path, origin: Origin, wanted: Wanted) -> Iterator[Findin
 
 
 def duckdb_tables(
-    path: Path, origin: Origin, wanted: Wanted, *, is_parquet: bool = False
+    source: Path | bytes, origin: Origin, wanted: Wanted, *, is_parquet: bool = False
 ) -> Iterator[Finding]:
     """Yield the tables and views that are wanted, those of other schemas as `schema.table`; or Parquet's one.
 
@@ -101,25 +105,24 @@ def duckdb_tables(
     except ImportError:
         what, hint = "DuckDB databases and Parquet files need the package duckdb", "pip install duckdb"
         raise MissingPackage(what, where=origin.name, hint=hint) from None
-    source = "'" + str(path).replace("'", "''") + "'"
-    try:
-        with closing(
-            duckdb.connect(":memory:" if is_parquet else str(path), config=dict(_CLOSED))
-        ) as connection:
-            if is_parquet:
-                connection.execute(f"SET allowed_paths = [{source}]")
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
-            if is_parquet:
-                yield _read(connection, f"read_parquet({source})", origin, {}, SECONDS)
-                return
-            names = {
-                name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
-                for schema, name in connection.execute(_DUCKDB_NAMES).fetchall()
-            }
-            yield from _tables(connection, names, origin, wanted, duckdb.Error)
-    except duckdb.Error as error:
-        raise origin.error(f"cannot be read ({_said(error, [str(path)])})") from None
+    with copy_of(source) as path:
+        literal, opened = "'" + str(path).replace("'", "''") + "'", ":memory:" if is_parquet else str(path)
+        try:
+            with closing(duckdb.connect(opened, config=dict(_CLOSED))) as connection:
+                if is_parquet:
+                    connection.execute(f"SET allowed_paths = [{literal}]")
+                connection.execute("SET enable_external_access = false")
+                connection.execute("SET lock_configuration = true")
+                if is_parquet:
+                    yield _read(connection, f"read_parquet({literal})", origin, {}, SECONDS)
+                    return
+                names = {
+                    name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
+                    for schema, name in connection.execute(_DUCKDB_NAMES).fetchall()
+                }
+                yield from _tables(connection, names, origin, wanted, duckdb.Error)
+        except duckdb.Error as error:
+            raise origin.error(f"cannot be read ({_said(error, [str(path)])})") from None
 
 
 @contextmanager
@@ -155,7 +158,9 @@ def server_tables(address: str, sheet: str | None = None, *, first: bool = False
             if (sheet is not None and name != sheet) or (first and has_table):
                 yield Unread(name)
                 continue
-            found = _read_server(engine, name, name in names, place_of(name, origin))
+            found = _read_server(
+                engine, name, name in names, Origin(f"{origin.name}, table {shown(name)}", "row")
+            )
             has_table |= isinstance(found, Found)
             yield found
     except exc.SQLAlchemyError as error:
@@ -228,7 +233,7 @@ def _tables(
     """Yield the tables by their names, each with its source as SQL has it."""
     ends = time.monotonic() + SECONDS
     for name, source in names.items():
-        where = place_of(name, origin)
+        where = Origin(f"{origin.name}, table {shown(name)}", "row")
         if not wanted(name):
             yield Unread(name)
             continue
@@ -285,22 +290,12 @@ def _table(
                 number += 1
                 yield number, list(map(cell_text, row))
 
-    return table_of(bounded(records(), where), where, place, in_words(place.get("table", "")))
+    return table_of(records(), where, place, " ".join(place.get("table", "").replace("_", " ").split()))
 
 
 def too_slow(where: Origin) -> InputError:
     """Return the error for a table that is not read in time."""
     return where.error(f"takes more than {SECONDS:.1f} s to be read", hint="Name a smaller table or view.")
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path)
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1_000_000, min(limit_in_bytes(), 1_000_000_000)))
-    connection.set_authorizer(_authorize)
-    return connection
 
 
 def _authorize(action: int, first: str | None, second: str | None, *_: Any) -> int:
@@ -309,16 +304,6 @@ def _authorize(action: int, first: str | None, second: str | None, *_: Any) -> i
     # A virtual table, such as that of a full-text index, declares its columns by this; nothing is written.
     declares = action == sqlite3.SQLITE_UPDATE and first == "sqlite_master"
     return sqlite3.SQLITE_OK if declares or action in _READING else sqlite3.SQLITE_DENY
-
-
-def place_of(name: str, origin: Origin) -> Origin:
-    """Return the place, for errors, of the table of that name."""
-    return Origin(f"{origin.name}, table {shown(name)}", "row")
-
-
-def in_words(name: str) -> str:
-    """Write the name of a table as words: `exam_results` as "exam results"."""
-    return " ".join(name.replace("_", " ").split())
 
 
 def _quoted(name: str) -> str:

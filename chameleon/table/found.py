@@ -82,7 +82,7 @@ def tables_of(
         return
     for section in found:
         notes = "\n".join(section.notes)
-        yield table_of(section.records, origin, place, ": ".join(section.titles), notes, pad=pad)
+        yield _built(section.records, origin, place, (": ".join(section.titles), notes), pad=pad)
 
 
 def table_of(
@@ -91,10 +91,20 @@ def table_of(
     place: Mapping[str, str] | None = None,
     caption: str = "",
     notes: str = "",
-    *,
-    pad: bool = False,
 ) -> Found | LeftOut:
     """Return the one table of these records, or why there is none."""
+    return _built(bounded(records, origin), origin, place, (caption, notes), pad=False)
+
+
+def _built(
+    records: Iterable[Record],
+    origin: Origin,
+    place: Mapping[str, str] | None,
+    texts: tuple[str, str],
+    *,
+    pad: bool,
+) -> Found | LeftOut:
+    caption, notes = texts
     try:
         return Found(build_table(records, origin, caption[:_LONGEST_CAPTION], pad=pad), place or {}, notes)
     except InputError as error:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from chameleon.errors import InputError
 from chameleon.markup import UNREAD, decoded, is_hidden, require_lxml
 from chameleon.table.found import Found, LeftOut, table_of
-from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, bounded, shown, too_many_cells
+from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
 from chameleon.text import clean_cell
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -49,16 +49,12 @@ def parse_page(data: bytes) -> Any:
     root = etree.HTML(text or b" ", parser)
     if root is None:
         return etree.Element("html")
-    unseen = [each for each in root.iter() if each.tag != "head" and _is_unseen(each)]
-    for each in unseen:
-        if each.getparent() is not None:
+    for each in [*root.iter()]:
+        is_unread = each.tag != "head" and UNREAD.fullmatch(each.tag)
+        is_unseen = is_hidden(each.attrib) or "mw-editsection" in each.get("class", "")
+        if (is_unread or is_unseen) and each.getparent() is not None:
             each.drop_tree()
     return root
-
-
-def _is_unseen(element: Any) -> bool:
-    edit = "mw-editsection" in element.get("class", "")
-    return edit or UNREAD.fullmatch(element.tag) is not None or is_hidden(element.attrib)
 
 
 def page_tables(data: bytes, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -107,7 +103,7 @@ def html_table(
         caption = next((text_of(each) for each in table.iter("caption")), "")
         called = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title
         place = {"heading": heading} if heading else {}
-        return table_of(bounded(records, origin), origin, place, called, "\n".join(notes))
+        return table_of(records, origin, place, called, "\n".join(notes))
     except InputError as error:
         return LeftOut.of(error)
 

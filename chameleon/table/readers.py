@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -12,9 +9,7 @@ from typing import BinaryIO
 
 from chameleon.errors import InputError
 from chameleon.table.databases import (
-    Wanted,
     address_name,
-    copy_of,
     duckdb_tables,
     is_address,
     server_tables,
@@ -23,7 +18,15 @@ from chameleon.table.databases import (
 from chameleon.table.found import Finding, Found, LeftOut, Note, Unread
 from chameleon.table.html_tables import page_tables
 from chameleon.table.json_files import json_line_tables, json_tables
-from chameleon.table.records import Origin, limit_in_bytes, printable, read_file, shown, too_large
+from chameleon.table.records import (
+    Origin,
+    limit_in_bytes,
+    printable,
+    read_file,
+    shown,
+    too_large,
+    unpack_gzip,
+)
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
 from chameleon.table.workbooks import workbook_tables
@@ -106,7 +109,7 @@ def tables_in(
     origin, has_table = Origin(name), False
     data = source if isinstance(source, bytes) else read_file(source, name)
     if data.startswith(_GZIP):
-        source = data = _unpacked(data, origin)
+        source = data = unpack_gzip(data, origin)
 
     def wanted(label: str) -> bool:
         if sheet is not None:
@@ -120,8 +123,10 @@ def tables_in(
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
     if kind == "workbook":
         findings = workbook_tables(data, origin, wanted)
+    elif kind == "sqlite":
+        findings = sqlite_tables(source, origin, wanted)
     elif kind in _DATABASES:
-        findings = _of_database(source, kind, origin, wanted)
+        findings = duckdb_tables(source, origin, wanted, is_parquet=kind == "parquet")
     else:
         findings = _of_text(data, origin, kind, delimiter)
     for finding in findings:
@@ -270,23 +275,3 @@ def _of_text(data: bytes, origin: Origin, kind: str, delimiter: str) -> Iterator
             yield from page_tables(data, origin)
         case found:
             yield from delimited_tables(text, origin, delimiter or ("\t" if found == "tsv" else ""))
-
-
-def _of_database(source: Path | bytes, kind: str, origin: Origin, wanted: Wanted) -> Iterator[Finding]:
-    with copy_of(source) as copy:
-        if kind == "sqlite":
-            yield from sqlite_tables(copy, origin, wanted)
-        else:
-            yield from duckdb_tables(copy, origin, wanted, is_parquet=kind == "parquet")
-
-
-def _unpacked(data: bytes, origin: Origin) -> bytes:
-    limit = limit_in_bytes()
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            found = file.read(limit + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise origin.error(f"is a damaged gzip archive ({error})", hint="Pack or download it anew.") from None
-    if len(found) > limit:
-        raise too_large("unpacks to more", limit, origin.name)
-    return found

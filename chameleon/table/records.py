@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import stat
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +82,19 @@ def read_file(path: Path, name: str = "") -> bytes:
     if len(data) > limit:
         raise too_large("has more", limit, where)
     return data
+
+
+def unpack_gzip(data: bytes, origin: Origin) -> bytes:
+    """Return what gzip has packed. Raises `InputError` for a damaged archive, and beyond the limit."""
+    limit = limit_in_bytes()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            found = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise origin.error(f"is a damaged gzip archive ({error})", hint="Pack or download it anew.") from None
+    if len(found) > limit:
+        raise too_large("unpacks to more", limit, origin.name)
+    return found
 
 
 def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:

@@ -66,7 +66,7 @@ class _Found:
         if first > last:
             return []
         try:
-            records = json_records("\n".join(lines[first : last + 1]), _ORIGIN)
+            records = list(json_records("\n".join(lines[first : last + 1]), _ORIGIN))
             return [cls([list(cells) for _, cells in records])]
         except InputError:
             # A header, or prose, may begin with a bracket as well: then the other forms tell what it is.

@@ -16,6 +16,7 @@ from chameleon.table.typed import read_value
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
 _MOST_TITLES = 10
+_NAMES = ("text", "empty")  # kinds of cells that name columns
 
 
 @dataclass
@@ -53,7 +54,9 @@ def sections(records: Iterable[Record]) -> list[Section]:
                 titles = []
             for line in _lines(block):
                 (found[-1].notes if found and (not following or _NOTE.match(line)) else titles).append(line)
-        elif found and not ((titles or above) and _is_header(block[above][1])):
+        elif found and not (
+            (titles or above) and all(read_value(cell).kind in _NAMES for cell in block[above][1])
+        ):
             found[-1].records += [*((0, [title]) for title in titles), *block]
             titles = []
         else:
@@ -90,10 +93,6 @@ def _take_notes(section: Section) -> None:
         notes.insert(0, line)
         section.records.pop()
     section.notes = notes + section.notes
-
-
-def _is_header(cells: Sequence[str]) -> bool:
-    return _filled(cells) > 1 and all(read_value(cell).kind in ("text", "empty") for cell in cells)
 
 
 def _filled(cells: Sequence[str]) -> int:

@@ -18,6 +18,7 @@ from chameleon.values import held_as
 Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
 _SHOWN_ROWS, _SHOWN_CELL = 20, 200
+_FRAMES = ("itertuples", "iter_rows")  # what DataFrames of pandas and polars have
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,6 @@ class Column:
         return units.pop() if len(units) == 1 else ""
 
 
-def is_dataframe(value: Any) -> bool:
-    """Tell whether this is a DataFrame of pandas or polars, or one like them."""
-    return (hasattr(value, "itertuples") or hasattr(value, "iter_rows")) and hasattr(value, "columns")
-
-
 def told_apart(names: Sequence[str]) -> list[str]:
     """Return names of columns, the second "Total" as "Total (2)"; blank ones stay blank."""
     used: dict[str, int] = {}
@@ -62,7 +58,10 @@ def told_apart(names: Sequence[str]) -> list[str]:
     return ["" if name.startswith("\0") else name for name in used]
 
 
-@held_as("$table", lambda value: Table.from_pandas(value) if is_dataframe(value) else None)
+@held_as(
+    "$table",
+    lambda value: Table.from_pandas(value) if any(hasattr(value, name) for name in _FRAMES) else None,
+)
 @dataclass(frozen=True)
 class Table:
     """A small table of strings, shared freely because nobody can change it.
@@ -77,7 +76,7 @@ class Table:
     caption: str = ""
 
     def __init__(self, header: Iterable[str], rows: Iterable[Iterable[str]] = (), caption: str = "") -> None:
-        if is_dataframe(header):
+        if any(hasattr(header, name) for name in _FRAMES):
             raise InputError("a table is not made of a DataFrame so", hint="Call Table.from_pandas(df).")
         names, body = tuple(header), tuple(map(tuple, rows))
         # Asked of all cells at once: a loop over them would take most of the time that reading a file takes.

@@ -21,7 +21,7 @@ from chameleon.table.delimited import (
     split_rows,
 )
 from chameleon.table.found import Found, LeftOut, table_of, tables_of
-from chameleon.table.records import Origin, bounded
+from chameleon.table.records import Origin
 from chameleon.text import clean_cell
 
 # UTF-32's little-endian mark begins with UTF-16's, so it has to be looked for first.
@@ -125,7 +125,7 @@ def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
         del numbers[1]
     rows = split_rows([line for _, line in lines])
     records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
-    yield table_of(bounded(records, origin), origin, None, caption)
+    yield table_of(records, origin, None, caption)
 
 
 def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -147,7 +147,7 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
             rows[-1][1].append(_plain(token))
         elif token.type == "table_close":
             place = {"heading": heading} if heading else {}
-            yield table_of(bounded(rows, origin), origin, place, heading)
+            yield table_of(rows, origin, place, heading)
 
 
 def _plain(token: Any) -> str:

@@ -82,16 +82,13 @@ def _parts(archive: zipfile.ZipFile, origin: Origin) -> list[str]:
 def _check_sheet(source: bytes, where: Origin) -> None:
     """Raise `InputError` for a sheet that says to be huge, and for a formula that reads as an empty cell."""
     rows = max(map(int, _ROW.findall(source)), default=0)
-    columns = max(map(_number, {found[1] for found in _COLUMN.finditer(source)}), default=0)
+    columns = 0
+    for letters in {found[1] for found in _COLUMN.finditer(source)}:
+        columns = max(
+            columns, sum((letter - 64) * 26**power for power, letter in enumerate(reversed(letters)))
+        )
     if rows * columns > MAX_CELLS:
         raise too_many_cells(where)
     if b"<f" in source and (unsaved := _UNSAVED.search(source)):
         hint = "Open the workbook in a spreadsheet program and save it."
         raise where.error(f"cell {unsaved[1].decode()} holds a formula without a saved value", hint=hint)
-
-
-def _number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
