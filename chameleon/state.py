@@ -16,6 +16,7 @@ from typing import Any, Literal
 from chameleon import values
 from chameleon.errors import ChameleonError, LogError
 from chameleon.table import Table
+from chameleon.text import html_rows
 from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
@@ -141,6 +142,11 @@ class Plan:
     seconds: float = 0.0
     calls: tuple[Call, ...] = ()
     path: tuple[int, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        steps = " → ".join(self.names)
+        return html_rows([("plan", steps), ("by", self.by), ("note", self.note), ("refused", self.refused)])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -308,6 +314,13 @@ class State:
     def executed(self) -> tuple[StepRecord, ...]:
         """Return the steps that count: all but those dropped beside a failure."""
         return tuple(record for record in self.history if not record.dropped)
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: the question, the plan, the answer or why there is none."""
+        why = self.ended.error if self.ended else None
+        steps = [(record.step.module, record.error or record.output) for record in self.history]
+        rows = [("question", self.input.get("question")), ("plan", " → ".join(self.plan)), *steps]
+        return html_rows([*rows, ("answer", self.answer), ("why not", why)])
 
     @property
     def answer(self) -> Any:

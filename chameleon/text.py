@@ -6,6 +6,7 @@ import difflib
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
+from html import escape
 from itertools import islice
 
 MASK = "***"
@@ -100,6 +101,13 @@ def one_line(text: str, limit: int = 300) -> str:
     """Shorten text to one line of at most `limit` characters; redact first, or half a key may survive."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def html_rows(rows: Iterable[tuple[str, object]]) -> str:
+    """Write names and what they are as a table of HTML, for notebooks; what is empty is left out."""
+    filled = [(name, one_line(harmless(str(value)))) for name, value in rows if value not in (None, "", ())]
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in filled)
+    return f"<table>{''.join(cells)}</table>"
 
 
 def clean_cell(text: str) -> str:

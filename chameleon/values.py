@@ -14,19 +14,30 @@ T = TypeVar("T")
 _DEEPEST = 64
 _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
 _TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
+_ADOPTERS: list[Callable[[Any], Any]] = []
 _held: tuple[type[Any], ...] = ()
 
 
-def held_as(tag: str) -> Callable[[type[T]], type[T]]:
-    """Let a run hold the values of a class, which has `to_json` and `from_json`; JSON is {tag: …}."""
+def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[type[T]], type[T]]:
+    """Let a run hold the values of a class, which has `to_json` and `from_json`; JSON is {tag: …}.
+
+    `adopt` makes one of a value of another library, such as a DataFrame, and returns None for all others.
+    """
 
     def hold(kind: type[T]) -> type[T]:
         global _held  # noqa: PLW0603 - one tuple, since every value is compared with it
         _TAGS[kind] = tag
+        _ADOPTERS.extend([adopt] if adopt else [])
         _held = tuple(_TAGS)
         return kind
 
     return hold
+
+
+def adopted(value: Any) -> Any:
+    """Return the value, or what a class that a run may hold makes of it: a `Table` of a DataFrame."""
+    made = (adopt(value) for adopt in _ADOPTERS)
+    return next((each for each in made if each is not None), value)
 
 
 class ReadOnly(dict[str, Any]):
@@ -68,6 +79,8 @@ def _freeze(value: Any, where: str, depth: int) -> Any:
             raise ModuleError(f"{where} has the key {odd!r}, and keys must be strings")
         items = {str.__str__(key): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
         return ReadOnly(items)
+    if (other := adopted(value)) is not value:
+        return other
     raise ModuleError(
         f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
     )

@@ -9,9 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from chameleon import State
-from chameleon.documents.found import LeftOut
 from chameleon.documents.pdf_headings import _HYPHEN
-from chameleon.documents.text_files import markdown_tables, unmarked
 from chameleon.errors import Declined, InputError
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
@@ -24,8 +22,10 @@ from chameleon.modules.sql.text_to_sql import _START
 from chameleon.modules.statutes.statute_answerer import answer_in
 from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.retrieval.analysis import _PAIR
+from chameleon.table.found import LeftOut
 from chameleon.table.records import Origin
 from chameleon.table.replies import parse_table
+from chameleon.table.text_files import markdown_tables
 from tests.growth import grows_in_proportion
 
 
@@ -82,7 +82,7 @@ def of_page(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (unmarked, lambda n: "*a " * 4 * n),
+        (headings, lambda n: "|a|\n|---|\n|" + "*a " * n),
         (of_page, lambda n: "a" * 4 * n),
         (lambda text: _PAIR.findall(text), lambda n: "1" * 4 * n),
         (lambda text: answer_in(text, "text"), lambda n: "\n" * 4 * n + "a"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from itertools import groupby
+from itertools import groupby, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,15 +13,20 @@ from typing import Any
 import typer
 
 from chameleon.cli.options import QuestionOptions
+from chameleon.cli.out import counted, echo
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
 from chameleon.pictures.opening import MAX_BYTES, check_picture, is_address
-from chameleon.table import read_table, read_table_stream
+from chameleon.table.databases import address_name
+from chameleon.table.databases import is_address as is_database
+from chameleon.table.readers import Choice, choose_table, read_stream
+from chameleon.text import harmless
 
 STANDARD_INPUT = "-"
 _NAME = "standard input"
 _LARGEST_TEXT = 1_000_000
+_MOST_NAMED = 5
 _FILES = {
     "index": "index",
     "table": "table",
@@ -41,6 +46,10 @@ def check_options(options: QuestionOptions) -> None:
         if len(files[name]) > 1:
             what = f"is given {len(files[name])} times, and takes one file"
             raise typer.BadParameter(what, param_hint=f"--{name}")
+    sheets = len(options.sheet or ())
+    if sheets and sheets != len(files["table"]):
+        what = f"is given {sheets} times for {counted(len(files['table']), 'table')}: once for each, in order"
+        raise typer.BadParameter(what, param_hint="--sheet")
     reading = [f"--{name}" for name, given in files.items() for each in given if each == STANDARD_INPUT]
     if len(reading) > 1:
         hint = " and ".join(dict.fromkeys(reading))
@@ -67,16 +76,18 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     takes the name of its file, to be named by. Raises `InputError` for a file that cannot be read.
     """
     given: dict[str, Any] = {"question": options.question, "unit": options.unit}
-    tables = [
-        read_table_stream(sys.stdin.buffer) if source == STANDARD_INPUT else read_table(source)
-        for source in options.table or ()
-    ]
+    tables = []
+    sources = options.table or []
+    for source, sheet in zip(sources, options.sheet or repeat(None, len(sources)), strict=True):
+        found = _read_table(source, sheet)
+        name = _file_name(source)
+        for note in [] if sheet else _others(found, name):
+            echo(harmless(note), err=True)
+        for note in found.notes[:_MOST_NAMED]:
+            echo(f"{harmless(note)}.", err=True)
+        table, caption = found.table, found.name if sheet else Path(name).stem
+        tables.append(table if len(sources) < 2 or table.caption.strip() else table.with_caption(caption))
     if len(tables) > 1:
-        names = [_NAME if source == STANDARD_INPUT else Path(source).stem for source in options.table or ()]
-        tables = [
-            table if table.caption.strip() else table.with_caption(name)
-            for table, name in zip(tables, names, strict=True)
-        ]
         given["tables"] = tables[1:]
     if tables:
         given["table"] = tables[0]
@@ -102,6 +113,20 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
             check_picture(picture)
             given["image"] = picture
         yield given
+
+
+def _read_table(source: str, sheet: str | None) -> Choice:
+    if source == STANDARD_INPUT:
+        return choose_table(read_stream(sys.stdin.buffer), name=_NAME, sheet=sheet)
+    return choose_table(source, sheet=sheet)
+
+
+def _others(found: Choice, name: str) -> list[str]:
+    """Say which of several tables was read."""
+    if not found.others:
+        return []
+    named = [f"{other!r}" for other in found.others[:_MOST_NAMED]] + ["…"] * (len(found.others) > _MOST_NAMED)
+    return [f"Read {found.name!r} of {name}; there are also {', '.join(named)}: choose with --sheet."]
 
 
 def _read_text_or_paper(source: str) -> dict[str, Any]:
@@ -161,6 +186,9 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
 
 
 def _file_name(source: str) -> str:
+    """Return what a source is called; of an address, which may hold a password, only where it leads."""
+    if is_database(source):
+        return address_name(source)
     return _NAME if source == STANDARD_INPUT else Path(source).name
 
 

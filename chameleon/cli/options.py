@@ -129,8 +129,12 @@ class QuestionOptions(ModelOptions):
     question: str = argument("QUESTION", "The question, in quotes.")
     table: list[str] | None = option(
         "-t",
-        metavar="FILE|-",
-        help="CSV, TSV, Markdown, JSON, JSON lines, Excel or a | b text; several where taken.",
+        metavar="FILE|-|ADDRESS",
+        help="CSV, Excel, JSON, HTML, Parquet, SQLite and others, or the address of a database as "
+        "postgresql://USER@HOST/NAME; several where taken.",
+    )
+    sheet: list[str] | None = option(
+        metavar="NAME", help="The sheet of a workbook, or the table of a page or database; one for each FILE."
     )
     # Lists, so that a second one is refused and not taken in place of the first.
     image: list[str] | None = option(metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")

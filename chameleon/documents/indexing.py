@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from chameleon.documents.found import LeftOut, Note
 from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of
 from chameleon.documents.table_documents import file_documents
 from chameleon.documents.walking import Walk, require_file
@@ -21,6 +20,8 @@ from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import Spec, settings_at
 from chameleon.retrieval.manifest import LEDGER, VECTORS, is_index
+from chameleon.table.databases import address_name, is_address
+from chameleon.table.found import LeftOut, Note
 from chameleon.table.records import printable, shown
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ def index_files(
     Of an index that is damaged, vectors are made anew, and all else is built anew of the sources; `damaged`
     of the summary says why. Raises `InputError` where it holds files that are not among them.
     """
+    if address := next((str(source) for source in sources if is_address(str(source))), ""):
+        where = address_name(address)
+        raise InputError("is an address, and files are indexed", where=where, hint="Ask it with --table.")
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     try:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-from chameleon.documents.found import Found, LeftOut, Note
-from chameleon.documents.table_files import file_tables
 from chameleon.retrieval.document import Document
+from chameleon.table.found import Found, LeftOut, Note, Unread
+from chameleon.table.readers import tables_in
 from chameleon.text import clean_cell
 
 _LONGEST_LABEL = 80
@@ -21,16 +21,17 @@ _NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лис�
 def file_documents(
     path: Path, name: str, is_free: Callable[[str], bool] = lambda id: True
 ) -> Iterator[Document | LeftOut | Note]:
-    """The tables of a file as documents, by the name that the index has for it; raises as `file_tables`.
+    """The tables of a file as documents, by the name that the index has for it; raises as `tables_in`.
 
     Ids are `name`, or `name#place` with a number where places repeat or where another file has the id, so
     that a file that is read again gives the same ids as long as its tables keep their places. `is_free` says
     whether no other file has an id. `Document.text` is what stands below a table.
     """
     taken: set[str] = set()
-    for found in file_tables(path, name):
-        if isinstance(found, LeftOut | Note):
-            yield found
+    for found in tables_in(path, name):
+        if not isinstance(found, Found):
+            if not isinstance(found, Unread):
+                yield found
             continue
         label = next(iter(found.place.values()), "")[:_LONGEST_LABEL].strip()
         numbered = (" ".join(filter(None, [label, str(number)])) for number in count(2))

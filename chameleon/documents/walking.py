@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chameleon.documents.found import LeftOut
-from chameleon.documents.table_files import KINDS, holds_tables
 from chameleon.errors import InputError
 from chameleon.retrieval.manifest import BUILDING, MANIFEST, WORDS
+from chameleon.table.found import LeftOut
+from chameleon.table.readers import KINDS, holds_tables
 from chameleon.table.records import printable
 
 

@@ -21,7 +21,7 @@ from chameleon.planner import Planner, check_names, check_order, check_reads, ev
 from chameleon.prompt import Prompt
 from chameleon.state import State
 from chameleon.steps import Access
-from chameleon.text import nearest
+from chameleon.text import html_rows, nearest
 from chameleon.usage import Budget
 
 
@@ -161,7 +161,7 @@ class Inventory:
                 f"the input is a {type(given).__name__}",
                 hint="An input is a mapping such as {'question': 'How many?'}.",
             )
-        present = {key: value for key, value in given.items() if value is not None}
+        present = {key: values.adopted(value) for key, value in given.items() if value is not None}
         if self.input_types:
             for key, kind in self.input_types.items():
                 if key not in present and not kind.endswith("?"):
@@ -184,6 +184,13 @@ class Inventory:
         except ChameleonError as problem:
             raise InputError(problem.what, hint=problem.hint) from problem
         return frozen
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        takes = ", ".join(f"{key}: {kind}" for key, kind in self.input_types.items())
+        planner, modules = type(self.planner).__name__, ", ".join(self.modules)
+        rows = [("inventory", self.name), ("about", self.about), ("input", takes)]
+        return html_rows([*rows, ("planner", planner), ("modules", modules)])
 
     def check_plan(self, plan: Sequence[str], state: State, *, whole: bool = True) -> None:
         """Raise `PlanError` when the plan cannot follow what has been done so far.

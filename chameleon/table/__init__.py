@@ -1,7 +1,13 @@
 """Tables: the immutable `Table`, typed cells, readers of files and text forms for prompts."""
 
 from chameleon.table.formats import to_terminal, to_text
-from chameleon.table.readers import read_table, read_table_bytes, read_table_stream, read_table_text
+from chameleon.table.readers import (
+    choose_table,
+    read_table,
+    read_table_bytes,
+    read_table_stream,
+    read_table_text,
+)
 from chameleon.table.replies import as_subtable, parse_table
 from chameleon.table.table import Column, Row, Table
 from chameleon.table.typed import Kind, Value, read_value
@@ -13,6 +19,7 @@ __all__ = [
     "Table",
     "Value",
     "as_subtable",
+    "choose_table",
     "parse_table",
     "read_table",
     "read_table_bytes",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from chameleon.table.records import Origin, Record
 from chameleon.text import clean_cell
@@ -22,51 +23,80 @@ _BAR = re.compile(r"(?<!\\)\|")
 _RULE_CELL = re.compile(r"\s*:?-{3,}:?\s*")
 _TIGHT_RULE = re.compile(r"\|(?::?-+:?\|)+")
 _LAST_BAR = re.compile(r"(?<!\\)\|\Z")
-_FAULTS = {
-    "end of data": (
-        "a quote is opened here and never closed",
-        'Close it, or write "" for a quote in a cell.',
-    ),
-    "expected after": (
-        "text follows a closing quote",
-        'Put the whole cell in quotes and write "" for each quote inside it.',
-    ),
-    "field limit": (
-        f"a cell is longer than {csv.field_size_limit():,} characters",
-        "A quote that is never closed also looks like this.",
-    ),
-}
-"""What the reader's complaints mean, by a part of each, and what to do."""
+_END = "\x1e"
+_SAMPLE = 65_536  # characters
+_MOST_TITLES = 10
 
 
-def delimited_records(text: str, delimiter: str, origin: Origin) -> Iterator[Record]:
+def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool = False) -> Iterator[Record]:
     """Yield each record's first line and its cells, trimmed; quoted cells may hold delimiters and breaks.
 
     Lines may end in any of the three ways, blank lines come as records without cells. Raises `InputError`
-    for quotes that are not closed, text after a closing quote, and cells above `csv`'s limit.
+    for a quote that is never closed, cells above `csv`'s limit and, if `strict`, text after a closing quote.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = (match[0] for match in _LINE.finditer(text))
+    ended = False
+
+    def lines() -> Iterator[str]:
+        nonlocal ended
+        yield from (match[0] for match in _LINE.finditer(text))
+        ended = True
+        yield _END  # stands in a cell where a quote is still open
+
     tabs_are_data = "\t" in text and (delimiter != "\t" or '"' in text)
     # Nearly all files are plain, and there one C call per cell halves the time for large ones.
     tidy = clean_cell if tabs_are_data or _UNUSUAL.search(text) else str.strip
     # Cells repeat, and sharing them saves a third of a large table's memory; all of them would be too many.
     shared: dict[str, str] = {}
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True, strict=strict)
     start = 1
     try:
         for cells in reader:
-            spans_lines = reader.line_num > start
-            tidied = [clean_cell(cell) for cell in cells] if spans_lines else list(map(tidy, cells))
+            if ended:
+                if cells != [_END]:
+                    hint = 'Close it, or write "" for a quote in a cell.'
+                    raise origin.error("a quote is opened here and never closed", at=start, hint=hint)
+                return
+            tidied = list(map(clean_cell if reader.line_num > start else tidy, cells))
             yield start, tuple(map(shared.setdefault, tidied, tidied))
             if len(shared) > _MOST_SHARED:
                 shared.clear()
             start = reader.line_num + 1
     except csv.Error as error:
-        reason = str(error)
-        told = next((told for part, told in _FAULTS.items() if part in reason), None)
-        what, hint = told or (f"cannot be read as CSV ({reason})", "")
-        raise origin.error(what, at=start, hint=hint) from None
+        what = f"a cell is longer than {csv.field_size_limit():,} characters, or a quote is never closed"
+        raise origin.error(what if "limit" in str(error) else str(error), at=start) from None
+
+
+def delimiter_of(text: str) -> str:
+    """Return which of tab, bar, semicolon and comma splits the first lines most evenly; else the comma.
+
+    The first lines may be titles, which no delimiter splits.
+    """
+    lines = sample_lines(text)
+    for start in range(min(_MOST_TITLES, max(len(lines) - 2, 0)) + 1):
+        delimiter, share = best_delimiter(lines[start:])
+        if share > 0.5:
+            return delimiter
+    return ","
+
+
+def best_delimiter(lines: list[str]) -> tuple[str, float]:
+    """Return the delimiter and the share of records as wide as the first; ties go to the rarer character."""
+    best, best_share = ",", 0.5  # what splits the header but few of the rows stands in a cell
+    for delimiter in "\t|;,":
+        widths = list(map(len, csv.reader(lines, delimiter=delimiter, skipinitialspace=True)))
+        share = widths.count(widths[0]) / len(widths) if widths and widths[0] > 1 else 0
+        if share > best_share:
+            best, best_share = delimiter, share
+    return best, best_share
+
+
+def sample_lines(text: str) -> list[str]:
+    """Return up to 50 filled lines from the start, without a last line that the sample cuts off."""
+    lines = lines_of(text[:_SAMPLE])
+    if len(text) > _SAMPLE and len(lines) > 1:
+        lines.pop()
+    return [line for line in islice(lines, 50) if line.strip()]
 
 
 def lines_of(text: str) -> list[str]:
@@ -132,17 +162,3 @@ def _split_to(line: str, width: int) -> list[str]:
 def _split(line: str, *, left: bool, right: bool) -> list[str]:
     cells = [cell.strip().replace(r"\|", "|") for cell in _BAR.split(line)]
     return cells[1 if left else 0 : -1 if right and len(cells) > 1 else None]
-
-
-def bar_blocks(lines: Iterable[str]) -> list[tuple[int, list[str]]]:
-    """Return runs of neighbouring lines with bars, each with the number (from 1) of its first line."""
-    blocks: list[tuple[int, list[str]]] = []
-    inside = False
-    for number, line in enumerate(lines, 1):
-        bar = has_bar(line)
-        if bar and inside:
-            blocks[-1][1].append(line)
-        elif bar:
-            blocks.append((number, [line]))
-        inside = bar
-    return blocks

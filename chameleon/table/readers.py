@@ -1,57 +1,200 @@
-"""Read a table from a file, from bytes or from a text; every fault becomes one line that says what to do."""
+"""Read the tables of a file: which format it has, all of its tables for an index, or one to ask about."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from chameleon.table.delimited import bar_blocks, delimited_records, is_rule, lines_of, split_rows
-from chameleon.table.excel import excel_table
-from chameleon.table.files import (
-    decode,
-    delimiter_of,
-    format_named,
-    format_of_suffix,
-    format_of_text,
-    is_workbook,
-    limit_in_bytes,
-    read_file,
-    too_large,
+from chameleon.errors import InputError
+from chameleon.table.databases import (
+    address_name,
+    duckdb_tables,
+    is_address,
+    server_tables,
+    sqlite_tables,
 )
-from chameleon.table.json_tables import json_lines_table, json_table
-from chameleon.table.records import Origin, build_table, printable
-from chameleon.table.table import Table
-from chameleon.text import clean_cell
+from chameleon.table.found import Finding, Found, LeftOut, Note, Unread
+from chameleon.table.html_tables import page_tables
+from chameleon.table.json_files import json_line_tables, json_tables
+from chameleon.table.records import (
+    Origin,
+    limit_in_bytes,
+    printable,
+    read_file,
+    shown,
+    too_large,
+    unpack_gzip,
+)
+from chameleon.table.table import Table, told_apart
+from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
+from chameleon.table.workbooks import workbook_tables
+
+_SUFFIXES = {
+    "csv": "csv",
+    "tsv": "tsv tab",
+    "markdown": "md markdown",
+    "json": "json",
+    "jsonl": "jsonl ndjson",
+    "html": "html htm xhtml",
+    "workbook": "xlsx xlsm xlsb xls ods",
+    "sqlite": "sqlite sqlite3 db db3",
+    "duckdb": "duckdb ddb",
+    "parquet": "parquet pq",
+}
+_BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
+KINDS = tuple(f".{suffix}" for suffix in _BY_SUFFIX)
+"""Suffixes of files that hold tables."""
+
+_FORMATS = (*_SUFFIXES, "pipe")
+_ALIASES = {**_BY_SUFFIX, **{name: name for name in _FORMATS}, "excel": "workbook"}
+_DATABASES = ("sqlite", "duckdb", "parquet")
+_AMBIGUOUS = (".db", ".db3")  # what is neither of SQLite nor of DuckDB is something else
+_GZIP = b"\x1f\x8b"
+_MAGIC = {
+    b"SQLite format 3\x00": "sqlite",
+    b"PK\x03\x04": "workbook",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "workbook",
+}
+_OTHERS = {
+    b"\x89PNG\r\n": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"%PDF-": "a PDF document",
+    b"BZh91AY&SY": "a bzip2 archive",
+    b"\xfd7zXZ\x00": "an xz archive",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The table that was read of a source, what it is called there, what else there is, and notes."""
+
+    table: Table
+    name: str = ""
+    others: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def holds_tables(path: Path) -> bool:
+    """Tell whether the suffix speaks for tables, or the content where the suffix has other uses."""
+    if not path.name.lower().removesuffix(".gz").endswith(KINDS):
+        return False
+    if path.suffix.lower() not in _AMBIGUOUS:
+        return True
+    try:
+        with path.open("rb") as file:
+            return _kind_of(file.read(16), "") in _DATABASES
+    except OSError:
+        return True  # the reader tells why
+
+
+def tables_in(
+    source: Path | bytes,
+    name: str = "",
+    *,
+    format: str | None = None,
+    delimiter: str = "",
+    sheet: str | None = None,
+    first: bool = False,
+) -> Iterator[Finding]:
+    """Yield the tables of a file, or of a file's bytes, and what else it holds; errors call it `name`.
+
+    The content counts before the suffix. Files above CHAMELEON_MAX_TABLE_MB (64) megabytes are refused.
+    Of a workbook or database, `sheet` reads that sheet or table alone and `first` the first that holds a
+    table: the others come as `Unread`. Raises `InputError` for a file that cannot be read, `MissingPackage`
+    where its reader is not installed.
+    """
+    name = name or ("the input" if isinstance(source, bytes) else printable(str(source)))
+    origin, has_table = Origin(name), False
+    data = source if isinstance(source, bytes) else read_file(source, name)
+    if data.startswith(_GZIP):
+        source = data = unpack_gzip(data, origin)
+
+    def wanted(label: str) -> bool:
+        if sheet is not None:
+            return sheet.isdecimal() or sheet.casefold().startswith(label.casefold())
+        return not (first and has_table)
+
+    if what := _magic(data, _OTHERS):
+        raise origin.error(f"is {what}, not a table", hint="Give a CSV, TSV, Markdown, JSON or Excel file.")
+    kind = _kind_of(data, name, _format_named(format))
+    if not data.strip():
+        raise origin.error("is empty", hint="A table needs a header and at least one row.")
+    if kind == "workbook":
+        findings = workbook_tables(data, origin, wanted)
+    elif kind == "sqlite":
+        findings = sqlite_tables(source, origin, wanted)
+    elif kind in _DATABASES:
+        findings = duckdb_tables(source, origin, wanted, is_parquet=kind == "parquet")
+    else:
+        findings = _of_text(data, origin, kind, delimiter)
+    for finding in findings:
+        has_table |= isinstance(finding, Found)
+        yield finding
+
+
+def choose_table(
+    source: str | Path | bytes,
+    *,
+    name: str = "",
+    format: str | None = None,
+    delimiter: str = "",
+    sheet: str | None = None,
+) -> Choice:
+    """Read the first table of a file, of its bytes, or at the address of a database; or `sheet` of it.
+
+    A sheet, a table of a database, a heading or key above a table is meant by `sheet`, or the table's number.
+    Raises `InputError` for a source without a table, and as `tables_in` does.
+    """
+    if isinstance(source, str) and is_address(source):
+        name, findings = address_name(source), server_tables(source, sheet, first=True)
+    else:
+        source = Path(source) if isinstance(source, str) else source
+        name = name or ("the input" if isinstance(source, bytes) else printable(str(source)))
+        findings = tables_in(source, name, format=format, delimiter=delimiter, sheet=sheet, first=True)
+    found = list(findings)
+    listed = [each for each in found if isinstance(each, Found | Unread)]
+    faults = [each for each in found if isinstance(each, LeftOut) and each.is_fault]
+    labels = told_apart([each.label or f"table {number}" for number, each in enumerate(listed, 1)])
+    for number, (label, each) in enumerate(zip(labels, listed, strict=True), 1):
+        is_meant = sheet is None or sheet.casefold() in (label.casefold(), str(number))
+        if is_meant and isinstance(each, Found):
+            notes = [f"{note.where}: {note.what}" for note in found if isinstance(note, Note)]
+            notes += [f"{fault.where}: {fault.why}" for fault in faults]
+            return Choice(each.table, label, [other for other in labels if other != label], notes)
+    if fault := next((fault for fault in faults if sheet is None or sheet in fault.where), None):
+        raise InputError(fault.why, where=fault.where)
+    if sheet is not None and labels:
+        hint = f"There are: {', '.join(map(shown, labels[:20]))}."
+        raise InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
+    why = "; ".join(each.why for each in found[:3] if isinstance(each, LeftOut))
+    raise InputError(f"holds no table{why and f' ({why})'}", where=name, hint="Give a file with a table.")
 
 
 def read_table(
     source: str | Path,
     *,
     format: str | None = None,
+    delimiter: str = "",
     caption: str = "",
-    limit_mb: float = 64,
     sheet: str | None = None,
 ) -> Table:
-    """Read the table in a file: CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines or Excel.
+    """Read the table of a file, or of a database at an address (`postgresql://user@host/name`).
 
-    `format` (csv, tsv, pipe, markdown, json, jsonl, xlsx) is taken from the suffix, else from the content.
-    `sheet` names an Excel sheet, by default the first. Files above `limit_mb` megabytes are refused before
-    they are read; the environment variable CHAMELEON_MAX_TABLE_MB replaces that limit. Raises `InputError`
-    for whatever is wrong with the file, `MissingPackage` when Excel's reader is not installed.
+    CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines, HTML, spreadsheets, Parquet, SQLite and DuckDB, also
+    compressed by gzip. The content and the suffix tell the format, unless `format` (a suffix) does. Of
+    several tables the first is read, or the one that `sheet` names; `choose_table` tells which. Files of more
+    megabytes than CHAMELEON_MAX_TABLE_MB (64) are refused before they are read. Raises `InputError` for
+    whatever is wrong with the file, `MissingPackage` when its reader is not installed.
     """
-    path = Path(source)
-    known = format_named(format) if format else format_of_suffix(path)
-    data = read_file(path, limit_in_bytes(limit_mb))
-    return read_table_bytes(data, known, caption=caption, source=str(source), sheet=sheet)
+    found = choose_table(source, format=format, delimiter=delimiter, sheet=sheet)
+    return found.table.with_caption(caption) if caption else found.table
 
 
-def read_table_stream(stream: BinaryIO, *, limit_mb: float = 64, source: str = "standard input") -> Table:
+def read_table_stream(stream: BinaryIO, *, source: str = "standard input") -> Table:
     """Read the table that a stream of bytes holds; no more than the limit is read (see `read_table`)."""
-    limit = limit_in_bytes(limit_mb)
-    data = stream.read(limit + 1)
-    if len(data) > limit:
-        raise too_large(len(data), limit, source)
-    return read_table_bytes(data, source=source)
+    return choose_table(read_stream(stream, source), name=source).table
 
 
 def read_table_bytes(
@@ -63,13 +206,8 @@ def read_table_bytes(
     sheet: str | None = None,
 ) -> Table:
     """Read the table in a file's bytes, as they come from standard input; `source` is its name in errors."""
-    origin = Origin(printable(source))
-    known = format_named(format) if format else None
-    if known == "xlsx" or (known is None and is_workbook(data)):
-        return excel_table(data, origin, caption, sheet)
-    if sheet is not None:
-        raise origin.error("only Excel workbooks have sheets", hint=f"Leave out the sheet {sheet!r}.")
-    return read_table_text(decode(data, origin.name), known, caption=caption, source=source)
+    found = choose_table(data, name=printable(source), format=format, sheet=sheet)
+    return found.table.with_caption(caption) if caption else found.table
 
 
 def read_table_text(
@@ -80,61 +218,60 @@ def read_table_text(
     In `a | b` lines a first line without bars is no header: it becomes the caption, if none is given.
     Raises `InputError` with the line at fault.
     """
-    origin = Origin(printable(source))
+    return read_table_bytes(text.encode("utf-8", "replace"), format, caption=caption, source=source)
+
+
+def read_stream(stream: BinaryIO, name: str = "standard input") -> bytes:
+    """Return the bytes of a stream. Raises `InputError` beyond the limit."""
+    limit = limit_in_bytes()
+    data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise too_large("has more", limit, name)
+    return data
+
+
+def _format_named(name: str | None) -> str:
+    """Return the format that a person calls `name` ("md", ".csv", "excel"). Raises `InputError`."""
+    key = (name or "").strip().lower().lstrip(".")
+    if key and key not in _ALIASES:
+        raise InputError(f"no table format is called {name!r}", hint=f"There are: {', '.join(_FORMATS)}.")
+    return _ALIASES[key] if key else ""
+
+
+def _magic(data: bytes, known: Mapping[bytes, str]) -> str:
+    return next((kind for magic, kind in known.items() if data.startswith(magic)), "")
+
+
+def _kind_of(data: bytes, name: str, named: str = "") -> str:
+    """Return the format that is named, or that the first bytes or else the suffix tell; "" for none."""
+    if named:
+        return named
+    if data.startswith(b"PAR1") and data.endswith(b"PAR1"):
+        return "parquet"
+    by_suffix = _BY_SUFFIX.get(PurePath(name.lower().removesuffix(".gz")).suffix.removeprefix("."), "")
+    # What programs save as .xls may be a page, or lines with tabs.
+    by_suffix = "" if by_suffix == "workbook" else by_suffix
+    return "duckdb" if data[8:12] == b"DUCK" else _magic(data, _MAGIC) or by_suffix
+
+
+def _of_text(data: bytes, origin: Origin, kind: str, delimiter: str) -> Iterator[Finding]:
+    if kind == "html":
+        yield from page_tables(data, origin)
+        return
+    text, guessed = decode(data, origin)
     text = text.removeprefix("\ufeff")
-    if not text.strip():
-        raise origin.error("is empty", hint="A table needs a header and at least one row.")
-    if "\0" in text:
-        raise origin.error("holds a NUL byte, so it is no text", at=text[: text.index("\0")].count("\n") + 1)
-    start = text[:1000].lstrip().lower()
-    if not format and start.startswith(("<!doctype", "<html", "<table", "<?xml")):
-        raise origin.error("is HTML or XML, not a table", hint="Save the table as CSV.")
-    match format_named(format) if format else format_of_text(text):
+    if guessed:
+        yield Note(origin.name, f"is not UTF-8, and was read as {guessed}")
+    match kind or ("csv" if delimiter else format_of_text(text)):
         case "json":
-            return json_table(text, origin, caption)
+            yield from json_tables(text, origin)
         case "jsonl":
-            return json_lines_table(text, origin, caption)
+            yield from json_line_tables(text, origin)
         case "markdown":
-            return _markdown_table(text, origin, caption)
+            yield from markdown_tables(text, origin)
         case "pipe":
-            return _pipe_table(text, origin, caption)
-        case "tsv":
-            return build_table(delimited_records(text, "\t", origin), origin, caption=caption)
-        case "csv":
-            records = delimited_records(text, delimiter_of(text), origin)
-            return build_table(records, origin, caption=caption)
-        case "xlsx":
-            raise origin.error("an Excel workbook is not a text", hint="Read it from its file.")
-
-
-def _markdown_table(text: str, origin: Origin, caption: str) -> Table:
-    """Read the only table of a Markdown text; prose around it is skipped."""
-    blocks = bar_blocks(lines_of(text))
-    tables = [block for block in blocks if len(block[1]) > 1 and is_rule(block[1][1])]
-    if not tables:
-        raise origin.error("holds no Markdown table", hint="Below the header a line of | --- | is needed.")
-    if len(tables) > 1:
-        places = ", ".join(f"{start:,}" for start, _ in tables[:5])
-        raise origin.error(
-            f"holds {len(tables)} tables (they begin in lines {places})", hint="Keep one of them."
-        )
-    start, lines = tables[0]
-    rows = split_rows(lines)
-    numbers = [start, *range(start + 2, start + len(lines))]
-    records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
-    return build_table(records, origin, caption=caption)
-
-
-def _pipe_table(text: str, origin: Origin, caption: str) -> Table:
-    """Read `a | b` lines, perhaps below a line with the caption."""
-    lines = [(number, line) for number, line in enumerate(lines_of(text), 1) if line.strip()]
-    if len(lines) > 1 and "|" not in lines[0][1] and "|" in lines[1][1]:
-        caption = caption or clean_cell(lines[0][1])
-        lines = lines[1:]
-    numbers = [number for number, _ in lines]
-    if len(lines) > 1 and is_rule(lines[1][1]):
-        del numbers[1]
-    rows = split_rows([line for _, line in lines])
-    records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
-    # School-book tables, the usual ones in this form, leave columns of amounts without a name.
-    return build_table(records, origin, caption=caption, blank_names=True)
+            yield from bar_table(text, origin)
+        case "html":
+            yield from page_tables(data, origin)
+        case found:
+            yield from delimited_tables(text, origin, delimiter or ("\t" if found == "tsv" else ""))

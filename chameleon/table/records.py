@@ -1,17 +1,22 @@
-"""Records of cells: a value as the text of a cell, and numbered records as a `Table`."""
+"""Numbered records of cells, within bounds, as a `Table`."""
 
 from __future__ import annotations
 
-import datetime as dt
-import math
+import gzip
+import io
+import os
+import stat
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from chameleon.errors import InputError
-from chameleon.table.table import Table
-from chameleon.text import clean_cell
+from chameleon.table.table import Table, told_apart
 
+LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
+MAX_CELLS = 5_000_000
+"""Rows times columns of a table."""
 MAX_COLUMNS = 10_000
 MAX_CELL = 131_072
 """Characters of a cell: as many as Python's reader of CSV allows. A longer one is a file, not a value."""
@@ -31,42 +36,90 @@ class Origin:
         """Return the place of a record; 0 stands for the file as a whole."""
         return f"{self.name}, {self.unit} {number:,}" if number else self.name
 
-    def error(self, what: str, *, at: int | None = None, hint: str = "") -> InputError:
+    def error(self, what: str, *, at: int = 0, hint: str = "") -> InputError:
         """Return an error of this file, or of one of its records."""
-        return InputError(what, where=self.name if at is None else self.at(at), hint=hint)
+        return InputError(what, where=self.at(at), hint=hint)
 
 
-def cell_text(value: Any) -> str:
-    """Write a JSON or Excel value as a cell: 1.0 is "1", True is "true", None is "", dates are ISO.
+def limit_in_bytes() -> int:
+    """Return 64 megabytes, or what CHAMELEON_MAX_TABLE_MB says. Raises `InputError` for no number."""
+    setting = os.environ.get(LIMIT_VARIABLE, "").strip()
+    try:
+        return max(0, int(float(setting or 64) * 1_000_000))
+    except (ValueError, OverflowError):
+        hint = f"Write for example {LIMIT_VARIABLE}=200."
+        raise InputError(f"{LIMIT_VARIABLE} is {setting!r}, not a number", hint=hint) from None
 
-    Floats that are not whole are written as Python's `repr` does. Raises ValueError, with a reason fit
-    for an error's end, for what no cell can hold: NaN, infinity, lists and objects.
+
+def too_large(what: str, limit: int, where: str) -> InputError:
+    """Return the error for a file or a table that "has more text" than the limit."""
+    hint = f"Set {LIMIT_VARIABLE} to a larger number of megabytes, or use a part of it."
+    return InputError(f"{what} than the limit of {limit / 1e6:,.1f} MB", where=where, hint=hint)
+
+
+def read_file(path: Path, name: str = "") -> bytes:
+    """Return the bytes of an ordinary file or a pipe; no more than the limit is read.
+
+    Raises `InputError`, which calls it by `name`, or else by its path.
     """
-    # The order matters: a truth value is also a whole number, and a moment is also a date.
-    match value:
-        case None:
-            return ""
-        case str():
-            return clean_cell(value)
-        case bool():
-            return "true" if value else "false"
-        case float():
-            if not math.isfinite(value):
-                raise ValueError("holds a number that is not finite (NaN or infinity)")
-            return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
-        case dt.datetime():
-            return value.date().isoformat() if value.time() == dt.time() else value.isoformat(" ")
-        case dt.date():
-            return value.isoformat()
-        case dt.time():
-            return value.isoformat() if value.second or value.microsecond else f"{value:%H:%M}"
-        case int() | dt.timedelta():
-            return str(value)
-        case list():
-            raise ValueError("holds a list")
-        case dict():
-            raise ValueError("holds an object")
-    raise ValueError(f"holds a {type(value).__name__}")
+    where, limit = name or printable(str(path)), limit_in_bytes()
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError("is a folder", where=where, hint="Name a file in it, or make an index of it.")
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
+            raise InputError("is not an ordinary file", where=where, hint="Name a file that holds a table.")
+        if status.st_size > limit:
+            raise too_large(f"has {status.st_size / 1e6:,.1f} MB, more", limit, where)
+        with path.open("rb") as file:
+            # A pipe has no size, and a file may grow after it was looked at.
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=where, hint="Check the path.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from None
+    if len(data) > limit:
+        raise too_large("has more", limit, where)
+    return data
+
+
+def unpack_gzip(data: bytes, origin: Origin) -> bytes:
+    """Return what gzip has packed. Raises `InputError` for a damaged archive, and beyond the limit."""
+    limit = limit_in_bytes()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            found = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise origin.error(f"is a damaged gzip archive ({error})", hint="Pack or download it anew.") from None
+    if len(found) > limit:
+        raise too_large("unpacks to more", limit, origin.name)
+    return found
+
+
+def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
+    """Yield the records. Raises `InputError` where they pass a bound on cells, columns, or characters."""
+    limit = limit_in_bytes()
+    widest = size = 0
+    for rows, (number, cells) in enumerate(records, 1):
+        widest = max(widest, len(cells))
+        if widest > MAX_COLUMNS:
+            hint = "Rows and columns may be swapped, or the delimiter may be another one."
+            raise origin.error(f"has {widest:,} columns, more than {MAX_COLUMNS:,}", at=number, hint=hint)
+        if rows * widest > MAX_CELLS:
+            raise too_many_cells(origin)
+        if cells and len(max(cells, key=len)) > MAX_CELL:
+            raise origin.error(f"a cell is longer than {MAX_CELL:,} characters", at=number)
+        size += sum(map(len, cells)) + len(cells)
+        if size > limit + 1:
+            raise too_large(f"has more text in its first {rows:,} rows", limit, origin.name)
+        yield number, cells
+
+
+def too_many_cells(origin: Origin) -> InputError:
+    """Return the error for a table beyond `MAX_CELLS`: a part of it would give wrong answers."""
+    what = f"has more than {MAX_CELLS:,} cells (rows times columns)"
+    return origin.error(what, hint="Use a part of it, with fewer rows or columns.")
 
 
 def shown(text: str, limit: int = 60) -> str:
@@ -79,92 +132,40 @@ def printable(name: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in name)
 
 
-def build_table(
-    records: Iterable[Record],
-    origin: Origin,
-    *,
-    caption: str = "",
-    pad: bool = False,
-    blank_names: bool = False,
-) -> Table:
+def build_table(records: Iterable[Record], origin: Origin, caption: str = "", *, pad: bool = False) -> Table:
     """Make the table whose header is the first record that holds any text.
 
-    Records without any text are skipped; an empty column too many at the right of all rows is dropped.
-    With `pad`, records may be shorter than the header (Excel stores no trailing blanks); with
-    `blank_names`, columns other than the first may have no name. Raises `InputError` for everything else.
+    Records and columns without any text are left out, and names that columns share are told apart. With
+    `pad`, records may be shorter than the header, as spreadsheets keep them. Raises `InputError` for others
+    that are shorter or longer, and where there is no header or no row.
     """
-    filled = ((number, cells) for number, cells in bounded(records, origin) if any(cells))
-    number, header = next(filled, (0, ()))
-    if not header:
-        raise origin.error("the file holds no text", hint="A table needs a header and at least one row.")
-    if len(header) > MAX_COLUMNS:
-        raise origin.error(
-            f"the header has {len(header):,} columns, more than {MAX_COLUMNS:,}",
-            at=number,
-            hint="Rows and columns may be swapped, or the delimiter may be another one.",
-        )
-    rows = _rows(filled, len(header), origin, pad=pad)
-    if not rows:
+    filled = [(number, cells) for number, cells in records if any(cells)]
+    if not filled:
+        raise origin.error("holds no text", hint="A table needs a header and at least one row.")
+    if len(filled) == 1:
         raise origin.error("has a header but no rows", hint="Add at least one row below the header.")
+    header = filled[0][1]
     width = len(header)
-    while width > 1 and not header[width - 1] and not any(row[width - 1] for row in rows):
-        width -= 1
-    if width < len(header):
-        header, rows = header[:width], [row[:width] for row in rows]
-    _check_names(header, origin, number, blank_names=blank_names)
-    return Table(header, rows, caption)
+    rows = [_fitted(number, cells, width, origin, pad=pad) for number, cells in filled[1:]]
+    kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
+    if len(kept) < width:
+        header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
+    return Table(told_apart(header), rows, caption)
 
 
-def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
-    """Yield the records. Raises `InputError` for a cell of more than `MAX_CELL` characters."""
-    for number, cells in records:
-        if any(len(cell) > MAX_CELL for cell in cells):
-            raise origin.error(f"a cell is longer than {MAX_CELL:,} characters", at=number)
-        yield number, cells
-
-
-def _rows(records: Iterable[Record], width: int, origin: Origin, *, pad: bool) -> list[Sequence[str]]:
-    rows: list[Sequence[str]] = []
-    trimmed: tuple[int, int] | None = None
-    for number, cells in records:
-        row, extra = cells, len(cells) - width
-        if extra < 0 and pad:
-            row = (*row, *[""] * -extra)
-        elif extra > 0 and not any(row[width:]) and (pad or trimmed or not rows):
-            trimmed = trimmed or (number, len(row))
-            row = row[:width]
-        elif extra:
-            raise _ragged(number, len(row), width, origin)
-        elif trimmed and not pad:
-            # A delimiter at the end of every row is the writer's habit; at the end of some it was a slip.
-            raise _ragged(*trimmed, width, origin)
-        rows.append(row)
-    return rows
-
-
-def _ragged(number: int, found: int, expected: int, origin: Origin) -> InputError:
-    hint = (
-        "Put quotes around a cell that holds the delimiter."
-        if found > expected
-        else "Write an empty cell where nothing is known."
-    )
-    cells = "1 cell" if found == 1 else f"{found:,} cells"
-    return origin.error(f"{cells} found, but the header has {expected:,}", at=number, hint=hint)
-
-
-def _check_names(header: Sequence[str], origin: Origin, number: int, *, blank_names: bool) -> None:
-    seen: dict[str, int] = {}
-    for position, name in enumerate(header, 1):
-        if not name:
-            if position > 1 and not blank_names:
-                raise origin.error(
-                    f"column {position} has no name", at=number, hint="Only the first column may be unnamed."
-                )
-        elif name in seen:
-            raise origin.error(
-                f"columns {seen[name]} and {position} are both named {shown(name)}",
-                at=number,
-                hint="Rename one of them.",
-            )
-        else:
-            seen[name] = position
+def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:
+    """Return the cells of a row in the width of the header."""
+    extra = len(cells) - width
+    if extra > 0 and not any(cells[width:]):
+        return cells[:width]
+    if extra < 0 and pad:
+        return (*cells, *[""] * -extra)
+    if extra:
+        found = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
+        hint = (
+            "Put quotes around a cell that holds the delimiter."
+            if extra > 0
+            else "Write an empty cell where nothing is known."
+        )
+        raise origin.error(f"{found} found, but the header has {width:,}", at=number, hint=hint)
+    return cells

@@ -14,7 +14,7 @@ from chameleon.errors import InputError
 from chameleon.quoting import untagged
 from chameleon.table.delimited import bars_in, delimited_records, has_bar, is_rule, lines_of, split_rows
 from chameleon.table.formats import ELLIPSIS
-from chameleon.table.json_tables import json_records
+from chameleon.table.json_files import json_records
 from chameleon.table.records import Origin
 from chameleon.table.table import Row, Table
 from chameleon.text import clean_cell
@@ -66,7 +66,7 @@ class _Found:
         if first > last:
             return []
         try:
-            records, _ = json_records("\n".join(lines[first : last + 1]), _ORIGIN)
+            records = list(json_records("\n".join(lines[first : last + 1]), _ORIGIN))
             return [cls([list(cells) for _, cells in records])]
         except InputError:
             # A header, or prose, may begin with a bracket as well: then the other forms tell what it is.
@@ -113,7 +113,7 @@ class _Found:
         tables = list[Self]()
         for run in reversed(runs):
             try:
-                records = list(delimited_records("\n".join(run), delimiter, _ORIGIN))
+                records = list(delimited_records("\n".join(run), delimiter, _ORIGIN, strict=True))
             except InputError:
                 # Prose with a quotation mark after its comma is no table.
                 continue

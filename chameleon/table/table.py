@@ -6,16 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from html import escape
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from chameleon.errors import InputError
-from chameleon.table.typed import Kind, Value, read_value
+from chameleon.errors import InputError, MissingPackage
+from chameleon.table.typed import Kind, Value, cell_text, read_value
 from chameleon.values import held_as
 
 Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
+_SHOWN_ROWS, _SHOWN_CELL = 20, 200
+_FRAMES = ("itertuples", "iter_rows")  # what DataFrames of pandas and polars have
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,29 @@ class Column:
         return units.pop() if len(units) == 1 else ""
 
 
-@held_as("$table")
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Return names of columns, the second "Total" as "Total (2)"; blank ones stay blank."""
+    used: dict[str, int] = {}
+    for name in names:
+        own = name
+        while name and own in used:
+            used[name] += 1
+            own = f"{name} ({used[name]})"
+        used[own or f"\0{len(used)}"] = 1
+    return ["" if name.startswith("\0") else name for name in used]
+
+
+@held_as(
+    "$table",
+    lambda value: Table.from_pandas(value) if any(hasattr(value, name) for name in _FRAMES) else None,
+)
 @dataclass(frozen=True)
 class Table:
     """A small table of strings, shared freely because nobody can change it.
 
     `header` has one name for each column (possibly blank or repeated, as in real tables), every row has
-    as many cells as the header. Raises `InputError` for ragged rows and for a table without columns.
+    as many cells as the header. `Table.from_pandas`, `Table.from_records` and `read_table` make one of other
+    things. Raises `InputError` for ragged rows and for a table without columns.
     """
 
     header: Row
@@ -57,6 +76,8 @@ class Table:
     caption: str = ""
 
     def __init__(self, header: Iterable[str], rows: Iterable[Iterable[str]] = (), caption: str = "") -> None:
+        if any(hasattr(header, name) for name in _FRAMES):
+            raise InputError("a table is not made of a DataFrame so", hint="Call Table.from_pandas(df).")
         names, body = tuple(header), tuple(map(tuple, rows))
         # Asked of all cells at once: a loop over them would take most of the time that reading a file takes.
         if not set(map(type, chain(names, chain.from_iterable(body)))) <= {str}:
@@ -69,6 +90,48 @@ class Table:
         object.__setattr__(self, "header", names)
         object.__setattr__(self, "rows", body)
         object.__setattr__(self, "caption", caption)
+
+    @classmethod
+    def from_pandas(cls, frame: Any, caption: str = "") -> Table:
+        """Make a table of a DataFrame of pandas or polars; an index with names or texts becomes columns."""
+        if hasattr(frame, "itertuples"):
+            index = frame.index
+            if any(name is not None for name in index.names) or index.dtype.kind not in "iu":
+                frame = frame.reset_index()
+            rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+        else:
+            rows = frame.iter_rows()
+        names = [" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns]
+        return cls(told_apart(names), (map(cell_text, row) for row in rows), caption)
+
+    from_polars = from_pandas
+
+    @classmethod
+    def from_records(cls, records: Iterable[Mapping[str, Any] | Sequence[Any]], caption: str = "") -> Table:
+        """Make a table of mappings by column name, or of sequences with the header first."""
+        rows = list(records)
+        if rows and isinstance(rows[0], Mapping):
+            keys = list(dict.fromkeys(chain.from_iterable(rows)))
+            body = [[cell_text(row.get(key)) for key in keys] for row in rows]  # type: ignore[union-attr]
+            return cls(map(cell_text, keys), body, caption)
+        header, *cells = [list(map(cell_text, row)) for row in rows] or [[]]
+        return cls(told_apart(header), cells, caption)
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame: numbers where the whole column is numeric. Raises `MissingPackage`."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingPackage("to_pandas needs the package pandas", hint="pip install pandas") from None
+        return pandas.DataFrame(self._program_rows, columns=list(self.header))
+
+    def _repr_html_(self) -> str:
+        """Show the first rows in a notebook."""
+        lines = [[escape(cell[:_SHOWN_CELL]) for cell in line] for line in self.rows[:_SHOWN_ROWS]]
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
+        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
+        note = f"<p>{len(self.rows):,} rows × {len(self.header)} columns</p>"
+        return f"<table><caption>{escape(self.caption)}</caption><tr>{head}</tr>{body}</table>{note}"
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -1,13 +1,16 @@
-"""What a table's cell says: a number with its unit, a date, a time of day, text, or nothing."""
+"""What a table's cell says: a number with its unit, a date, a time of day, text, or nothing; and back."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
+
+from chameleon.text import clean_cell
 
 Kind = Literal["empty", "number", "date", "time", "text"]
 
@@ -27,20 +30,8 @@ _NOT_A_UNIT = re.compile(
 )  # "43 BC" and "9th century" measure nothing
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
 _HOUR = re.compile(r"(\d{1,2})\s*([ap])\.?m\.?", re.IGNORECASE)
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
+_MONTHS += ["october", "november", "december"]
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -146,3 +137,28 @@ def _read_date(cell: str) -> dt.date | None:
             except ValueError:
                 return None
     return None
+
+
+def cell_text(value: Any) -> str:
+    """Write a value as a cell: 1.0 is "1", True is "true", None is "", dates are ISO, lists are JSON."""
+    # The order matters: a truth value is also a whole number, and a moment is also a date.
+    match value:
+        case None:
+            return ""
+        case str():
+            return clean_cell(value)
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+        case dt.datetime():
+            return value.date().isoformat() if value.time() == dt.time() else value.isoformat(" ")
+        case dt.date():
+            return value.isoformat()
+        case dt.time():
+            return value.isoformat() if value.second or value.microsecond else f"{value:%H:%M}"
+        case bytes() | bytearray() | memoryview():
+            return f"({len(value):,} bytes)"
+        case list() | dict():
+            return clean_cell(json.dumps(value, ensure_ascii=False, default=str))
+    return clean_cell(str(value))

@@ -11,7 +11,7 @@ from tests.e2e.commands import Command, spawn
 from tests.e2e.mixed_folder import mixed_folder
 from tests.retrieval.hashed import Hashed
 
-for package in ("tantivy", "duckdb", "openpyxl", "lxml"):
+for package in ("tantivy", "duckdb", "openpyxl", "python_calamine", "lxml"):
     pytest.importorskip(package)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chameleon.documents.found import LeftOut
 from chameleon.documents.table_documents import file_documents
 from chameleon.retrieval.document import Document
+from chameleon.table.found import LeftOut
 
 
 def read(path: Path) -> tuple[list[Document], list[LeftOut]]:

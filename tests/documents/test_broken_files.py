@@ -10,11 +10,11 @@ import pytest
 
 from chameleon.cli.out import Interrupted
 from chameleon.documents import indexing
-from chameleon.documents.found import LeftOut, tables_of
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import make_retriever
+from chameleon.table.found import LeftOut, tables_of
 from chameleon.table.records import MAX_CELL, Origin
 from tests.e2e.commands import Command
 from tests.e2e.conftest import command as command

@@ -156,11 +156,11 @@ def test_an_unfinished_index_in_its_own_folder_is_passed_over(
 
 def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folder: Path) -> None:
     put(folder / "bad.csv", "a,b\n1,2,3\n")
-    put(folder / "half.json", '{"good": [{"a": 1}], "bad": [{"a": {}}]}')
+    put(folder / "half.json", '{"good": [{"a": 1}], "bad": [{"a": 1}, 7]}')
     for _ in range(2):
         summary = index(folder)
         assert summary.held == 3
-        assert [fault.where for fault in summary.faults] == ["bad.csv, line 2", "half.json, 'bad', row 1"]
+        assert [fault.where for fault in summary.faults] == ["bad.csv, line 2", "half.json, 'bad', row 2"]
 
 
 def test_an_index_keeps_its_retriever(folder: Path) -> None:

@@ -103,7 +103,7 @@ def test_delimited_text_is_read_back(table: Table, style: str) -> None:
     assert parse_table(f"```{style}\n{text}\n```") == table
 
 
-@given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "markdown", "tsv", "json"]))
+@given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "tsv", "json"]))
 def test_files_are_read_back(table: Table, style: str) -> None:
     assert read_table_text(to_text(table, style), style) == table  # type: ignore[arg-type]
 

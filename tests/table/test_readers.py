@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import ChameleonError, InputError
-from chameleon.table import Table, read_table, read_table_bytes, read_table_stream, read_table_text
+from chameleon.table import (
+    Table,
+    choose_table,
+    read_table,
+    read_table_bytes,
+    read_table_stream,
+    read_table_text,
+)
 
 FRUIT = Table(["Fruit", "Price"], [["Apple", "$1,200.50"], ["Pear, ripe", ""]])
 
@@ -24,6 +31,12 @@ TEXTS = {
     "markdown": "| Fruit | Price |\n|:---|---:|\n| Apple | $1,200.50 |\n| Pear, ripe |  |\n",
     "json": '[{"Fruit": "Apple", "Price": "$1,200.50"}, {"Fruit": "Pear, ripe", "Price": null}]',
     "jsonl": '{"Fruit": "Apple", "Price": "$1,200.50"}\n\n{"Fruit": "Pear, ripe"}\n',
+}
+KEYED = {
+    "shops": "shops",
+    "towns.Alm.streets": "towns: Alm: streets",
+    "towns.Bram.streets": "towns: Bram: streets",
+    "towns.Bram.more": "towns: Bram: more",
 }
 SUFFIXES = {"markdown": "md", "pipe": "txt"}
 
@@ -42,58 +55,6 @@ def test_a_format_is_taken_from_the_suffix(name: str, tmp_path: Path) -> None:
     path.write_text(TEXTS[name], encoding="utf-8")
     assert read_table(path) == read_table(str(path)) == FRUIT
     assert read_table(path, caption="Market").caption == "Market"
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_the_delimiter_of_csv_is_found(delimiter: str, end: str) -> None:
-    lines = [["Name", "Share"], ["Ann", '"1,5"'], ["Bob", '"x;|\t y"'], ["", "2"]]
-    text = end.join(delimiter.join(line) for line in lines)
-    assert read_table_text(text, "csv").rows == (("Ann", "1,5"), ("Bob", "x;| y"), ("", "2"))
-
-
-def test_semicolons_beat_decimal_commas() -> None:
-    assert read_table_text("a;b\n1,5;2,5\n3,5;4,5").rows == (("1,5", "2,5"), ("3,5", "4,5"))
-
-
-def test_a_bar_table_with_commas_is_not_csv() -> None:
-    table = read_table_text("City, country | People\nRome, Italy | 2,800,000\nOslo, Norway | 700,000")
-    assert table.header == ("City, country", "People")
-
-
-def test_quotes_keep_delimiters_breaks_and_quotes() -> None:
-    table = read_table_text('a, b\n"x, ""y""\nz", "1\t2"\n')
-    assert table.rows == (('x, "y" z', "1 2"),)
-
-
-def test_one_column_needs_no_delimiter() -> None:
-    assert read_table_text("Name\nAnn\n\nBob\n") == Table(["Name"], [["Ann"], ["Bob"]])
-
-
-def test_blank_lines_and_an_empty_column_at_the_right_are_dropped() -> None:
-    expected = Table(["a", "b"], [["1", "2"], ["3", "4"]])
-    assert read_table_text("a,b\n\n1,2,\n   \n3,4,\n,,\n") == expected
-    assert read_table_text("a,b,\n1,2,\n3,4,\n") == expected
-
-
-def test_a_line_without_bars_before_a_bar_table_is_its_caption() -> None:
-    text = "Ticket sales\n | Adults | Children\nMonday | 3 | 4"
-    assert read_table_text(text) == Table(["", "Adults", "Children"], [["Monday", "3", "4"]], "Ticket sales")
-    assert read_table_text(text, "pipe", caption="Given").caption == "Given"
-
-
-def test_bar_tables_may_leave_any_column_unnamed() -> None:
-    table = read_table_text("Employee | Pay |\nAnn | May |\nTotal | | $820", "pipe")
-    assert table.header == ("Employee", "Pay", "")
-    assert table.rows[1] == ("Total", "", "$820")
-
-
-def test_the_one_table_of_a_markdown_text_is_found() -> None:
-    table = "Name | Kinds\n--- | ---\nApple | red \\| green\n| Pear | one |"
-    text = f"# Fruit\n\nSold | here.\n\n{table}\n\nThe end."
-    assert read_table_text(text, "md") == Table(
-        ["Name", "Kinds"], [["Apple", "red | green"], ["Pear", "one"]]
-    )
 
 
 @pytest.mark.parametrize(
@@ -119,6 +80,25 @@ def test_json_values_become_plain_text() -> None:
         *("1", "1", "0.1", "-2.5", "1000", "1e+22", "123456789012345678901234567890"),
         *("true", "false", "", "0"),
     )
+
+
+def test_json_cells_may_hold_json_and_keys_may_repeat() -> None:
+    assert read_table_text('[{"a": {"x": [1, "ü"]}, "b": [], "b": 2}]') == Table(
+        ["a", "b", "b (2)"], [['{"x": [1, "ü"]}', "[]", "2"]]
+    )
+
+
+def test_json_of_several_tables_below_keys_and_in_lines() -> None:
+    text = """{"shops": [{"n": 1}], "towns": {"Alm": {"mayor": "Lee", "streets": [{"name": "Elm", "km": 2}]},
+      "Bram": {"streets": [{"name": "Oak", "km": 3}], "more": {"header": ["q"], "rows": [["1"]]}}},
+      "colours": ["red", "blue"], "size": {"w": 1}}"""
+    assert {name: choose_table(text.encode(), sheet=name).table.caption for name in KEYED} == KEYED
+    found = choose_table(text.encode())
+    assert [found.name, *found.others] == list(KEYED)
+    lines = b'{"caption": "A", "header": ["a"], "rows": [["1"]]}\n{"header": ["b"], "rows": [["2"]]}\n'
+    assert choose_table(lines).table.caption == "A" and choose_table(lines, sheet="2").table.header == ("b",)
+    deep = '{"a":' * 400 + '[{"k": 1}]' + "}" * 400
+    assert read_table_text(deep).rows == (("1",),)
 
 
 def test_json_carries_its_caption() -> None:
@@ -150,11 +130,6 @@ def test_a_named_pipe_is_read(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_a_sheet_is_for_workbooks() -> None:
-    with pytest.raises(InputError, match="only Excel workbooks have sheets"):
-        read_table_bytes(b"a,b\n1,2\n", sheet="May")
-
-
 def test_real_tables_in_bars_are_read(shared_data: Path) -> None:
     with gzip.open(shared_data / "tabmwp" / "dev1k.jsonl.gz", "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["table"] for line in file]
@@ -178,99 +153,65 @@ def complaint(text: str, format: str | None = None) -> str:
     [
         ("", ["is empty"]),
         (" \n\n", ["is empty"]),
-        (",,\n,,\n", ["holds no text"]),
+        (",,\n,,\n", ["holds no table"]),
         ("a,b\n", ["has a header but no rows"]),
         ("a,b\n\n,\n", ["has a header but no rows"]),
-        ("a,b\n1,2\n\n1,2,3\n", ["line 4", "3 cells", "header has 2", "quotes"]),
-        ("a,b\n1\n", ["line 2", "1 cell found", "header has 2"]),
-        ('a,b\n"x\ny",2\n3\n', ["line 4", "1 cell found"]),
-        ("a,b\n1,2,\n3,4\n", ["line 2", "3 cells", "header has 2"]),
-        ("a,b\n1,2\n3,4,\n", ["line 3", "3 cells"]),
-        ("a,Total,b,Total\n1,2,3,4\n", ["line 1", "columns 2 and 4", "'Total'"]),
-        ("a,,b\n1,2,3\n", ["column 2 has no name"]),
+        ("a,b\n1,2\n3,4\n1,2,3\n", ["line 4", "3 cells", "header has 2", "quotes"]),
+        ("a,b,c\n1,2\n", ["line 2", "2 cells found", "header has 3"]),
+        ('a,b,c\n"x\ny",2,3\n3,4\n', ["line 4", "2 cells found"]),
+        ("Name\nSmith,John\nDoe,Jane\n", ["2 cells found, but the header has 1"]),
         ('a,b\n1,2\n3,"4\n5,6\n', ["line 3", "quote", "never closed"]),
-        ('a,b\n"x"y,2\n', ["line 2", "text follows a closing quote"]),
         ("a,b\n1," + "x" * 200_000, ["line 2", "longer than 131,072"]),
         (",".join(map(str, range(10_001))) + "\n1\n", ["10,001 columns", "more than 10,000"]),
         ("a,b\n1,\0\n", ["line 2", "NUL"]),
-        ("<!DOCTYPE html>\n<table>", ["HTML", "CSV"]),
-        ("a,\x1b[2J" + "y" * 500 + ",\x1b[2J" + "y" * 500 + "\n1,2,3", ["columns 2 and 3"]),
-    ],
-)
-def test_text_tables(text: str, parts: list[str]) -> None:
-    line = complaint(text)
-    assert all(part in line for part in parts), line
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
+        ("<!DOCTYPE html>\n<table>", ["holds no table"]),
         ('[{"a": 1},\n {"a": }]', ["line 2, column 8", "not valid JSON"]),
         ('{"a": 1} {"a": 2}', ["line 1", "JSON Lines"]),
         ("[" * 100_000, ["nested too deeply"]),
         ('{"a":' * 100_000, ["nested too deeply"]),
-        ('[{"a": NaN}]', ["row 1", "'a'", "not finite"]),
-        ('[{"a": 1}, {"a": -Infinity}]', ["row 2", "'a'"]),
-        ('[{"a": 1e999}]', ["row 1", "not finite"]),
-        ('[{"a": 1}, {"a": {"b": 2}}]', ["row 2", "'a' holds an object"]),
-        ('[["a", "b"], [1, [2]]]', ["row 2", "cell 2 holds a list"]),
-        ('{"a": [1, {}]}', ["row 2", "'a' holds an object"]),
-        ('[{"a": 1, "a": 2}]', ["'a' twice"]),
-        ('{"a": [1, 2], "b": [3]}', ["'b' has 1 values", "'a' has 2"]),
+        ('[{"a": ' + "9" * 5_000 + "}]", ["more than 4,300 digits"]),
+        ('{"a": [1, 2], "b": [3]}', ["differ in length", "'a' has 2", "'b' has 1"]),
         ('[["a", "b"], [1]]', ["row 2", "1 cell found"]),
-        ('[["a", "a"], [1, 2]]', ["columns 1 and 2"]),
-        ('[{"a": 1}, 7]', ["row 2", "a number where an object"]),
-        ("[1, 2]", ["row 1", "a number where a row"]),
-        ("[]", ["holds no rows"]),
-        ("{}", ["no table"]),
-        ('{"a": 1}', ["no table", "list of objects"]),
+        ('[{"a": 1}, 7]', ["row 2", "is not an object as the first row is"]),
+        ("[1, 2]", ["holds no table"]),
+        ("{}", ["holds no table"]),
         ('{"header": ["a"], "rows": []}', ["header but no rows"]),
-        ('{"header": ["a"], "rows": ["x"]}', ["row 1", "text where a list"]),
+        ('{"header": ["a"], "rows": ["x"]}', ["holds no rows", "list of objects"]),
+        ('{"a": 1}\n{"a":,}', ["line 2, column 6"]),
+        ('{"a": 1}\n[1]', ["line 2"]),
     ],
 )
-def test_json(text: str, parts: list[str]) -> None:
+def test_what_is_wrong_is_said_in_one_line(text: str, parts: list[str]) -> None:
     line = complaint(text)
     assert all(part in line for part in parts), line
 
 
-def test_json_that_is_no_table() -> None:
-    assert "holds text, not a table" in complaint('"x"', "json")
-    assert "holds null" in complaint("null", "json")
+def test_objects_of_many_different_keys_are_refused_before_they_fill_the_memory() -> None:
     wide = "[" + ",".join(f'{{"k{i}": 1}}' for i in range(10_001)) + "]"
-    assert "more than 10,000 different keys" in complaint(wide)
+    assert "more than 10,000 keys" in complaint(wide)
+    begun = time.perf_counter()
+    square = "[" + ",".join(f'{{"k{i}":1}}' for i in range(9_999)) + "]"
+    assert "more than 5,000,000 cells" in complaint(square)
+    assert time.perf_counter() - begun < 5
 
 
-def test_json_lines() -> None:
-    assert "line 3, column 6" in complaint('{"a": 1}\n\n{"a":,}', "jsonl")
-    assert "line 2" in complaint('{"a": 1}\n{"a": [1]}', "jsonl")
-    assert "line 2" in complaint('{"a": 1}\n[1]', "jsonl")
-
-
-def test_markdown() -> None:
-    assert "holds no Markdown table" in complaint("Just | prose.", "md")
-    two = "| a |\n|---|\n| 1 |\n\ntext\n\n| b |\n|---|\n| 2 |\n"
-    assert "2 tables (they begin in lines 1, 7)" in complaint(two)
-    assert "line 4: 3 cells" in complaint("| a | b |\n|---|---|\n| 1 | 2 |\n| 1 | 2 | 3 |")
-
-
-def test_unknown_formats() -> None:
+def test_unknown_formats_and_sheets() -> None:
     with pytest.raises(InputError, match=r"no table format is called 'yaml'.*csv, tsv"):
         read_table_text("a: 1", "yaml")
-    assert "Read it from its file" in complaint("a,b\n1,2", "xlsx")
+    with pytest.raises(InputError, match=r"no sheet or table is named 'May'\. There are: 'table 1'"):
+        read_table_bytes(b"a,b\n1,2\n", sheet="May")
+    assert read_table_text("a;b\n1,5;2", "csv").header == ("a", "b")
 
 
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
         (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture"),
-        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG picture"),
         (b"%PDF-1.7\n", "a PDF document"),
-        (b"PK\x03\x04word/document.xml", "a ZIP archive"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "an old or password-protected Office file"),
-        (b"\x1f\x8b\x08\0", "a gzip archive"),
-        (b"SQLite format 3\0", "an SQLite database"),
-        (b"a,b\n1,\0\0\n", "a NUL byte in line 2"),
-        ("a,b\n1,2\n".encode("utf-16-le"), "a NUL byte in line 1"),
+        (b"PK\x03\x04word/document.xml", "cannot be read as a spreadsheet"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "cannot be read as a spreadsheet"),
+        (b"\x1f\x8b\x08\0", "damaged gzip archive"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "a NUL byte"),
     ],
 )
 def test_binary_files(data: bytes, kind: str, tmp_path: Path) -> None:
@@ -281,16 +222,14 @@ def test_binary_files(data: bytes, kind: str, tmp_path: Path) -> None:
     assert str(path) in str(caught.value) and kind in str(caught.value)
 
 
-def test_another_encoding_is_named_and_not_guessed() -> None:
-    with pytest.raises(InputError) as caught:
-        read_table_bytes("a,b\n1,caf\xe9\n".encode("cp1252"), source="old.csv")
-    line = str(caught.value)
-    assert line.startswith("old.csv: is not UTF-8: byte 0xe9 at position 9 (line 2)") and "iconv" in line
-
-
-def test_a_broken_utf_16_file_is_named() -> None:
-    with pytest.raises(InputError, match="is not UTF-16, as its first bytes say"):
-        read_table_bytes("a,b\n".encode("utf-16") + b"\0")
+def test_what_gzip_packs_is_read_within_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in TEXTS.items():
+        path = tmp_path / f"fruit.{SUFFIXES.get(name, name)}.gz"
+        path.write_bytes(gzip.compress(text.encode()))
+        assert read_table(path).rows == FRUIT.rows
+    monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "1")
+    with pytest.raises(InputError, match=r"unpacks to more than the limit of 1\.0 MB"):
+        read_table_bytes(gzip.compress(bytes(50_000_000)))
 
 
 def test_places_that_hold_no_file(tmp_path: Path) -> None:
@@ -301,32 +240,16 @@ def test_places_that_hold_no_file(tmp_path: Path) -> None:
         ("a\0b.csv", "cannot be read"),
         ("x" * 5000, "cannot be read"),
         ("/dev/null", "is not an ordinary file"),
-        (tmp_path / "t.xls", "old Excel workbook"),
-        (tmp_path / "t.ods", "Save it as .xlsx or .csv"),
     ]:
         with pytest.raises(ChameleonError) as caught:
             read_table(path)
         assert part in str(caught.value)
 
 
-def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "secret.csv"
-    path.write_text("a,b\n1,2\n")
-
-    # The administrator may read everything, so that taking the permission away would prove nothing there.
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(InputError, match="may not be read"):
-        read_table(path)
-
-
 def test_names_of_files_cannot_steer_a_terminal() -> None:
-    for suffix in ("csv", "xls"):
-        with pytest.raises(InputError) as caught:
-            read_table(f"\x1b[2Jnone.{suffix}")
-        assert str(caught.value).isprintable()
+    with pytest.raises(InputError) as caught:
+        read_table("\x1b[2Jnone.csv")
+    assert str(caught.value).isprintable()
 
 
 def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,21 +264,24 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: 
     assert "200.0 MB" in line and "64.0 MB" in line and "CHAMELEON_MAX_TABLE_MB" in line
 
     path.write_text("a,b\n" + "1,2\n" * 1000)
+    monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "0.001")
     with pytest.raises(InputError, match=r"more than the limit of 0\.0 MB"):
-        read_table(path, limit_mb=0.001)
+        read_table(path)
     monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "1")
-    assert len(read_table(path, limit_mb=0.001).rows) == 1000
+    assert len(read_table(path).rows) == 1000
     monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "much")
     with pytest.raises(InputError, match="CHAMELEON_MAX_TABLE_MB is 'much', not a number"):
         read_table(path)
 
 
-def test_a_stream_is_read_up_to_the_limit_only() -> None:
+def test_a_stream_is_read_up_to_the_limit_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "1")
+
     class Endless(io.RawIOBase):
         def read(self, size: int = -1) -> bytes:
             assert 0 < size < 2_000_000
             return b"a,b\n" * (size // 4 + 1)
 
-    with pytest.raises(InputError, match=r"standard input: has 1\.0 MB, more than the limit"):
-        read_table_stream(Endless(), limit_mb=1)
+    with pytest.raises(InputError, match=r"standard input: has more than the limit of 1\.0 MB"):
+        read_table_stream(Endless())
     assert read_table_stream(io.BytesIO(b"a,b\n1,2\n")).rows == (("1", "2"),)

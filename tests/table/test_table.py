@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import Table
+from chameleon import Executor, Inventory, Table
 from chameleon.errors import InputError
 from tests.table.strategies import tables
 
@@ -60,3 +60,43 @@ def test_what_does_not_fit_is_refused() -> None:
         Table(["a"], [["1"], ["2", "3"]])
     with pytest.raises(InputError, match="at least one column"):
         Table([])
+
+
+def test_a_dataframe_becomes_a_table_and_back() -> None:
+    pandas = pytest.importorskip("pandas")
+    born = pandas.to_datetime(["1994-05-01", None])
+    frame = pandas.DataFrame({"name": ["Ann", "Bob"], "age": [30.0, None], "in": [True, False], "born": born})
+    table = Table.from_pandas(frame, "Staff")
+    assert table.rows == (("Ann", "30", "true", "1994-05-01"), ("Bob", "", "false", ""))
+    assert table.caption == "Staff" and next(iter(table.to_pandas()["age"])) == 30
+    assert Table.from_pandas(frame.groupby("name").sum(numeric_only=True)).header == ("name", "age", "in")
+    assert Table.from_pandas(frame[frame.age > 1]).header == table.header
+    with pytest.raises(InputError, match=r"Call Table\.from_pandas\(df\)"):
+        Table(frame)
+
+
+def test_a_dataframe_of_polars_becomes_a_table() -> None:
+    polars = pytest.importorskip("polars")
+    assert Table.from_polars(polars.DataFrame({"a": [1, None], "b": ["x", "y"]})).rows == (
+        ("1", "x"),
+        ("", "y"),
+    )
+
+
+def test_records_become_a_table() -> None:
+    assert Table.from_records([{"a": 1, "b": None}, {"c": [1]}]) == Table(
+        "abc", [["1", "", ""], ["", "", "[1]"]]
+    )
+    assert Table.from_records([["Type", "Type"], [1, 2.0]]) == Table(["Type", "Type (2)"], [["1", "2"]])
+
+
+def test_a_run_takes_dataframes_and_shows_itself_in_a_notebook() -> None:
+    pandas = pytest.importorskip("pandas")
+    executor = Executor(Inventory.load("tables_offline"))
+    frame = pandas.DataFrame({"fruit": ["<b>apple</b>", "pear"], "price": [2, 3]})
+    state = executor.run({"question": "What is the total price?", "table": frame})
+    assert state.answer == 5 and state.input["table"] == Table.from_pandas(frame)
+    for shown in (state, state.plans[0], executor.inventory, state.input["table"]):
+        text = shown._repr_html_()
+        assert text.startswith("<table>") and "<b>" not in text and len(text) < 5_000
+    assert "<td>5</td>" in state._repr_html_()

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 
-from chameleon.table import read_value
 from chameleon.table.records import Record
+from chameleon.table.typed import read_value
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
 _MOST_TITLES = 10
+_NAMES = ("text", "empty")  # kinds of cells that name columns
 
 
 @dataclass
@@ -47,10 +48,16 @@ def sections(records: Iterable[Record]) -> list[Section]:
         above = _titles_in(block)
         if not found and _is_preamble(block, following):
             titles += _lines(block)
-        elif above == len(block):
-            _put_aside(block, titles, found, is_last=not following)
-        elif found and not ((titles or above) and _is_header(block[above][1])):
-            found[-1].records += [*_as_rows(titles), *block]
+        elif above == len(block):  # lines alone: notes to the table above, or titles of the one below
+            if found and not following:
+                found[-1].notes += titles
+                titles = []
+            for line in _lines(block):
+                (found[-1].notes if found and (not following or _NOTE.match(line)) else titles).append(line)
+        elif found and not (
+            (titles or above) and all(read_value(cell).kind in _NAMES for cell in block[above][1])
+        ):
+            found[-1].records += [*((0, [title]) for title in titles), *block]
             titles = []
         else:
             found.append(Section([*titles, *_lines(block[:above])], block[above:]))
@@ -61,7 +68,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
 
 
 def _titles_in(block: Sequence[Record]) -> int:
-    """How many lines at the start have one filled cell; none where they may be the name of a column."""
+    """Count the lines at the start with one filled cell; none where they may be the name of a column."""
     above = len(list(takewhile(lambda record: _filled(record[1]) == 1, block)))
     if 0 < above < len(block) and len(block[above][1]) == 2:
         names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1
@@ -70,21 +77,9 @@ def _titles_in(block: Sequence[Record]) -> int:
 
 
 def _is_preamble(block: Sequence[Record], following: Sequence[Record]) -> bool:
-    """Whether these are lines of a name and a value, such as the date of an export."""
+    """Tell whether these are lines of a name and a value, such as the date of an export."""
     narrow = len(block) <= _MOST_TITLES and all(_filled(cells) <= 2 for _, cells in block)
     return narrow and bool(following) and _filled(following[_titles_in(following) % len(following)][1]) >= 3
-
-
-def _put_aside(block: Sequence[Record], titles: list[str], found: list[Section], *, is_last: bool) -> None:
-    """Lines that stand alone belong to the table below them, or as notes to the one above."""
-    if found and is_last:
-        found[-1].notes += titles
-        titles.clear()
-    for line in _lines(block):
-        if found and (is_last or _NOTE.match(line)):
-            found[-1].notes.append(line)
-        else:
-            titles.append(line)
 
 
 def _take_notes(section: Section) -> None:
@@ -98,15 +93,6 @@ def _take_notes(section: Section) -> None:
         notes.insert(0, line)
         section.records.pop()
     section.notes = notes + section.notes
-
-
-def _is_header(cells: Sequence[str]) -> bool:
-    return _filled(cells) > 1 and all(read_value(cell).kind in ("text", "empty") for cell in cells)
-
-
-def _as_rows(titles: Sequence[str]) -> list[Record]:
-    """Lines taken for titles that turned out to stand between rows."""
-    return [(0, [title]) for title in titles]
 
 
 def _filled(cells: Sequence[str]) -> int:

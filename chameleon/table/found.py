@@ -1,0 +1,111 @@
+"""What a reader finds in a file: tables with their places, and what it leaves out with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from chameleon.errors import ChameleonError, InputError
+from chameleon.table.records import Origin, Record, bounded, build_table
+from chameleon.table.sections import sections
+from chameleon.table.table import Table
+
+_LONGEST_CAPTION = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A table of a file.
+
+    Its caption is what the file itself calls it, "" for nothing. `place` says where it stands, by "sheet",
+    "heading" or "table"; `notes` is the text that goes with it, such as the lines below it.
+    """
+
+    table: Table
+    place: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return what the table is called among others of its file, "" for nothing."""
+        return next(iter(self.place.values()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A part of a file, or the whole of it, that gives no table, and why.
+
+    `is_fault` is False for what nobody would miss: a table that only lays out a page.
+    """
+
+    where: str
+    why: str
+    is_fault: bool = True
+
+    @classmethod
+    def of(cls, error: ChameleonError, where: str = "") -> LeftOut:
+        """Return what an error says, of the place that it names or else of `where`."""
+        why = f"{error.what.rstrip('.')}. {error.hint}" if error.hint else error.what
+        return cls(error.where or where, " ".join(why.split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """How a file was read, where its reader had to choose."""
+
+    where: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A sheet or a table of a database that nobody asked for, by name."""
+
+    label: str
+
+
+Finding = Found | LeftOut | Note | Unread
+
+
+def tables_of(
+    records: Iterable[Record],
+    origin: Origin,
+    place: Mapping[str, str] | None = None,
+    *,
+    pad: bool = False,
+) -> Iterator[Found | LeftOut]:
+    """Yield the tables of the records of a file or sheet, cut by `sections`, with lines above and below."""
+    try:
+        found = sections(bounded(records, origin))
+    except InputError as error:
+        yield LeftOut.of(error)
+        return
+    for section in found:
+        notes = "\n".join(section.notes)
+        yield _built(section.records, origin, place, (": ".join(section.titles), notes), pad=pad)
+
+
+def table_of(
+    records: Iterable[Record],
+    origin: Origin,
+    place: Mapping[str, str] | None = None,
+    caption: str = "",
+    notes: str = "",
+) -> Found | LeftOut:
+    """Return the one table of these records, or why there is none."""
+    return _built(bounded(records, origin), origin, place, (caption, notes), pad=False)
+
+
+def _built(
+    records: Iterable[Record],
+    origin: Origin,
+    place: Mapping[str, str] | None,
+    texts: tuple[str, str],
+    *,
+    pad: bool,
+) -> Found | LeftOut:
+    caption, notes = texts
+    try:
+        return Found(build_table(records, origin, caption[:_LONGEST_CAPTION], pad=pad), place or {}, notes)
+    except InputError as error:
+        return LeftOut.of(error)

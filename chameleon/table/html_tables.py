@@ -1,0 +1,308 @@
+"""The tables of an HTML page, by lxml: spans filled in, header rows joined, layout told from data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, takewhile
+from typing import Any, NamedTuple
+
+from chameleon.errors import InputError
+from chameleon.markup import UNREAD, decoded, is_hidden, require_lxml
+from chameleon.table.found import Found, LeftOut, table_of
+from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
+from chameleon.text import clean_cell
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|section|article|caption|t[dh]")
+_NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre", "input", "textarea")
+_LONGEST_CELL = 150  # on average, in letters, in a table without header cells
+_SPACES = re.compile(r"\s+")
+_HIGH = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
+_POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
+_MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")
+_BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
+_AFTER = re.compile(r"\)?\s*%|\)|pp|bps?")
+_AMOUNT = re.compile(r"[A-Z$€£¥(+–—\s-]{0,9}\d[\d,. ]*[)%\s]*|[–—-]+\s*%?|n/?[am]|nil", re.IGNORECASE)
+_YEAR = re.compile(r"(?:fy\s?)?(?:19|20)\d\d(?:\*|\s?[AE]|\s?\(\w\))?", re.IGNORECASE)
+
+
+class Slot(NamedTuple):
+    """One place of the grid: its text, whether it is of a header, and the cell that fills it."""
+
+    text: str
+    is_header: bool
+    cell: int
+
+
+_EMPTY = Slot("", False, -1)
+_Row = tuple[int, list[Slot]]
+
+
+def parse_page(data: bytes) -> Any:
+    """Return the tree of a page without comments and what is hidden. Raises `MissingPackage`."""
+    require_lxml()
+    from lxml import etree, html
+
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    text = decoded(data).replace("\0", "").encode("utf-8", "replace")
+    root = etree.HTML(text or b" ", parser)
+    if root is None:
+        return etree.Element("html")
+    for each in [*root.iter()]:
+        is_unread = each.tag != "head" and UNREAD.fullmatch(each.tag)
+        is_unseen = is_hidden(each.attrib) or "mw-editsection" in each.get("class", "")
+        if (is_unread or is_unseen) and each.getparent() is not None:
+            each.drop_tree()
+    return root
+
+
+def page_tables(data: bytes, origin: Origin) -> Iterator[Found | LeftOut]:
+    """Yield every table of a page that holds data, and why others do not; nested ones on their own.
+
+    Each is called by its caption, else the heading above it, else the page's title.
+    """
+    root = parse_page(data)
+    title = next((text_of(each) for each in root.iter("title")), "")
+    heading, tables = "", list[tuple[Any, str]]()
+    for element in root.iter("table", *_HEADINGS):
+        if element.tag == "table":
+            tables.append((element, heading))
+        else:
+            heading = text_of(element)
+    found = []
+    for number in range(len(tables), 0, -1):  # the inner ones first, which are then taken out of the outer
+        table, heading = tables[number - 1]
+        where = f"{origin.name}, table {number}" + (f" below {shown(heading)}" if heading else "")
+        found.append(html_table(table, Origin(where, "row"), heading, title))
+        parent = table.getparent()
+        if parent is not None:
+            parent.set("data-holds-table", "yes")
+            table.drop_tree()
+    yield from reversed(found)
+
+
+def html_table(
+    table: Any, origin: Origin, heading: str = "", title: str = "", *, keep_notes: bool = False
+) -> Found | LeftOut:
+    """Return the table of an element, without those inside it, or why it is no data.
+
+    The header is what `<thead>` holds, else the rows of `<th>` alone at the top, else the first row; several
+    are joined from the top down. Where each row begins with its name and there is no row of names, rows and
+    columns are swapped. A row that one cell spans is a title above the header and a note below it, or a row
+    as well with `keep_notes`. Signs in cells of their own, as in filings, go with their amounts.
+    """
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("table")) is table]
+    try:
+        if reason := _layout_reason(table, rows):
+            return LeftOut(origin.name, f"is no data: {reason}", is_fault=False)
+        grid = _grid(rows, origin)
+        if not grid:
+            return LeftOut(origin.name, "is no data: it holds no text", is_fault=False)
+        records, titles, notes = _records(grid, keep_notes=keep_notes)
+        caption = next((text_of(each) for each in table.iter("caption")), "")
+        called = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title
+        place = {"heading": heading} if heading else {}
+        return table_of(records, origin, place, called, "\n".join(notes))
+    except InputError as error:
+        return LeftOut.of(error)
+
+
+def text_of(element: Any) -> str:
+    """Return the text of an element on one line, without marks of footnotes; powers as "m²"."""
+    from lxml import etree
+
+    parts = list[str]()
+    begun = list[int]()
+    for event, node in etree.iterwalk(element, events=("start", "end")):
+        is_break = isinstance(node.tag, str) and _BREAKS.fullmatch(node.tag) and node is not element
+        if event == "start":
+            parts.append(" " if is_break else "")
+            begun.append(len(parts))
+            parts.append(node.text or "")
+            continue
+        start = begun.pop()
+        if node.tag == "sup" and node is not element:
+            before = "".join(parts[max(0, start - 9) : start])[-9:]
+            parts[start:] = [_superscript(before, "".join(parts[start:]), node.tail or "")]
+        parts.append(" " if is_break else "")
+        parts.append((node.tail or "") if node is not element else "")
+    return _SPACES.sub(" ", clean_cell("".join(parts)))
+
+
+def _superscript(before: str, raised: str, after: str) -> str:
+    """Write a superscript: never joined to the figure before it, for "$5" with a mark "2" is not 52."""
+    mark = raised.strip()
+    if mark.isdecimal() and after.lstrip()[:1] in tuple("/⁄"):
+        return f" {mark}" if before[-1:].isdigit() else mark
+    if mark.lstrip("+-−–").isdecimal() and len(mark) < 4 and (not mark[0].isdigit() or _POWER.search(before)):
+        return mark.translate(_HIGH)
+    is_letter = mark.isalpha() and before.rstrip()[-1:] not in tuple("0123456789)%")
+    return "" if before.strip() and _MARK.fullmatch(mark) and not is_letter else raised
+
+
+def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
+    """Say why this table only places things on the page; "" for data."""
+    role = table.get("role", "").strip().lower()
+    cells = [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
+    every = [cell for row in cells for cell in row]
+    has_header = any(cell.tag == "th" for cell in every)
+    has_caption = table.find("caption") is not None
+    if role in ("presentation", "none"):
+        return "it is marked as layout"
+    if role == "navigation" or "navbox" in table.get("class", ""):
+        return "it is for navigation"
+    holds_tables = any(
+        each.get("data-holds-table") or each.tag == "table" for each in table.iterdescendants()
+    )
+    if holds_tables and not (has_header and has_caption):
+        return "it holds other tables"
+    if sum(map(bool, cells)) < 2:
+        return "it has one row or none"
+    if max(map(len, cells)) < 2 and not has_header:
+        return "it has one column and no header"
+    if has_header or has_caption or role in ("table", "grid"):
+        return ""
+    if next(table.iter(*_NOT_DATA), None) is not None:
+        return "it holds forms, headings or other parts of a page, and no header"
+    if sum(len(text_of(cell)) for cell in every) > _LONGEST_CELL * len(every):
+        return "its cells are long texts, and it has no header"
+    return ""
+
+
+def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
+    """Return the rows that hold text, with spans filled in and their numbers; those of `<thead>` first."""
+    order = {"thead": 0, "tfoot": 2}
+    grid = list[_Row]()
+    reaching: dict[int, tuple[Slot, int]] = {}  # by column: a cell that reaches down, and how many rows
+    group, count, widest = None, 0, 0
+    for number, row in enumerate(sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)), 1):
+        if row.getparent() is not group:
+            group, reaching = row.getparent(), {}
+        slots, below = list[Slot](), dict[int, tuple[Slot, int]]()
+        cells = iter([cell for cell in row if cell.tag in ("td", "th")])
+        cell = next(cells, None)
+        last = max(reaching, default=-1)
+        while cell is not None or len(slots) <= last:
+            place = len(slots)
+            if place in reaching:
+                slot, left = reaching[place]
+                span = 1
+            elif cell is None:
+                slot, left, span = _EMPTY, 1, 1
+            else:
+                count += 1
+                slot = Slot(text_of(cell), cell.tag == "th" or group.tag == "thead", count)
+                left = _span(cell, "rowspan") or MAX_CELLS
+                span = min(_span(cell, "colspan") or 1, 1_000)
+                cell = next(cells, None)
+            if left > 1:
+                below |= dict.fromkeys(range(place, place + span), (slot, left - 1))
+            slots += [slot] * span
+            widest = max(widest, len(slots))
+            if widest > MAX_COLUMNS or widest * (len(grid) + 1) > MAX_CELLS:
+                raise too_many_cells(origin)
+        reaching = below
+        if any(slot.text for slot in slots):
+            grid.append((number, slots))
+    return grid
+
+
+def _span(cell: Any, name: str) -> int:
+    digits = re.match(r"\s*(\d{1,6})", cell.get(name, "1"))
+    return int(digits[1]) if digits else 1
+
+
+def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], list[str], list[str]]:
+    """Return the records of a grid, the titles above them and the notes between or below them."""
+    width = max(len(slots) for _, slots in grid)
+    rows = [(number, [*slots, *[_EMPTY] * (width - len(slots))]) for number, slots in grid]
+    titles = list[str]()
+    while width > 1 and len(rows) > 1 and _is_one_cell(rows[0][1]):
+        titles.append(rows.pop(0)[1][0].text)
+    joined = _joined_columns([slots for _, slots in rows])
+    rows = [(number, list(slots)) for (number, _), slots in zip(rows, joined, strict=True)]
+    above = _header_rows([slots for _, slots in rows])
+    header, body = rows[: above or 1], rows[above or 1 :]
+    notes = [slots[0].text for _, slots in body if _is_one_cell(slots)]
+    if keep_notes:
+        blank = [_EMPTY] * (len(header[0][1]) - 1)
+        body = [(n, [slots[0], *blank] if _is_one_cell(slots) else slots) for n, slots in body]
+    else:
+        body = [(n, slots) for n, slots in body if not _is_one_cell(slots)]
+    every = [*header, *body]
+    if not above and all(
+        slots[0].is_header and not any(s.is_header for s in slots[1:]) for _, slots in every
+    ):
+        turned = zip(*([slot.text for slot in slots] for _, slots in every), strict=True)
+        return list(enumerate(turned, 1)), titles, notes
+    named = zip(*([slot.text for slot in slots] for _, slots in header), strict=True)
+    records: list[Record] = [(1, [" ".join(dict.fromkeys(filter(None, texts))) for texts in named])]
+    repeated = [[slot.text for slot in slots] for _, slots in header]
+    for number, slots in body:
+        texts = [slot.text for slot in slots]
+        if not (texts in repeated and all(slot.is_header for slot in slots)):
+            records.append((number, texts))
+    return records, titles, notes
+
+
+def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
+    """Count the rows at the top that are marked as a header or name columns of figures; 0 for neither."""
+    marked = takewhile(
+        lambda slots: all(slot.is_header or not slot.text for slot in slots) and not _is_one_cell(slots), rows
+    )
+    if above := len(list(marked)):
+        return above if above < len(rows) else 0
+    if any(slot.is_header for slots in rows for slot in slots):
+        return 0
+    above = 1
+    for (corner, *_), (first, *others) in pairwise(rows[:6]):
+        filled = [slot.text for slot in others if slot.text]
+        aside = all(not slot.text or slot.text.startswith("(") for slot in (corner, first))
+        if not filled or not (
+            all(map(_YEAR.fullmatch, filled)) or (aside and not any(map(_is_amount, filled)))
+        ):
+            break
+        above += 1
+    has_figures = [any(_is_amount(slot.text) for slot in slots[1:]) for slots in rows]
+    return above if above > 1 and not has_figures[0] and any(has_figures[above:]) else 0
+
+
+def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[tuple[Slot, ...]]:
+    """Return the rows with signs at their amounts, and without columns that hold nothing of their own."""
+    body = next((n for n, slots in enumerate(rows) if any(_is_amount(slot.text) for slot in slots[1:])), 0)
+    columns = list[tuple[Slot, ...]]()
+    for column in zip(*rows, strict=True):
+        if columns and (one := _one_column(columns[-1], column, body)):
+            columns[-1] = one
+        else:
+            columns.append(column)
+    return list(zip(*columns, strict=True))
+
+
+def _one_column(left: Sequence[Slot], right: Sequence[Slot], body: int) -> tuple[Slot, ...] | None:
+    """Return two columns as one where the one holds but signs of the other, or nothing; else None."""
+    is_before = is_after = True
+    for row, (a, b) in enumerate(zip(left, right, strict=True)):
+        if a.cell == b.cell:
+            continue
+        if a.text and b.text and (row < body or not _is_amount(a.text + b.text)):
+            return None
+        if row >= body:
+            is_before &= not a.text or (bool(b.text) and _BEFORE.fullmatch(a.text) is not None)
+            is_after &= not b.text or (bool(a.text) and _AFTER.fullmatch(b.text) is not None)
+    if not is_before and not is_after:
+        return None
+    pairs = zip(left, right, strict=True)
+    return tuple(
+        a if a.cell == b.cell or not b.text else b._replace(text=a.text + b.text) if a.text else b
+        for a, b in pairs
+    )
+
+
+def _is_amount(text: str) -> bool:
+    return len(text) < 60 and _AMOUNT.fullmatch(text) is not None and not _YEAR.fullmatch(text)
+
+
+def _is_one_cell(slots: Sequence[Slot]) -> bool:
+    return len(slots) > 1 and slots[0].cell >= 0 and all(slot.cell == slots[0].cell for slot in slots)

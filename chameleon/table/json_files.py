@@ -1,0 +1,155 @@
+"""Tables in JSON and JSON Lines: objects by row, lists by row, a list for each column; one or several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from chameleon.table.found import Found, LeftOut, table_of
+from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
+from chameleon.table.table import told_apart
+from chameleon.table.typed import cell_text
+from chameleon.text import clean_cell
+
+_SHAPES = (
+    'Write a list of objects, a list of lists with the header first, {"header": […], "rows": […]}, '
+    "or an object with a list for each column."
+)
+_HEADERS, _ROWS, _NAMES = ("header", "columns"), ("rows", "data"), ("caption", "title", "name")
+
+
+def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
+    """Yield the tables of a JSON text: itself, the tables of a list, or those under the keys of objects.
+
+    A table below several keys is called by all of them. Raises `InputError` for what is not JSON.
+    """
+    data = _load(text, origin)
+    if isinstance(data, list) and data and all(_shape(value) == "whole" for value in data):
+        for number, value in enumerate(data, 1):
+            yield _table(value, Origin(f"{origin.name}, table {number}", "row"))
+    elif isinstance(data, dict) and _shape(data) != "whole" and (keyed := _keyed(data)):
+        for keys, value in keyed:
+            key = ".".join(keys)
+            where = Origin(f"{origin.name}, {key!r}", "row")
+            yield _table(value, where, {"table": key}, ": ".join(keys))
+    elif _shape(data):
+        yield _table(data, Origin(origin.name, "row"))
+
+
+def json_line_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
+    """Yield the table of a JSON Lines text, or the tables where each line holds one."""
+    lines = enumerate(text.split("\n"), 1)
+    values = [(number, _load(line, origin, number)) for number, line in lines if line.strip()]
+    if all(_shape(value) == "whole" for _, value in values):
+        for number, value in values:
+            yield _table(value, Origin(origin.at(number), "row"))
+    else:
+        yield table_of(_of_rows(values, origin), origin)
+
+
+def json_records(text: str, origin: Origin) -> Iterator[Record]:
+    """Yield the header and the rows of a JSON text. Raises `InputError` for one that holds no table."""
+    yield from _records(_load(text, origin), Origin(origin.name, "row"))
+
+
+def _load(text: str, origin: Origin, line: int = 0) -> Any:
+    """Parse a JSON text; keys that repeat are told apart."""
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        apart = names if len(set(names)) == len(names) else told_apart(names)
+        return {name: value for name, (_, value) in zip(apart, pairs, strict=True)}
+
+    try:
+        return json.loads(text, object_pairs_hook=made)
+    except json.JSONDecodeError as error:
+        at, column = line or error.lineno, error.colno
+        lines = error.msg == "Extra data" and not line
+        hint = "If each line is a JSON value of its own, it is JSON Lines (.jsonl)." if lines else ""
+        where = Origin(f"{origin.name}, line {at:,}, column {column:,}")
+        raise where.error(f"is not valid JSON ({error.msg})", hint=hint) from None
+    except ValueError:
+        raise origin.error("holds a number of more than 4,300 digits", at=line) from None
+    except RecursionError:
+        raise origin.error("holds JSON that is nested too deeply", at=line, hint=_SHAPES) from None
+
+
+def _table(
+    value: Any, origin: Origin, place: Mapping[str, str] | None = None, title: str = ""
+) -> Found | LeftOut:
+    names = [value[name] for name in _NAMES if name in value] if isinstance(value, dict) else []
+    title = title or next((clean_cell(name) for name in names if isinstance(name, str)), "")
+    return table_of(_records(value, origin), origin, place, title)
+
+
+def _shape(value: Any) -> str:
+    """Tell whether this is a table as a list of rows, an object with a header, or one of columns."""
+    if isinstance(value, list):
+        return "rows" if value and isinstance(value[0], dict | list) else ""
+    if not isinstance(value, dict) or not value:
+        return ""
+    if all(any(isinstance(value.get(key), list) for key in keys) for keys in (_HEADERS, _ROWS)):
+        return "whole"
+    return "columns" if all(isinstance(each, list) for each in value.values()) else ""
+
+
+def _records(data: Any, origin: Origin) -> Iterator[Record]:
+    """Yield the records of a value by its shape. Raises `InputError` for what is no table."""
+    shape = _shape(data)
+    if shape == "rows":
+        yield from _of_rows(list(enumerate(data, 1)), origin)
+    elif shape == "whole":
+        header, rows = (next(data[key] for key in keys if key in data) for keys in (_HEADERS, _ROWS))
+        names = list(map(cell_text, header))
+        if not (rows and isinstance(rows[0], dict)):
+            yield 0, names
+        yield from _of_rows(list(enumerate(rows, 1)), origin, names) if rows else ()
+    elif shape == "columns":
+        if len(set(map(len, data.values()))) > 1:
+            counts = ", ".join(f"{shown(key)} has {len(values):,}" for key, values in [*data.items()][:3])
+            hint = "Give every column a value, or null, for each row."
+            raise origin.error(f"its columns differ in length: {counts}", hint=hint)
+        yield 0, list(data)
+        for number, row in enumerate(zip(*data.values(), strict=True), 1):
+            yield number, list(map(cell_text, row))
+    else:
+        raise origin.error("holds no table", hint=_SHAPES)
+
+
+def _of_rows(
+    values: Sequence[tuple[int, Any]], origin: Origin, names: Sequence[str] = ()
+) -> Iterator[Record]:
+    """Yield the records of objects, a column for each key in the order of first use, or of lists."""
+    kind = type(values[0][1])
+    if kind not in (dict, list):
+        raise origin.error("holds no rows", hint=_SHAPES)
+    if odd := next((number for number, row in values if type(row) is not kind), 0):
+        expected = "an object" if kind is dict else "a list"
+        raise origin.error(f"is not {expected} as the first row is", at=odd, hint=_SHAPES)
+    if kind is list:
+        yield from ((number, list(map(cell_text, row))) for number, row in values)
+        return
+    keys = dict.fromkeys(names)
+    for number, row in values:
+        keys.update(dict.fromkeys(row))
+        if len(keys) > MAX_COLUMNS:
+            hint = "Each key becomes a column; put what varies from row to row into cells."
+            raise origin.error(f"the objects have more than {MAX_COLUMNS:,} keys", at=number, hint=hint)
+    if len(keys) * len(values) > MAX_CELLS:
+        raise too_many_cells(origin)
+    yield 0, list(map(clean_cell, keys))
+    yield from ((number, [cell_text(row.get(key)) for key in keys]) for number, row in values)
+
+
+def _keyed(data: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
+    """Return the values that are tables of their own, by their keys from the top, in their order."""
+    found = []
+    waiting: list[tuple[list[str], Any]] = [([], data)]
+    while waiting:
+        keys, value = waiting.pop()
+        if keys and _shape(value) in ("rows", "whole"):
+            found.append((keys, value))
+        elif isinstance(value, dict):
+            waiting += reversed([([*keys, clean_cell(key)], inner) for key, inner in value.items()])
+    return found
