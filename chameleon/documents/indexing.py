@@ -91,7 +91,9 @@ def index_files(
     """
     if address := next((str(source) for source in sources if is_address(str(source))), ""):
         where = address_name(address)
-        raise InputError("is an address, and files are indexed", where=where, hint="Ask it with --table.")
+        raise InputError(
+            "is an address, and files are indexed", where=where, hint="Ask it as a table instead."
+        )
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     try:

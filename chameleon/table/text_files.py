@@ -36,6 +36,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
 _ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
 _SAMPLE = 100_000  # bytes
+_LONGEST_MARKDOWN = 2_000_000  # characters, some 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 
 
@@ -132,6 +133,9 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     """Yield every table of a Markdown text outside its code, with the heading above it."""
     from markdown_it import MarkdownIt
 
+    if len(text) > _LONGEST_MARKDOWN:
+        what = f"has more than {_LONGEST_MARKDOWN:,} characters of Markdown"
+        raise origin.error(what, hint="Save its table as CSV, or split it.")
     front = _FRONT_MATTER.match(text)
     text = "\n" * front[0].count("\n") + text[front.end() :] if front else text
     heading, rows = "", list[tuple[int, list[str]]]()

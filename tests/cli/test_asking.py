@@ -252,3 +252,16 @@ def test_the_answer_of_a_module_of_ones_own_is_held_against_the_choices(
     )
     outcome = command("ask", *LEAGUE, *AMONG[:2], "--inventory", str(tmp_path / "own.yaml"))
     assert outcome.code == code, outcome
+
+
+def test_of_several_sheets_the_one_that_was_read_is_named(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "two.json"
+    path.write_text('{"arts": [{"Name": "Ann", "Age": 3}], "other": [{"Name": "Bob", "Age": 7}]}')
+    asked = ("ask", "What is the highest Age?", "--table", path, "--inventory", "tables_offline")
+    first = command(*map(str, asked))
+    assert "Answer: 3" in first.out
+    assert first.err.strip() == "Read 'arts' of two.json; there are also 'other': choose with --sheet."
+    other = command(*map(str, asked), "--sheet", "other")
+    assert "Answer: 7" in other.out and not other.err
+    twice = command(*map(str, asked), "--sheet", "arts", "--sheet", "other")
+    assert twice.code == 2 and "--sheet" in twice.err
