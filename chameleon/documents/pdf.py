@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -31,6 +31,8 @@ _SCAN_SIDE = 2_000  # pixels of a page's longer side, when it is read as a pictu
 _SCAN_SECONDS = 12.0  # of the processor, for all pages that are pictures
 _PASSWORD, _PICTURE = 4, 3  # PDFium's error; its kind of object
 _SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
+_FEW, _MOST = 3, 0.8  # lines do not tell how wide a paragraph is; the share of all lines that is not wider
+_NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 _DIGIT = re.compile(r"\d")
 _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 
@@ -66,7 +68,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
             raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
         pages = without_heads(pages)
         headings = headings_of(pdf, pages)
-    known, last = _whole_words(line for page in pages for line in page), Part("")
+    paragraphs, last = _Paragraphs([line for page in pages for line in page]), Part("")
     for number, lines in enumerate(pages):
         if text := scans.get(number):
             yield Part(text, page=number + 1)
@@ -76,7 +78,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
                 if heading is not None:
                     yield Part(text_of(below), level=heading[0], page=number + 1)
                     continue
-                for part in _parts(below, number + 1, known):
+                for part in paragraphs.parts(below, number + 1):
                     last = _continued(part, last)
                     yield last
 
@@ -128,19 +130,56 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
     return texts
 
 
-def _parts(lines: Sequence[Line], page: int, known: Set[str]) -> Iterator[Part]:
-    """The paragraphs and tables of a column, below one heading."""
-    held = list[Line]()
-    for item in with_tables(lines):
-        if held and not (isinstance(item, Line) and _goes_on(held[-1], item)):
-            yield Part(_joined(held, known), page=page)
-            held = []
-        if isinstance(item, Line):
-            held.append(item)
-        else:
-            yield Part(item, page=page)
-    if held:
-        yield Part(_joined(held, known), page=page)
+class _Paragraphs:
+    """Makes paragraphs of lines, as the words and the widths of all lines suggest."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        widths = sorted(line.x1 - line.x0 for line in lines)
+        self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
+        self._known, parted = set[str](), False
+        for line in lines:
+            ends = line.text.endswith(SOFT)
+            whole = line.words[parted : len(line.words) - ends]
+            self._known |= {word.text.strip(".,;:()").lower() for word in whole}
+            parted = ends
+
+    def parts(self, lines: Sequence[Line], page: int) -> Iterator[Part]:
+        """The paragraphs and tables of a column, below one heading."""
+        held = list[Line]()
+        for item in with_tables(lines):
+            if held and not (isinstance(item, Line) and _goes_on(held[-1], item)):
+                yield Part(self._joined(held), page=page)
+                held = []
+            if isinstance(item, Line):
+                held.append(item)
+            else:
+                yield Part(item, page=page)
+        if held:
+            yield Part(self._joined(held), page=page)
+
+    def _joined(self, lines: Sequence[Line]) -> str:
+        """The lines as one text. A line stays one where its author ended it, and where it begins with a
+        number; the words that a line's end parts are joined."""
+        left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+        width = max(right - left, self._usual if len(lines) <= _FEW else 0.0)
+        pieces = [lines[0].text]
+        for above, line in pairwise(lines):
+            if pieces[-1].endswith(SOFT):
+                pieces[-1] = pieces[-1][:-1]
+                pieces.append("" if self._is_one(pieces[-1], line.text) else "-")
+            else:
+                ends = above.x1 < left + _SHORT * width or _NUMBERED.match(line.text)
+                pieces.append("\n" if ends and not above.is_level_with(line) else " ")
+            pieces.append(line.text)
+        return "".join(pieces).replace(SOFT, "-")
+
+    def _is_one(self, above: str, below: str) -> bool:
+        """Whether two halves are one word: not where both, and never the whole, stand elsewhere."""
+        first, second = re.split(r"\W", above)[-1].lower(), re.split(r"\W", below, maxsplit=1)[0].lower()
+        if not (first.isalpha() and second.isalpha()):
+            return False
+        parted = {first, second} <= self._known or f"{first}-{second}" in self._known
+        return f"{first}{second}" in self._known or not parted
 
 
 def _goes_on(line: Line, below: Line) -> bool:
@@ -163,39 +202,6 @@ def _continued(part: Part, before: Part) -> Part:
     return part._replace(content=Table(above.header, [table.header, *table.rows]))
 
 
-def _joined(lines: Sequence[Line], known: Set[str]) -> str:
-    """The lines as one text: words that a line's end parts are joined, lines that end early stay lines."""
-    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
-    pieces = [lines[0].text]
-    for above, line in pairwise(lines):
-        if pieces[-1].endswith(SOFT):
-            pieces[-1] = pieces[-1][:-1]
-            pieces.append("" if _is_one(pieces[-1], line.text, known) else "-")
-        else:
-            ends = above.x1 < left + _SHORT * (right - left) and not above.is_level_with(line)
-            pieces.append("\n" if ends else " ")
-        pieces.append(line.text)
-    return "".join(pieces).replace(SOFT, "-")
-
-
-def _is_one(above: str, below: str, known: Set[str]) -> bool:
-    """Whether two halves are one word: not where both, and never the whole, stand elsewhere."""
-    first, second = re.split(r"\W", above)[-1].lower(), re.split(r"\W", below, maxsplit=1)[0].lower()
-    if not (first.isalpha() and second.isalpha()):
-        return False
-    return f"{first}{second}" in known or not ({first, second} <= known or f"{first}-{second}" in known)
-
-
-def _whole_words(lines: Iterable[Line]) -> set[str]:
-    """The words that no line's end parts."""
-    words, parted = set[str](), False
-    for line in lines:
-        ends = line.text.endswith(SOFT)
-        words |= {word.text.strip(".,;:()").lower() for word in line.words[parted : len(line.words) - ends]}
-        parted = ends
-    return words
-
-
 def pdf_outline(data: bytes, name: str) -> Any:
     """The outline of a PDF, until passages are made of parts."""
     from chameleon.documents.outline import Outline
@@ -207,5 +213,6 @@ def pdf_outline(data: bytes, name: str) -> Any:
         elif part.level:
             outline.heading(part.level, part.content, part.page)
         else:
-            outline.paragraph(part.content, part.page, may_head=False)
+            for text in re.split(r"\n(?=\d+\.)", part.content):
+                outline.paragraph(text, part.page, may_head=False)
     return outline

@@ -22,6 +22,7 @@ LEADING = 1.75  # of the letters' size: lines further apart are of two paragraph
 LARGER = 1.15  # times as large are letters of another kind
 CAPTION = re.compile(r"(?:table|figure|fig\.)\s+[A-Z]?\d", re.IGNORECASE)
 _FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
+_Form = tuple[object, ...]  # a text and its height; or what stands around a number, and how far it is off
 _TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: how a raised figure stands
 _RAISED = frozenset("0123456789+-−")
@@ -128,38 +129,45 @@ def lines_of(text: Any, where: str) -> list[Line]:
     letters, lines = _Letters(text), list[Line]()
     for found in _LINE.finditer(letters.written):
         words = list(_WORD.finditer(letters.written, found.start(), found.end()))
-        if not words:
-            continue
-        largest = max((words[0].start(), words[-1].start()), key=lambda place: letters.size(place)[0])
-        size, angle = letters.size(largest)
+        ends = ((*letters.size(word.start()), word.start()) for word in (*words[:1], *words[-1:]))
+        size, angle, place = max((end for end in ends if _is_level(end[1])), default=(0.0, 0.0, 0))
         turn = round(2 * angle / math.pi) % 4
-        line = Line([], letters.base(largest, turn), size, letters.is_bold(largest), turn)
-        for word in words:
-            _, angle = letters.size(word.start())
-            if abs(math.remainder(angle - turn * math.pi / 2, 2 * math.pi)) > _LEVEL:
-                continue
-            ends = *letters.ends(word.start(), turn), *letters.ends(word.end() - 1, turn)
-            raised = word.end()
-            while raised > word.start() and letters.written[raised - 1] in _RAISED:
-                if letters.size(raised - 1)[0] > _SMALL * size:
-                    break
-                if letters.base(raised - 1, turn) < line.base + _HIGHER * size:
-                    break
-                raised -= 1
-            mark = letters.written[raised : word.end()].translate(_SUPERSCRIPTS)
-            shown = visible(_plain(letters.written[word.start() : raised])).strip() + mark
-            if shown:
-                line.words.append(Word(shown, min(ends), max(ends)))
-        if not line.words:
-            continue
-        if letters.written[found.end() : found.end() + 1] == "\x02":
+        line = Line([], letters.base(place, turn), size, letters.is_bold(place), turn)
+        for word in words if size else ():
+            _add(line, word.start(), word.end(), letters)
+        if line.words and letters.written[found.end() : found.end() + 1] == "\x02":
             line.words[-1] = line.words[-1]._replace(text=line.words[-1].text + SOFT)
-        if not (lines and _is_mark(line, lines[-1])):
+        if line.words and lines and _is_mark(line, lines[-1]):
+            last, (mark, _, end) = lines[-1].words[-1], line.words[0]
+            lines[-1].words[-1] = Word(last.text + mark.translate(_SUPERSCRIPTS), last.x0, end)
+        elif line.words:
             lines.append(line)
-            continue
-        last, (mark, _, end) = lines[-1].words[-1], line.words[0]
-        lines[-1].words[-1] = Word(last.text + mark.translate(_SUPERSCRIPTS), last.x0, end)
     return lines
+
+
+def _add(line: Line, begin: int, end: int, letters: _Letters) -> None:
+    """Add a word, if it stands as its line does, by the places of its letters."""
+    _, angle = letters.size(begin)
+    if not _is_level(angle) or round(2 * angle / math.pi) % 4 != line.turn:
+        return
+    along = *letters.ends(begin, line.turn), *letters.ends(end - 1, line.turn)
+    raised = end
+    while raised > begin and letters.written[raised - 1] in _RAISED:
+        small = letters.size(raised - 1)[0] <= _SMALL * line.size
+        if not small or letters.base(raised - 1, line.turn) < line.base + _HIGHER * line.size:
+            break
+        raised -= 1
+    shown = visible(_plain(letters.written[begin:raised])).strip()
+    shown += letters.written[raised:end].translate(_SUPERSCRIPTS)
+    if shown and raised == begin and line.words and min(along) - line.x1 < _BESIDE * line.size:
+        line.words[-1] = Word(line.words[-1].text + shown, line.words[-1].x0, max(along))
+    elif shown:
+        line.words.append(Word(shown, min(along), max(along)))
+
+
+def _is_level(angle: float) -> bool:
+    """Whether letters stand level, or sideways."""
+    return abs(math.remainder(angle, math.pi / 2)) <= _LEVEL
 
 
 def _is_mark(line: Line, before: Line) -> bool:
@@ -208,11 +216,20 @@ def flows(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 
 def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """The pages without their heads and feet: lines at the ends of pages, which three pages or more bear at
-    one height, the same or but for a number that counts the pages."""
+    """The pages without their heads and feet: lines at their ends, parted from the text by white, which
+    three pages or more bear, the same at one height, or the same but for a number that counts the pages.
+
+    What is the same is kept where it stands first.
+    """
     ends = [[(line, {*_forms(line, number)}) for line in _ends(page)] for number, page in enumerate(pages)]
-    often = Counter(form for page in ends for form in set[object]().union(*(forms for _, forms in page)))
-    left = {id(line) for page in ends for line, forms in page if any(often[f] >= _PAGES for f in forms)}
+    often = Counter(form for page in ends for form in set[_Form]().union(*(forms for _, forms in page)))
+    running = {form for form, count in often.items() if count >= _PAGES}
+    left, seen = set[int](), set[_Form]()
+    for line, forms in (end for page in ends for end in page):
+        if found := forms & running:
+            if any(len(form) == 3 or form in seen for form in found):
+                left.add(id(line))
+            seen |= found
     return [[line for line in page if id(line) not in left] for page in pages]
 
 
@@ -226,9 +243,9 @@ def _ends(page: Sequence[Line]) -> Iterator[Line]:
                 break
 
 
-def _forms(line: Line, page: int) -> Iterator[object]:
+def _forms(line: Line, page: int) -> Iterator[_Form]:
     height = round(line.base / 4)
-    yield _ROMAN.sub("", line.text) if _ROMAN.fullmatch(line.text) else line.text, height
+    yield (("roman", 0, height) if _ROMAN.fullmatch(line.text) else (line.text, height))
     for number in _NUMBER.finditer(line.text):
         if abs(count := int(number[0]) - page) <= _FURTHEST:
-            yield line.text[: number.start()], count, line.text[number.end() :], height
+            yield line.text[: number.start()], count, line.text[number.end() :]

@@ -19,7 +19,7 @@ from tests.documents.pdfs import pdf
 
 
 def test_a_pdf_is_read_by_its_numbers_sizes_and_pages() -> None:
-    pytest.importorskip("pdfplumber")
+    pytest.importorskip("pypdfium2")
     found = read_paper(contract(), "agreement.pdf")
     (notice,) = [each for each in found if "ninety days" in each["text"]]
     assert notice["text"].endswith("notice of ninety days to the end of a quarter.")
@@ -76,7 +76,7 @@ def test_every_row_of_a_long_table_is_in_one_passage() -> None:
     ],
 )
 def test_a_pdf_that_cannot_be_read_is_told(data: bytes, words: str) -> None:
-    pytest.importorskip("pdfplumber")
+    pytest.importorskip("pypdfium2")
     with pytest.raises(InputError, match=words) as told:
         read_paper(data, "a.pdf")
     assert told.value.where == "a.pdf" and told.value.hint

@@ -16,7 +16,7 @@ import pytest
 from tests.documents.made import contract, filing
 from tests.e2e.commands import Command
 
-pytest.importorskip("pdfplumber")
+pytest.importorskip("pypdfium2")
 pytest.importorskip("lxml")
 
 
@@ -139,7 +139,7 @@ def test_without_the_package_a_pdf_says_what_to_install(
     from importlib.util import find_spec
 
     monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name == "pdfplumber" else find_spec(name)
+        "importlib.util.find_spec", lambda name: None if name == "pypdfium2" else find_spec(name)
     )
     done = command("ask", "What is it?", "--text", str(papers / "agreement.pdf"))
     assert done.code == 1 and 'pip install "chameleon-compose[papers]"' in done.complaint
