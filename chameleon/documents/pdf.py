@@ -28,7 +28,7 @@ from chameleon.table import Table
 
 MAX_PAGES = 2_000
 _SCAN_SIDE = 2_000  # pixels of a page's longer side, when it is read as a picture
-_SCAN_SECONDS = 12.0  # of the processor, for all pages that are pictures
+_SCAN_SECONDS = 12.0  # for all pages that are pictures
 _PASSWORD, _PICTURE = 4, 3  # PDFium's error; its kind of object
 _SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
 _FEW, _MOST = 3, 0.8  # lines do not tell how wide a paragraph is; the share of all lines that is not wider
@@ -118,9 +118,9 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
             )
         what = "the pages of the PDF are pictures, and no engine that reads them is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
-    texts, begin = dict[int, str](), time.process_time()
+    texts, begin = dict[int, str](), time.monotonic()
     for number in numbers:
-        if time.process_time() - begin > _SCAN_SECONDS:
+        if time.monotonic() - begin > _SCAN_SECONDS:
             texts[number] = "[This page is a picture that was not read: there are too many of them.]"
             continue
         page = pdf[number]
