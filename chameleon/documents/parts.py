@@ -1,4 +1,4 @@
-"""`Part`: what every reader of documents yields: headings, paragraphs and tables, as they are read aloud."""
+"""`Part`: what every reader of documents yields: headings, paragraphs and tables, in reading order."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 from chameleon.table import Table
 
+BY_LETTERS = 13
+"""The level of a heading that only bold letters show: below "Item 7", above "7 Notice"."""
+
 
 class Part(NamedTuple):
     """A heading (its `level` is 1 or more, 1 outermost), a paragraph (0) or a table.
 
-    Lines of a paragraph are parted by line breaks where the document parts them. Levels are compared, no more.
+    Line breaks stand where the document has them. Levels are compared, no more.
     """
 
     content: str | Table

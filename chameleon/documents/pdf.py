@@ -11,8 +11,8 @@ from typing import Any
 
 from chameleon.documents.borderless_tables import with_tables
 from chameleon.documents.headers_footers import without_running
-from chameleon.documents.outline import Outline
-from chameleon.documents.pdf_headings import Line, printed_outline
+from chameleon.documents.parts import Part
+from chameleon.documents.pdf_headings import Line, printed_parts
 from chameleon.documents.pdf_words import words_of
 from chameleon.documents.reading_order import Row, Word, in_reading_order, rows_of
 from chameleon.documents.ruled_tables import is_within, ruled_table
@@ -25,14 +25,20 @@ _MOST = 0.8
 _Item = Line | tuple[Table, int]
 
 
-def pdf_outline(data: bytes, name: str) -> Outline:
-    """The outline of a PDF. Raises `MissingPackage`, and `InputError` for one that is broken, locked by a
+def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
+    """Yield the parts of a PDF. Raises `MissingPackage`, and `InputError` for one that is broken, locked by a
     password, without text (scanned), or of more than 2,000 pages."""
     if importlib.util.find_spec("pdfplumber") is None:
         raise MissingPackage(
             "PDF files are read with the package pdfplumber, which is not installed",
             hint='pip install "chameleon-compose[papers]"',
         )
+    if not data.strip():
+        hint = "It may not have been saved or downloaded in full."
+        raise InputError("the PDF is empty", where=name, hint=hint)
+    if b"%PDF-" not in data[:1024]:
+        hint = "Save it as PDF anew, or give it the suffix of what it is."
+        raise InputError("is no PDF, whatever its name says", where=name, hint=hint)
     items = _items(data, name)
     if not items:
         raise InputError(
@@ -40,7 +46,7 @@ def pdf_outline(data: bytes, name: str) -> Outline:
             where=name,
             hint="Run a text recognition over it (such as ocrmypdf), or give a page as a picture.",
         )
-    return printed_outline(items)
+    yield from printed_parts(items)
 
 
 def _items(data: bytes, name: str) -> list[_Item]:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from chameleon.documents.outline import (
+from chameleon.documents.numbering import (
     BELOW_NUMBERS,
     DECIMALS,
     LEADERS,
     UNNUMBERED,
-    Outline,
     heading_level,
     number_depth,
 )
+from chameleon.documents.parts import Part
 from chameleon.documents.reading_order import Row
 from chameleon.table import Table
 from chameleon.table.amount_columns import is_amount
@@ -55,8 +55,8 @@ class Line:
         return cls(row.text, page, row.top, row.bottom, row.size, row.bold, row.x1 - row.x0, column)
 
 
-def printed_outline(items: Sequence[Line | tuple[Table, int]]) -> Outline:
-    """The outline of lines and of tables with their pages.
+def printed_parts(items: Sequence[Line | tuple[Table, int]]) -> list[Part]:
+    """The parts of lines and of tables with their pages.
 
     Larger lines are headings, and so are bold ones where few are, and short ones that begin with a number
     and do not go on. Words that a line's end parts are joined.
@@ -71,16 +71,16 @@ def printed_outline(items: Sequence[Line | tuple[Table, int]]) -> Outline:
         else:
             printed.flush()
             item = (_with_header(item[0], above, item[1]), item[1])
-            printed.outline.table(*item)
+            printed.parts.append(Part(item[0], page=item[1]))
             place += 1
         above = item
     printed.flush()
-    return printed.outline
+    return printed.parts
 
 
 class _Printed:
     def __init__(self, lines: Sequence[Line]) -> None:
-        self.outline = Outline()
+        self.parts: list[Part] = []
         self._held: list[Line] = []
         sizes = Counter[float]()
         for line in lines:
@@ -121,12 +121,12 @@ class _Printed:
         self.flush()
         if level is not None:
             self._numbered_size = line.size
-        self.outline.heading(self._level(line, level), text, line.page)
+        self.parts.append(Part(text, 1 - _BY_SIZE + self._level(line, level), line.page))
         return len(lines)
 
     def flush(self) -> None:
         if self._held:
-            self.outline.paragraph(self._joined(self._held), self._held[0].page, may_head=False)
+            self.parts.append(Part(self._joined(self._held), page=self._held[0].page))
         self._held.clear()
 
     def _marked(self, line: Line) -> bool:

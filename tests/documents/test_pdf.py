@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon.documents.reading import read_paper
+from chameleon.documents.reading import read_passages
 from tests.documents.pdfs import At, Item, pdf
 
 pytest.importorskip("pdfplumber")
@@ -28,7 +28,7 @@ PROSE = "The master of the quay keeps the book of ships, and calls the pilots wh
 
 
 def passages(*pages: Sequence[Item]) -> list[dict[str, Any]]:
-    return read_paper(pdf(pages), "paper.pdf")
+    return read_passages(pdf(pages), "paper.pdf")
 
 
 def texts(*pages: Sequence[Item]) -> list[str]:
