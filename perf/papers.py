@@ -30,7 +30,8 @@ from typing import Any
 
 from measuring import surroundings, table
 
-from chameleon.documents.reading import read_paper
+from chameleon.documents.passages import passages_of
+from chameleon.documents.pdf import pdf_parts
 from chameleon.modules.documents.paper_retriever import nearness
 
 LINES = 15
@@ -111,7 +112,7 @@ def by_pypdfium2(data: bytes, name: str) -> Read:
 
 
 def by_chameleon(data: bytes, name: str) -> Read:
-    found = read_paper(data, name)
+    found = passages_of(pdf_parts(data, name), name)
     tables = [each["table"] for each in found if "table" in each]
     return found, [list(row) for each in tables for row in (each.header, *each.rows)]
 

@@ -13,7 +13,7 @@ BY_LETTERS = 13
 class Part(NamedTuple):
     """A heading (its `level` is 1 or more, 1 outermost), a paragraph (0) or a table.
 
-    Lines of a paragraph are parted by line breaks where the document parts them. Levels are compared only.
+    Line breaks stand where the document has them. Levels are compared, no more.
     """
 
     content: str | Table

@@ -29,6 +29,7 @@ from chameleon.table import Table
 MAX_PAGES = 2_000
 _SCAN_SIDE = 2_000  # pixels of a page's longer side, when it is read as a picture
 _SCAN_SECONDS = 12.0  # for all pages that are pictures
+_BEGINS_WITHIN = 1024  # bytes
 _PASSWORD, _PICTURE = 4, 3  # PDFium's error; its kind of object
 _SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
 _FEW, _MOST = 3, 0.8  # lines do not tell how wide a paragraph is; the share of all lines that is not wider
@@ -86,18 +87,23 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
 def _opened(data: bytes, name: str) -> Any:
     import pypdfium2
 
+    if not data.strip():
+        hint = "It may not have been saved or downloaded in full."
+        raise InputError("the PDF is empty", where=name, hint=hint)
+    if b"%PDF-" not in data[:_BEGINS_WITHIN]:
+        hint = "Save it as PDF anew, or give it the suffix of what it is."
+        raise InputError("is no PDF, whatever its name says", where=name, hint=hint)
     try:
         pdf = pypdfium2.PdfDocument(data)
-        count = len(pdf)
     except pypdfium2.PdfiumError as problem:
         if problem.err_code == _PASSWORD:
             hint = "Save a copy without a password."
             raise InputError("the PDF is encrypted", where=name, hint=hint) from None
-        count = 0
-    if not count:
-        what = "the PDF is broken, cut short, or no PDF at all"
-        raise InputError(what, where=name, hint="Save it anew from its source.")
-    if count > MAX_PAGES:
+        pdf = ()
+    if not len(pdf):
+        hint = "Save it anew from its source."
+        raise InputError("the PDF is broken or cut short", where=name, hint=hint)
+    if len(pdf) > MAX_PAGES:
         what = f"the PDF has more than {MAX_PAGES:,} pages"
         raise InputError(what, where=name, hint="Give a part of it.")
     return pdf
@@ -200,19 +206,3 @@ def _continued(part: Part, before: Part) -> Part:
     if len(table.header) != len(above.header) or not any(map(_DIGIT.search, table.header[1:])):
         return part
     return part._replace(content=Table(above.header, [table.header, *table.rows]))
-
-
-def pdf_outline(data: bytes, name: str) -> Any:
-    """The outline of a PDF, until passages are made of parts."""
-    from chameleon.documents.outline import Outline
-
-    outline = Outline()
-    for part in pdf_parts(data, name):
-        if not isinstance(part.content, str):
-            outline.table(part.content, part.page)
-        elif part.level:
-            outline.heading(part.level, part.content, part.page)
-        else:
-            for text in re.split(r"\n(?=\d+\.)", part.content):
-                outline.paragraph(text, part.page, may_head=False)
-    return outline

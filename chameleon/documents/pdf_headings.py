@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chameleon.documents.parts import BY_LETTERS
 from chameleon.documents.pdf_lines import CAPTION, LARGER, LEADING, Line, runs_of, text_of
 
 _LEAST = 3  # bookmarks whose headings stand on their pages; with fewer, or less than half, letters tell
@@ -71,9 +72,9 @@ def _by_letters(pages: Sequence[Sequence[Line]]) -> Headings:
             stands_out = line.size in larger or (bold_stands_out and line.bold)
             is_cell = end < len(page) and page[end].is_level_with(page[end - 1])
             if stands_out and not is_cell and _is_heading(lines):
-                rank = larger.index(line.size) if line.size in larger else len(larger)
                 number = _NUMBER.match(line.text)
-                level = 1 + 10 * rank + (number[0].count(".") if number else 0)
+                depth = min(number[0].count("."), 2) if number else 0
+                level = 1 + 3 * min(larger.index(line.size), 3) + depth if line.size in larger else BY_LETTERS
                 found |= {id(each): (level, id(line)) for each in lines}
     return found
 
