@@ -30,7 +30,7 @@ MAX_PAGES = 2_000
 _SCAN_SIDE = 2_000  # pixels of a page's longer side, when it is read as a picture
 _SCAN_SECONDS = 12.0  # for all pages that are pictures
 _BEGINS_WITHIN = 1024  # bytes
-_PASSWORD, _PICTURE = 4, 3  # PDFium's error; its kind of object
+_PASSWORD = 4  # PDFium's error
 _SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
 _FEW, _MOST = 3, 0.8  # lines do not tell how wide a paragraph is; the share of all lines that is not wider
 _NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
@@ -61,7 +61,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
                 pages.append([])
                 continue
             pages.append(lines_of(page.get_textpage(), f"{name}, page {number + 1}"))
-            if not pages[-1] and any(page.get_objects(filter=[_PICTURE], max_depth=3)):
+            if not pages[-1] and any(page.get_objects(max_depth=1)):
                 pictures.append(number)
             page.close()
         scans = _read_pictures(pdf, pictures, name, any(pages)) if pictures else {}
@@ -76,10 +76,8 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
         for flow in flows(lines):
             for heading, found in groupby(flow, key=lambda line: headings.get(id(line))):
                 below = list(found)
-                if heading is not None:
-                    yield Part(text_of(below), level=heading[0], page=number + 1)
-                    continue
-                for part in paragraphs.parts(below, number + 1):
+                headed = heading and Part(text_of(below), level=heading[0], page=number + 1)
+                for part in [headed] if headed else paragraphs.parts(below, number + 1):
                     last = _continued(part, last)
                     yield last
 
@@ -100,7 +98,7 @@ def _opened(data: bytes, name: str) -> Any:
             hint = "Save a copy without a password."
             raise InputError("the PDF is encrypted", where=name, hint=hint) from None
         pdf = ()
-    if not len(pdf):
+    if not pdf:
         hint = "Save it anew from its source."
         raise InputError("the PDF is broken or cut short", where=name, hint=hint)
     if len(pdf) > MAX_PAGES:
