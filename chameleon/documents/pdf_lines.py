@@ -27,7 +27,7 @@ _TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: how a raised figure stands
 _RAISED = frozenset("0123456789+-−")
 _SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-_SIGN_BEFORE, _SIGN_AFTER = re.compile(r"[$€£¥(-]+"), re.compile(r"[)%]+")
+_SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 SOFT = "\xad"
 """The hyphen of a word that a line's end parts."""
 _ROMAN = re.compile(r"[ivxlc]+")
