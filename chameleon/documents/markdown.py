@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from chameleon.documents.outline import LONGEST_HEADING
 from chameleon.documents.parts import BY_LETTERS, Part
+from chameleon.errors import InputError
 from chameleon.table import Table
 from chameleon.text import clean_cell
 
@@ -17,6 +18,7 @@ _BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
+_MAX_CELLS = 2_000_000
 _MOST_UNDERLINED = 2  # lines of a heading that is underlined
 
 
@@ -111,5 +113,7 @@ def _table(lines: Sequence[str]) -> Part:
     """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
     rows = [_cells(line) for place, line in enumerate(lines) if place != 1]
     width = max(map(len, rows))
+    if width * len(rows) > _MAX_CELLS:
+        raise InputError(f"a table of the text has more than {_MAX_CELLS:,} cells")
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
     return Part(Table(header, body))

@@ -41,8 +41,8 @@ def test_what_is_a_heading(line: str, title: str) -> None:
     ("text", "parts"),
     [
         (
-            "## 2 Term\n2.1 It runs for three years,\nor longer.\n2.2 Either party may end it by a notice of\n"
-            "60 days.\n3. Rent\n3.1 It is 900 EUR, and\n1.5 per cent more each year.",
+            "## 2 Term\n2.1 It runs for three years,\nor longer.\n2.2 Either party may end it by a notice "
+            "of\n60 days.\n3. Rent\n3.1 It is 900 EUR, and\n1.5 per cent more each year.",
             [
                 ("2 Term > 2.1", "2.1 It runs for three years,\nor longer."),
                 ("2 Term > 2.2", "2.2 Either party may end it by a notice of\n60 days."),
