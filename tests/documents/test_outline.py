@@ -30,6 +30,7 @@ def titles(text: str) -> list[tuple[str, str]]:
         ("3.5 per cent of the price is paid in May.", ""),
         ("# Lease #\n\n## In C# ##\n\nText.", "Lease > In C#"),
         ("Lease\n=====\n\nRent\n----\nIt is 900 EUR.\n\n**Pets**\nDogs.", "Lease > Rent > Pets"),
+        ("1. Lease\n********\n\n1.1. Rent\n=========\n\nIt is 900 EUR.", "1. Lease > 1.1. Rent"),
         ("1 Fees\n\n1.1 Rent\n\n12 Cranes were bought in May", "1 Fees > 1.1 Rent"),
     ],
 )
