@@ -7,16 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from chameleon.documents.outline import LONGEST_HEADING
 from chameleon.documents.parts import BY_LETTERS, Part
+from chameleon.errors import InputError
 from chameleon.table import Table
 from chameleon.text import clean_cell
 
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")
-_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,}|\*{4,}|\^{4,})\s*")
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1,3}\.\d)")
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
+_MAX_CELLS = 2_000_000
 _MOST_UNDERLINED = 2  # lines of a heading that is underlined
 
 
@@ -26,18 +28,19 @@ def text_parts(text: str) -> Iterator[Part]:
     Headings are marked by "#", underlined, or in bold letters on a line of their own.
     """
     held, is_code = list[str](), False
+    levels: dict[str, int] = {}  # of underlined headings, by the order in which their lines come first
     for line in [*text.splitlines(), ""]:
         ends = _FENCE.match(line) is not None
         if ends or (not line.strip() and not is_code):
             if is_code:
                 yield Part("\n".join([*held, line]), is_literal=True)
             else:
-                yield from _block(held)
+                yield from _block(held, levels)
             is_code = ends and not is_code
             held = [line] if is_code else []
         else:
             held.append(line.rstrip())
-    yield from _block(held)
+    yield from _block(held, levels)
 
 
 def without_closing(heading: str) -> str:
@@ -47,7 +50,7 @@ def without_closing(heading: str) -> str:
     return bare if not bare or bare[-1].isspace() else whole
 
 
-def _block(lines: Sequence[str]) -> Iterator[Part]:
+def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[Part]:
     """Yield what stands between two empty lines."""
     held, rows = list[str](), 0
     for place, line in enumerate(lines):
@@ -61,7 +64,8 @@ def _block(lines: Sequence[str]) -> Iterator[Part]:
         if marked := _MARKED.fullmatch(line):
             heading = Part(without_closing(marked[2]), level=len(marked[1]))
         elif held and (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
-            heading, held = Part(" ".join(held), level=1 if underlined[1][0] == "=" else 2), []
+            level = levels.setdefault(underlined[1][0], len(levels) + 1)
+            heading, held = Part(" ".join(held), level), []
         elif (bold := _BOLD.fullmatch(line)) and len(bold[2]) <= LONGEST_HEADING and bold[2][-1] not in ".;,":
             heading = Part(bold[2] + bold[3], level=BY_LETTERS)
         elif held and _is_rule(line, lines[place - 1]):
@@ -111,5 +115,7 @@ def _table(lines: Sequence[str]) -> Part:
     """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
     rows = [_cells(line) for place, line in enumerate(lines) if place != 1]
     width = max(map(len, rows))
+    if width * len(rows) > _MAX_CELLS:
+        raise InputError(f"a table of the text has more than {_MAX_CELLS:,} cells")
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
     return Part(Table(header, body))

@@ -56,7 +56,7 @@ def slide_parts(data: bytes, name: str) -> Iterator[Part]:
     writer, show = _Writer(archive), "ppt/presentation.xml"
     related = archive.related(show)
     slides = [related.get(_own(each, "id"), "") for each in archive.xml(show).iter("{*}sldId")]
-    for page, slide in enumerate(slides, 1):
+    for page, slide in enumerate(dict.fromkeys(slides), 1):
         others = [
             archive.xml(each) for each in archive.related(slide).values() if _BESIDE_A_SLIDE.search(each)
         ]
@@ -89,7 +89,7 @@ def book_parts(data: bytes, name: str) -> Iterator[Part]:
     book = archive.xml(package)
     items = {item.get("id"): item for item in book.iter("{*}item") if "html" in item.get("media-type", "")}
     for reference in book.iter("{*}itemref"):
-        item = items.get(reference.get("idref"))
+        item = items.pop(reference.get("idref"), None)
         if item is not None and "nav" not in item.get("properties", "").split():
             path = posixpath.join(posixpath.dirname(package), unquote(item.get("href", "")))
             yield from page_parts(archive.read(posixpath.normpath(path)), name)
@@ -192,7 +192,7 @@ class _Writer:
         if tag in _UNREAD:
             return
         if self._in_paragraph and tag in _LATER:
-            self._later.append(self._notes.get(f"{tag}{_own(element, 'id')}", element))
+            self._later.append(self._notes.pop(f"{tag}{_own(element, 'id')}", element))
         elif tag in _BREAKS:
             self.written.append(_BREAKS[tag])
         elif tag == "t":
@@ -201,7 +201,7 @@ class _Writer:
             self._writers[tag](element)
         elif tag in _BLOCKS:
             is_head = tag == "table-cell" and _tag(element.getparent().getparent()) == "table-header-rows"
-            spans = (f" {html}={int(_own(element, own) or 1)}" for own, html in _SPANS)
+            spans = (f" {html}={_count(_own(element, own), 1)}" for own, html in _SPANS)
             self.inside(f"{'th' if is_head else _BLOCKS[tag]}{''.join(spans)}", element)
         else:
             if tag == "style" and _own(element, "parent-style-name") in self._titles:
@@ -280,13 +280,13 @@ class _Writer:
     def _level(self, holders: Sequence[Any]) -> int:
         """The level of a heading: a title's is 1, 0 is that of a paragraph."""
         if _tag(holders[0]) == "h":
-            return int(_own(holders[0], "outline-level") or 1) + 1
+            return _count(_own(holders[0], "outline-level"), 1) + 1
         if _own(holders[0], "style-name") in self._titles:
             return 1
         if any(_value(style, "name").lower() == "title" for style in holders[1:]):
             return 1
         levels = (_value(_find(each, "pPr"), "outlineLvl") for each in holders)
-        level = int(next(filter(str.isdigit, levels), 9))
+        level = _count(next(filter(None, levels), ""), 9)
         return level + 2 if level < 9 else 0
 
     def _number(self, holders: Sequence[Any]) -> str:
@@ -296,11 +296,11 @@ class _Writer:
         own = None if mark is None else self._lists.get(_value(mark, "numId"))
         if own is None:
             return ""
-        at, levels = int(_value(mark, "ilvl") or 0), [each for each in own if _tag(each) == "lvl"]
+        at, levels = _count(_value(mark, "ilvl"), 0), [each for each in own if _tag(each) == "lvl"]
         if at >= len(levels):
             return ""
         for place, level in enumerate(levels):
-            start = int(_value(level, "start") or 1)
+            start = _count(_value(level, "start"), 1)
             if place > at:
                 self._counts.pop((own, place), None)
             else:
@@ -349,7 +349,7 @@ def _columns(cells: Iterable[Any]) -> Iterator[tuple[int, Any]]:
 
 def _width(cell: Any) -> int:
     span = cell.get("gridSpan") or _value(_find(cell, "tcPr"), "gridSpan")
-    return min(int(span), 1_000) if span.isdigit() else 1
+    return _count(span, 1)
 
 
 def _goes_on(cell: Any) -> bool:
@@ -373,6 +373,10 @@ def _numeral(number: int, kind: str) -> str:
 def _role(shape: Any) -> str:
     """What a shape of a slide is for: "title", "body", "sldNum"; "" where it says nothing."""
     return next((each.get("type", "body") for each in shape.iter("{*}ph")), "")
+
+
+def _count(text: str, default: int) -> int:
+    return min(int(text[:6]), 1_000) if text[:6].isdecimal() else default
 
 
 def _tag(element: Any) -> str:

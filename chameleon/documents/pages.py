@@ -115,6 +115,7 @@ class _Reader:
         if tag in ("br", "td", "th"):
             self._text.append("\n" if tag == "br" else " ")
         elif not _INLINE.fullmatch(tag):
+            self._has_term = self._has_term and tag != "dt"
             self._end_block(around)
         if tag == "table":
             table = next(self._tables, None)
@@ -127,7 +128,7 @@ class _Reader:
         place = self._places.pop()
         if place.is_unread:
             return
-        if tag == "dt" and not place.is_cell:
+        if tag == "dt" and not (place.is_cell or self._has_term):
             term = "".join(self._text).rstrip()
             self._text.append("" if term.endswith((".", ":", ";", "?", "!")) else ": ")
             self._has_term = bool(term)

@@ -30,6 +30,7 @@ def titles(text: str) -> list[tuple[str, str]]:
         ("3.5 per cent of the price is paid in May.", ""),
         ("# Lease #\n\n## In C# ##\n\nText.", "Lease > In C#"),
         ("Lease\n=====\n\nRent\n----\nIt is 900 EUR.\n\n**Pets**\nDogs.", "Lease > Rent > Pets"),
+        ("1. Lease\n********\n\n1.1. Rent\n=========\n\nIt is 900 EUR.", "1. Lease > 1.1. Rent"),
         ("1 Fees\n\n1.1 Rent\n\n12 Cranes were bought in May", "1 Fees > 1.1 Rent"),
     ],
 )
@@ -41,8 +42,8 @@ def test_what_is_a_heading(line: str, title: str) -> None:
     ("text", "parts"),
     [
         (
-            "## 2 Term\n2.1 It runs for three years,\nor longer.\n2.2 Either party may end it by a notice of\n"
-            "60 days.\n3. Rent\n3.1 It is 900 EUR, and\n1.5 per cent more each year.",
+            "## 2 Term\n2.1 It runs for three years,\nor longer.\n2.2 Either party may end it by a notice "
+            "of\n60 days.\n3. Rent\n3.1 It is 900 EUR, and\n1.5 per cent more each year.",
             [
                 ("2 Term > 2.1", "2.1 It runs for three years,\nor longer."),
                 ("2 Term > 2.2", "2.2 Either party may end it by a notice of\n60 days."),
