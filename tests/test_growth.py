@@ -9,7 +9,6 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from chameleon import State
-from chameleon.documents.pdf_headings import _HYPHEN
 from chameleon.errors import Declined, InputError
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
@@ -75,15 +74,10 @@ def test_what_repeats_takes_time_in_proportion(
     assert grows_in_proportion(call, text)
 
 
-def of_page(text: str) -> list[str]:
-    return [found[0] for found in _HYPHEN.finditer(text)]
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [
         (headings, lambda n: "|a|\n|---|\n|" + "*a " * n),
-        (of_page, lambda n: "a" * 4 * n),
         (lambda text: _PAIR.findall(text), lambda n: "1" * 4 * n),
         (lambda text: answer_in(text, "text"), lambda n: "\n" * 4 * n + "a"),
         (lambda text: _START.search(text), lambda n: "a" + "\n" * 4 * n + "b"),

@@ -25,7 +25,6 @@ from chameleon.text import harmless
 
 STANDARD_INPUT = "-"
 _NAME = "standard input"
-_LARGEST_TEXT = 1_000_000
 _MOST_NAMED = 5
 _FILES = {
     "index": "index",
@@ -97,7 +96,7 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         Manifest.read(options.index.expanduser())
         given["index"] = str(options.index.expanduser().resolve())
     if options.text:
-        given |= _read_text_or_paper(options.text[0])
+        given |= _read_text_or_document(options.text[0])
     if options.choices is not None:
         given["choices"] = [choice.strip() for choice in options.choices.split(";") if choice.strip()]
         if len(given["choices"]) < 2:
@@ -129,11 +128,10 @@ def _others(found: Choice, name: str) -> list[str]:
     return [f"Read {found.name!r} of {name}; there are also {', '.join(named)}: choose with --sheet."]
 
 
-def _read_text_or_paper(source: str) -> dict[str, Any]:
-    """Read what `--text` gives as `text`; a PDF, a page, a long text, one with headings as `passages` too.
+def _read_text_or_document(source: str) -> dict[str, Any]:
+    """Read what `--text` gives as `text`; a document, a long text or one with headings as `passages` too.
 
-    The first bytes of a file tell what it is, else its name. Raises `InputError`, and `MissingPackage` where
-    a PDF or a page cannot be read without one.
+    Raises `InputError`, and `MissingPackage` where a document cannot be read without one.
     """
     from chameleon.documents import reading
 
@@ -141,21 +139,21 @@ def _read_text_or_paper(source: str) -> dict[str, Any]:
     most = reading.MAX_BYTES
     data = sys.stdin.buffer.read(most + 1) if source == STANDARD_INPUT else read_file(source, most)
     is_text = reading.kind_of(data, where) == "text"
-    if len(data) > (most := _LARGEST_TEXT if is_text else most):
+    if len(data) > (most := reading.MAX_TEXT_BYTES if is_text else most):
         raise InputError(
-            f"the {'text' if is_text else 'paper'} has more than the limit of {most:,} bytes",
+            f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes",
             where=where,
             hint="Give the part that the question is about.",
         )
+    if is_text and not reading.is_document(text := reading.decoded_text(data, where)):
+        return {"text": text}
+    passages = reading.read_passages(data, where)
     if is_text:
-        text = _decode(data, where)
-        passages = reading.text_passages(text, where) if reading.is_text_paper(text) else []
-        return {"text": text, **({"passages": passages} if passages else {})}
-    passages = reading.read_paper(data, where)
+        return {"text": text, "passages": passages}
     parts: list[str] = []
     for title, below in groupby(passages, key=lambda each: each["title"]):
         parts += [title, *(each["text"] for each in below)]
-    return {"passages": passages, "text": "\n\n".join(parts).lstrip("\n")[:_LARGEST_TEXT]}
+    return {"passages": passages, "text": "\n\n".join(parts).lstrip("\n")[: reading.MAX_TEXT_BYTES]}
 
 
 def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions) -> Mapping[str, Any]:
@@ -190,18 +188,6 @@ def _file_name(source: str) -> str:
     if is_database(source):
         return address_name(source)
     return _NAME if source == STANDARD_INPUT else Path(source).name
-
-
-def _decode(data: bytes, where: str) -> str:
-    """Return the text in a file's bytes; raise `InputError` where there is none."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        what, hint = "the file is not UTF-8 text", "Save it as UTF-8; a picture goes with --image."
-        raise InputError(f"{what} (byte {problem.start})", where=where, hint=hint) from problem
-    if not text.strip():
-        raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
-    return text
 
 
 def read_file(source: str, limit: int) -> bytes:

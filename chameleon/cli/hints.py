@@ -8,7 +8,7 @@ IN_OPTIONS = {
     "Give 'table' in the input.": "Give one with --table FILE.",
     "Give 'image' in the input.": "Give one with --image FILE.",
     "Give 'text' in the input.": "Give one with --text FILE.",
-    "Give 'passages' in the input.": "Give a text, a page or a PDF with --text FILE.",
+    "Give 'passages' in the input.": "Give a text, a PDF or another document with --text FILE.",
     "Give 'index' in the input.": "Give one with --index INDEX, as `chameleon index` makes it.",
     "Give 'choices' in the input.": "Give them with --choices.",
     "Give 'question' in the input.": "Ask one in quotes.",

@@ -1,66 +1,46 @@
-"""The outline of a text: Markdown headings, numbered lines, paragraphs and tables of bars."""
+"""Markdown and plain text as parts: headings, paragraphs, code and tables of bars."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from chameleon.documents.numbering import (
-    LONGEST_HEADING,
-    STARTS_A_HEADING,
-    begins_clause,
-    heading_level,
-    number_of,
-)
-from chameleon.documents.outline import UNNUMBERED, Outline
+from chameleon.documents.outline import LONGEST_HEADING
+from chameleon.documents.parts import BY_LETTERS, Part
+from chameleon.errors import InputError
 from chameleon.table import Table
-from chameleon.table.delimited import bars_in, has_bar, split_rows
 from chameleon.text import clean_cell
 
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")
-_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})\s*")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,}|\*{4,}|\^{4,})\s*")
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
-_BOLD_NUMBER = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1\s+(?=\S)")
-_BULLET = re.compile(r"\s*[-*+]\s+(?=\d{1,3}(?:\.\d{1,3})+[.)]?\s+[^\W\d_a-z])")
+_BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1,3}\.\d)")
+_BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
+_MAX_CELLS = 2_000_000
 _MOST_UNDERLINED = 2  # lines of a heading that is underlined
 
 
-def text_outline(text: str) -> Outline:
-    """The outline of a Markdown or plain text; what no rule knows is a paragraph.
+def text_parts(text: str) -> Iterator[Part]:
+    """Yield the parts of a Markdown or plain text; what no rule knows is a paragraph.
 
-    Headings are marked by "#", underlined, in bold letters on a line of their own, or numbered.
+    Headings are marked by "#", underlined, or in bold letters on a line of their own.
     """
-    outline, held, fenced = Outline(), list[str](), False
-    for line in text.splitlines():
-        if _FENCE.match(line):
-            if not fenced:
-                _add(outline, held)
-            held.append(line)
-            if fenced:
-                outline.paragraph("\n".join(held), may_head=False)
-                held.clear()
-            fenced = not fenced
-        elif fenced:
-            held.append(line.rstrip())
-        elif marked := _MARKED.fullmatch(line):
-            _add(outline, held)
-            outline.heading(len(marked[1]), without_closing(marked[2]))
-        elif (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
-            heading = " ".join(held)
-            held.clear()
-            outline.heading(1 if underlined[1][0] == "=" else 2, heading)
-        elif (bold := _BOLD.fullmatch(line)) and len(bold[2]) <= LONGEST_HEADING and bold[2][-1] not in ".;,":
-            _add(outline, held)
-            level = heading_level(bold[2])
-            outline.heading(UNNUMBERED if level is None else level, bold[2] + bold[3])
-        elif not line.strip():
-            _add(outline, held)
+    held, is_code = list[str](), False
+    levels: dict[str, int] = {}  # of underlined headings, by the order in which their lines come first
+    for line in [*text.splitlines(), ""]:
+        ends = _FENCE.match(line) is not None
+        if ends or (not line.strip() and not is_code):
+            if is_code:
+                yield Part("\n".join([*held, line]), is_literal=True)
+            else:
+                yield from _block(held, levels)
+            is_code = ends and not is_code
+            held = [line] if is_code else []
         else:
             held.append(line.rstrip())
-    _add(outline, held)
-    return outline
+    yield from _block(held, levels)
 
 
 def without_closing(heading: str) -> str:
@@ -70,77 +50,72 @@ def without_closing(heading: str) -> str:
     return bare if not bare or bare[-1].isspace() else whole
 
 
-def _may_be_underlined(held: Sequence[str]) -> bool:
-    return (
-        0 < len(held) <= _MOST_UNDERLINED and sum(map(len, held)) <= LONGEST_HEADING and not has_bar(held[-1])
-    )
-
-
-def _add(outline: Outline, held: list[str]) -> None:
-    """Add the lines between two empty ones: the tables among them, and the clauses of the others."""
-    begin = 0
-    while begin < len(held):
-        rule = next((n for n in range(begin + 1, len(held)) if _is_rule(held, n)), None)
-        if rule is None:
-            end = len(held)
+def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[Part]:
+    """Yield what stands between two empty lines."""
+    held, rows = list[str](), 0
+    for place, line in enumerate(lines):
+        if rows and _BAR.search(line):
+            rows += 1
+            continue
+        if rows:
+            yield _table(lines[place - rows : place])
+            rows = 0
+        heading: Part | None = None
+        if marked := _MARKED.fullmatch(line):
+            heading = Part(without_closing(marked[2]), level=len(marked[1]))
+        elif held and (underlined := _UNDERLINE.fullmatch(line)) and _may_be_underlined(held):
+            level = levels.setdefault(underlined[1][0], len(levels) + 1)
+            heading, held = Part(" ".join(held), level), []
+        elif (bold := _BOLD.fullmatch(line)) and len(bold[2]) <= LONGEST_HEADING and bold[2][-1] not in ".;,":
+            heading = Part(bold[2] + bold[3], level=BY_LETTERS)
+        elif held and _is_rule(line, lines[place - 1]):
+            held.pop()
+            rows = 2
         else:
-            end = next((n for n in range(rule, len(held)) if not has_bar(held[n])), len(held))
-        _clauses(outline, held[begin : end if rule is None else rule - 1])
-        if rule is not None:
-            outline.table(_table(held[rule - 1 : end]))
-        begin = end
-    held.clear()
+            held.append(_unmarked(line))
+            continue
+        if held:
+            yield Part("\n".join(held))
+            held = []
+        if heading is not None:
+            yield heading
+    if rows:
+        yield _table(lines[-rows:])
+    if held:
+        yield Part("\n".join(held))
 
 
-def _is_rule(lines: Sequence[str], place: int) -> bool:
+def _unmarked(line: str) -> str:
+    """A line without the bullet or the bold marks that a number in it stands behind: "**3.1** Dry"."""
+    if not (before := _BEFORE_NUMBER.match(line)):
+        return line
+    rest = line[before.end() :]
+    return rest.replace(before[1], "", 1) if before[1] else rest
+
+
+def _may_be_underlined(held: Sequence[str]) -> bool:
+    is_short = len(held) <= _MOST_UNDERLINED and sum(map(len, held)) <= LONGEST_HEADING
+    return is_short and not _BAR.search(held[-1])
+
+
+def _is_rule(line: str, above: str) -> bool:
     """Whether a line is the rule below a table's header: dashes, one or more for each of its cells."""
-    rule, above = lines[place], lines[place - 1]
-    if not has_bar(rule) or not has_bar(above) or not _RULE.fullmatch(rule):
+    if not _BAR.search(line) or not _BAR.search(above) or not _RULE.fullmatch(line):
         return False
-    return "---" in rule or _width(rule) == _width(above)
+    return "---" in line or len(_cells(line)) == len(_cells(above))
 
 
-def _width(line: str) -> int:
-    line = line.strip()
-    return bars_in(line) + 1 - line.startswith("|") - (line.endswith("|") and not line.endswith("\\|"))
+def _cells(line: str) -> list[str]:
+    framed = line.strip().removeprefix("|")
+    inner = framed[:-1] if framed.endswith("|") and not framed.endswith("\\|") else framed
+    return [clean_cell(cell.strip().replace("\\|", "|")) for cell in _BAR.split(inner)]
 
 
-def _table(lines: Sequence[str]) -> Table:
+def _table(lines: Sequence[str]) -> Part:
     """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
-    rule = f"|{'---|' * _width(lines[1])}"
-    rows = [[clean_cell(cell) for cell in row] for row in split_rows([lines[0], rule, *lines[2:]])]
+    rows = [_cells(line) for place, line in enumerate(lines) if place != 1]
     width = max(map(len, rows))
+    if width * len(rows) > _MAX_CELLS:
+        raise InputError(f"a table of the text has more than {_MAX_CELLS:,} cells")
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
-    return Table(header, body)
-
-
-def _clauses(outline: Outline, lines: Sequence[str]) -> None:
-    """Add lines as paragraphs: one for each clause that begins with its number at a line's beginning."""
-    held = list[str]()
-    for place, each in enumerate(lines):
-        bullet = _BULLET.match(each)
-        line = each[bullet.end() :] if bullet else each
-        below = lines[place + 1].strip() if place + 1 < len(lines) else ""
-        last = number_of(held[0].strip()) if held else ()
-        if held and (
-            _BOLD_NUMBER.match(line)
-            or line != each
-            or begins_clause(line.strip(), held[-1], below, last or outline.number)
-            or (len(held) == 1 and _heads(held[0].strip(), line.strip()))
-        ):
-            _paragraph(outline, held)
-        held.append(line)
-    _paragraph(outline, held)
-
-
-def _paragraph(outline: Outline, held: list[str]) -> None:
-    """Add lines as a paragraph; a number in bold letters that it begins with heads it."""
-    if held and (bold := _BOLD_NUMBER.match(held[0])) is not None:
-        outline.bold_number(bold[2])
-    outline.paragraph("\n".join(held))
-    held.clear()
-
-
-def _heads(line: str, below: str) -> bool:
-    """Whether a numbered line is the heading of the text that begins in the line below it."""
-    return len(line) <= STARTS_A_HEADING and below[:1].isupper() and heading_level(line) is not None
+    return Part(Table(header, body))

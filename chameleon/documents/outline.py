@@ -1,175 +1,218 @@
-"""The outline of a paper: which lines are headings, how deep they stand, and what stands below each."""
+"""The sections of a document: what stands below each heading, be it marked as one or shown by its number.
+
+One idea decides about numbers: a line begins a section where its number is the next one and a capital letter
+follows. So "7.2 Notice" after 7.1 is a heading, and "3.5 per cent" and "12 Cranes" are none.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
-from chameleon.documents.numbering import (
-    BELOW_NUMBERS,
-    DECIMALS,
-    LEADERS,
-    UNNUMBERED,
-    Number,
-    clause,
-    follows,
-    heading_level,
-    is_bare,
-    is_title,
-    number_depth,
-    number_of,
-)
-from chameleon.documents.units import unit_in
+from chameleon.documents.parts import BY_LETTERS, Part
 from chameleon.table import Table
 
-__all__ = [
-    "BELOW_NUMBERS",
-    "DECIMALS",
-    "LEADERS",
-    "UNNUMBERED",
-    "Outline",
-    "Section",
-    "heading_level",
-    "number_depth",
-]
-
+LONGEST_HEADING = 120
 _LONGEST_SHOWN = 300  # characters of a heading in the title of a passage; the rest is in the text
-_LONGEST_CAPTION = 200
-_LEFT_OUT = 3  # a heading's number may be so much larger than that of the last
-_CAPTION = re.compile(r"(?:table|tab\.)\s+[A-Z]?\d[\w.]*\b.*[^.;:,]|\(.*\)", re.IGNORECASE)
-
-Part = tuple[str | Table, int | None]
+_LONGEST_WRAPPED = 60  # of a numbered line that heads the lines right below it
+_LONGEST_CAPTION = 150
+_NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s+(?=[^\W\d_a-z]|[\"“(])")
+_NAMED = re.compile(
+    r"((?i:part|item|article|chapter|section|clause|schedule|annex|appendix|exhibit|note)\s|§)\s*"
+    r"([IVXLC]+|[ivx]+|[A-Z]|\d+[\w.]*)(?![\w-])[.:)]?[\s—–-]*(?=$|[^\W\d_a-z]|[\"“(]|(?:to|of) the )"
+)
+_OUTERMOST = ("part", "chapter", "schedule", "annex", "appendix", "exhibit")
+_SMALL = r"(?:a|an|and|as|at|by|for|from|in|of|on|or|the|to|with)"
+_RUN_IN = re.compile(
+    rf"((?:[^\W\d_a-z][\w’'-]*,?)(?: (?:[^\W\d_a-z][\w’'-]*|{_SMALL}),?){{0,7}})[.:](?=\s|$)"
+)
+_STOPS, _OPEN_ENDS = (".", ";", ":", "!", "?"), (".", ";", ",", ":")
+_LEADERS = re.compile(r"(?:\. ?){4}")  # in a list of contents
 
 
 @dataclass
 class Section:
-    """What stands below one heading: paragraphs and tables, each with its page (from 1) if known.
-
-    `page` is that of the heading.
-    """
+    """What stands below a heading; `headings` are those around it and its own, `page` is that of its own."""
 
     headings: tuple[str, ...] = ()
     parts: list[Part] = field(default_factory=list)
     page: int | None = None
 
 
-class Outline:
-    """Collects headings and parts in the order of the paper; `structure` counts headings beyond doubt."""
+class _Found(NamedTuple):
+    """A number that begins a section; `is_whole`: the heading is all that the line says."""
+
+    level: int
+    number: tuple[int, ...]
+    heading: str
+    is_whole: bool
+
+
+def sections_of(parts: Iterable[Part]) -> list[Section]:
+    """Put the parts below their headings, without losing a word.
+
+    A heading with nothing below it is in the titles of those inside it; where there are none it is text of
+    the section around it, or, with a number such as 7.2, of that number.
+    """
+    outline = _Outline()
+    for part in parts:
+        outline.add(part)
+    kept = list[Section]()
+    for section, following in pairwise([*outline.sections, Section()]):
+        headings, below = section.headings, section.parts
+        if not below:
+            if not headings or len(following.headings) > len(headings):
+                continue
+            below = [Part(headings[-1], page=section.page)]
+            number = _number_of(headings[-1])
+            headings = (*headings[:-1], *([".".join(map(str, number))] if len(number) > 1 else []))
+        if kept and kept[-1].headings == headings:
+            kept[-1].parts += below
+        else:
+            kept.append(Section(headings, list(below), section.page))
+    return kept
+
+
+class _Outline:
+    """Collects sections; `open` has the level, the number and the text of each heading that is not ended."""
 
     def __init__(self) -> None:
         self.sections: list[Section] = [Section()]
-        self.structure = 0
-        self.number: Number = ()
-        """The decimal number of the last heading that has one."""
-        self._open: list[tuple[int, str]] = []
+        self.last: tuple[int, ...] = ()
+        self.open: list[tuple[int, tuple[int, ...], str]] = []
 
-    def heading(self, level: int, text: str, page: int | None = None) -> None:
-        """Begin a section; it lies in the last one of a smaller level. Levels are compared, no more."""
-        text = " ".join(text.split())
-        if not text:
+    def add(self, part: Part) -> None:
+        content = part.content
+        if isinstance(content, Table):
+            self._table(content, part.page)
+        elif not content.strip():
             return
-        number = number_of(f"{text} .")
-        self.structure += len(number) != 1 or number == (1,) or follows(number, self.number)
-        self.number = number or self.number
-        shown = _shortened(text)
-        while self._open and self._open[-1][0] >= level:
-            self._open.pop()
-        self._open.append((level, shown))
-        self.sections.append(Section(tuple(name for _, name in self._open), page=page))
+        elif part.level:
+            text = " ".join(content.split())
+            named = _NAMED.match(text) if part.level == BY_LETTERS else None
+            self._heading(_level(named) if named else part.level, _number_of(text), text, part.page)
+        elif part.is_literal:
+            self.sections[-1].parts.append(part)
+        else:
+            self._paragraph(part)
+
+    def _heading(self, level: int, number: tuple[int, ...], text: str, page: int | None) -> None:
+        if number and level >= BY_LETTERS:  # stands where the one before it does, as "3" after "## 2"
+            same = (at for at, other, _ in self.open if len(other) == len(number))
+            level = next(same, BY_LETTERS + len(number))
+        self.last = number or self.last
+        while self.open and self.open[-1][0] >= level:
+            self.open.pop()
+        shown = shortened(text, _LONGEST_SHOWN)
+        self.open.append((level, number, shown))
+        self.sections.append(Section(tuple(name for _, _, name in self.open), page=page))
         if shown != text:
-            self.sections[-1].parts.append((text, page))
+            self.sections[-1].parts.append(Part(text, page=page))
 
-    def paragraph(self, text: str, page: int | None = None, *, may_head: bool = True) -> None:
-        """Add a paragraph; one that begins with a number, such as 7.2 or Section 7, begins a section as well.
-
-        `may_head`: whether a short numbered one is taken for a heading, or for the title of a number above.
-        """
-        text = text.strip()
-        if not text:
+    def _paragraph(self, part: Part) -> None:
+        """Add a paragraph, or several where its lines begin sections."""
+        lines = str(part.content).strip("\n").split("\n")
+        section, held = self.sections[-1], list[str]()
+        if section.headings and not section.parts and _is_bare(section.headings[-1]) and _is_title(lines):
+            level, number, text = self.open[-1]
+            self.open[-1] = (level, number, f"{text} {lines[0].strip()}")
+            section.headings = tuple(name for _, _, name in self.open)
             return
-        if may_head and (level := heading_level(text)) is not None and self._is_in_order(number_of(text)):
-            self.heading(self._level(level, number_of(text)), text, page)
-            return
-        if may_head and self._awaits_title() and is_title(text):
-            self._open[-1] = (self._open[-1][0], f"{self._open[-1][1]} {text}")
-            self.sections[-1].headings = tuple(name for _, name in self._open)
-            return
-        if (begun := clause(text, self.number)) is not None:
-            self.heading(self._level(begun[0], number_of(text)), begun[1], page)
-        self.sections[-1].parts.append((text, page))
+        may_begin = True
+        for line, below in pairwise([*lines, ""]):
+            found = self._found(line.strip(), below.strip(), begins=not held, may_begin=may_begin)
+            if found is not None:
+                self._text(held, part.page)
+                held = []
+                self._heading(found.level, found.number, found.heading, part.page)
+            may_begin = line.rstrip().endswith(_STOPS) or found is not None
+            if found is None or not found.is_whole:
+                held.append(line)
+        self._text(held, part.page)
 
-    def bold_number(self, text: str) -> None:
-        """Begin the section of a number in bold letters that a paragraph begins with: "1. Scope.", "3.1"."""
-        title = text.rstrip(" .:")
-        number = number_of(f"{title} .")
-        if number and self._is_in_order(number) and (len(number) > 1 or heading_level(title) is not None):
-            self.heading(self._level(DECIMALS + len(number) - 1, number), title)
+    def _text(self, lines: list[str], page: int | None) -> None:
+        if lines:
+            self.sections[-1].parts.append(Part("\n".join(lines), page=page))
 
-    def table(self, table: Table, page: int | None = None) -> None:
-        """Add a table. A line above that is its caption is taken as such, and so is a unit that it gives.
+    def _found(self, line: str, below: str, *, begins: bool, may_begin: bool) -> _Found | None:
+        """What a line begins. It `begins` a paragraph, or `may_begin` a section: what is above has ended."""
+        number = _number_of(line)
+        if number:
+            match = _NUMBER.match(line)
+            level, is_next = BY_LETTERS + len(number), _goes_on(number, self.last, 3 if begins else 1)
+            is_next = is_next and (len(number) > 1 or (may_begin and len(_number_of(below)) != 1))
+        else:
+            match = _NAMED.match(line) if line[:1].isupper() or line[:1] == "§" else None
+            level, is_next = _level(match) if match else 0, may_begin
+        if match is None or not is_next or _LEADERS.search(line):
+            return None
+        rest, name = line[match.end() :], line[: match.end()].rstrip(" .:)—–-")
+        longest = _LONGEST_WRAPPED if below else LONGEST_HEADING
+        begins_text = below[:1].isupper() or below[:1] in ("“", '"', "") or _NUMBER.match(below)
+        if len(line) <= longest and begins_text and not rest.endswith(_OPEN_ENDS):
+            return _Found(level, number, line, True)
+        if title := _RUN_IN.match(rest):
+            return _Found(level, number, f"{name} {title[1]}", not rest[title.end() :].strip())
+        is_clause = len(number) != 1 and not rest.startswith(("to the ", "of the "))
+        return _Found(level, number, name, False) if is_clause else None
+
+    def _table(self, table: Table, page: int | None) -> None:
+        """Add a table; a short line right above it, such as "Table 3: Dues, in EUR", is its caption.
 
         One that follows a table with the same header, as on the next page, has the caption of that one.
         """
         parts = self.sections[-1].parts
-        before = parts[-1][0] if parts else None
-        if isinstance(before, Table) and before.header == table.header and not table.caption:
-            table = table.with_caption(before.caption)
-        above = before if parts and parts[-1][1] == page else None
-        if isinstance(above, str) and len(above) <= _LONGEST_CAPTION and "\n" not in above:
-            if _CAPTION.fullmatch(above) and not (table.caption and above in table.caption):
+        above = parts[-1] if parts else Part("")
+        if isinstance(above.content, Table):
+            if above.content.header == table.header and not table.caption:
+                table = table.with_caption(above.content.caption)
+        elif not (table.caption or above.is_literal or above.page != page):
+            line = above.content.strip()
+            if 0 < len(line) <= _LONGEST_CAPTION and "\n" not in line and not line.endswith("."):
                 parts.pop()
-                table = table.with_caption(": ".join(filter(None, [above, table.caption])))
-            elif not table.caption and unit_in(above):
-                table = table.with_caption(above)
-        parts.append((table, page))
-
-    def filled(self) -> Iterator[Section]:
-        """The sections that hold something, without any word lost.
-
-        A heading with nothing below it is in the titles of those inside it; where there are none it is text
-        of the section around it, or, with a number such as 7.2, of that number.
-        """
-        found = list[Section]()
-        for section, following in pairwise([*self.sections, Section()]):
-            headings, parts = section.headings, section.parts
-            if not parts:
-                if not headings or len(following.headings) > len(headings):
-                    continue
-                parts = [(headings[-1], section.page)]
-                number = number_of(headings[-1])
-                own = (".".join(map(str, number)),) if len(number) > 1 else ()
-                headings = (*headings[:-1], *own)
-            if found and found[-1].headings == headings:
-                found[-1].parts += parts
-            else:
-                found.append(Section(headings, list(parts), section.page))
-        return iter(found)
-
-    def _level(self, level: int, number: Number) -> int:
-        """The level of a number: that of the one before it where that is open, as "## 2" before "3"."""
-        before = (
-            at
-            for at, name in self._open
-            if len(other := number_of(f"{name} .")) == len(number) > 0 and follows(number, other)
-        )
-        return next(before, level)
-
-    def _is_in_order(self, number: Number) -> bool:
-        """Whether a number without a point goes on from the last one, as that of "12 Cranes" need not."""
-        if len(number) != 1 or number == (1,) or not self.number:
-            return True
-        return 0 < number[0] - self.number[0] <= _LEFT_OUT
-
-    def _awaits_title(self) -> bool:
-        last = self.sections[-1]
-        return bool(last.headings) and not last.parts and is_bare(last.headings[-1])
+                table = table.with_caption(line)
+        parts.append(Part(table, page=page))
 
 
-def _shortened(text: str) -> str:
-    """A heading for the titles of passages, cut between words."""
-    if len(text) <= _LONGEST_SHOWN:
+def shortened(text: str, most: int) -> str:
+    """Cut a text between words."""
+    if len(text) <= most:
         return text
-    at = text.rfind(" ", _LONGEST_SHOWN // 2, _LONGEST_SHOWN)
-    return f"{text[: at if at > 0 else _LONGEST_SHOWN]} …"
+    at = text.rfind(" ", most // 2, most)
+    return f"{text[: at if at > 0 else most]} …"
+
+
+def _number_of(text: str) -> tuple[int, ...]:
+    number = _NUMBER.match(f"{text} X")  # which may be all that the text says
+    return tuple(map(int, number[1].split("."))) if number else ()
+
+
+def _goes_on(number: tuple[int, ...], last: tuple[int, ...], most: int) -> bool:
+    """Whether a number may come after another: 7.2 after 7.1 or 7.1.9, 7.1 after 7, 8.1 after 7.3."""
+    if not last:
+        return len(number) > 1 or number == (1,)
+    at = next(
+        (n for n, (one, other) in enumerate(zip(number, last, strict=False)) if one != other), len(last)
+    )
+    if at >= len(number):
+        return False
+    step = number[at] - (last[at] if at < len(last) else 0)
+    return 0 < step <= most and all(each == 1 for each in number[at + 1 :])
+
+
+def _level(named: re.Match[str]) -> int:
+    name = named[1].strip().lower()
+    return 10 if name in _OUTERMOST else 12 if name == "note" or "." in named[2].rstrip(".") else 11
+
+
+def _is_bare(heading: str) -> bool:
+    """Whether a heading is a name and a number alone, so that its title may stand below: "ARTICLE IV"."""
+    return (named := _NAMED.match(heading)) is not None and named.end() == len(heading)
+
+
+def _is_title(lines: list[str]) -> bool:
+    text = lines[0].strip()
+    return len(lines) == 1 and len(text) <= 80 and text[0].isupper() and not text.endswith(_OPEN_ENDS)

@@ -1,109 +1,206 @@
-"""The outline of a PDF: what stands on its pages, read by pdfplumber, without heads and feet."""
+"""PDF files: headings, paragraphs and tables in reading order, by PDFium; scanned pages by an OCR engine."""
 
 from __future__ import annotations
 
 import importlib.util
-import io
-import logging
-from collections.abc import Iterator
-from itertools import groupby
+import re
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import Any
 
-from chameleon.documents.borderless_tables import with_tables
-from chameleon.documents.headers_footers import without_running
-from chameleon.documents.outline import Outline
-from chameleon.documents.pdf_headings import Line, printed_outline
-from chameleon.documents.pdf_words import words_of
-from chameleon.documents.reading_order import Row, Word, in_reading_order, rows_of
-from chameleon.documents.ruled_tables import is_within, ruled_table
+from chameleon.documents.parts import Part
+from chameleon.documents.pdf_headings import headings_of
+from chameleon.documents.pdf_lines import (
+    CAPTION,
+    LARGER,
+    LEADING,
+    SOFT,
+    Line,
+    flows,
+    lines_of,
+    text_of,
+    without_heads,
+)
+from chameleon.documents.pdf_tables import with_tables
 from chameleon.errors import InputError, MissingPackage
 from chameleon.table import Table
 
 MAX_PAGES = 2_000
-_FULL_ROWS = 8  # or more: the longest fifth of them is as wide as its column
-_MOST = 0.8
-_Item = Line | tuple[Table, int]
+_SCAN_SIDE = 2_000  # pixels of a page's longer side, when it is read as a picture
+_SCAN_SECONDS = 12.0  # for all pages that are pictures
+_BEGINS_WITHIN = 1024  # bytes
+_PASSWORD = 4  # PDFium's error
+_SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
+_FEW, _MOST = 3, 0.8  # lines do not tell how wide a paragraph is; the share of all lines that is not wider
+_NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
+_DIGIT = re.compile(r"\d")
+_BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 
 
-def pdf_outline(data: bytes, name: str) -> Outline:
-    """The outline of a PDF. Raises `MissingPackage`, and `InputError` for one that is broken, locked by a
-    password, without text (scanned), or of more than 2,000 pages."""
-    if importlib.util.find_spec("pdfplumber") is None:
+def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
+    """Yield the parts of a PDF.
+
+    A page that is a picture is read by an OCR engine, as long as that takes 12 seconds for all of them; of
+    others a line says that they were not read.
+
+    Raises `MissingPackage`, also where all pages are pictures and no engine is installed, and `InputError`
+    for a PDF that is broken, locked by a password, without any text, or of more than 2,000 pages.
+    """
+    if importlib.util.find_spec("pypdfium2") is None:
         raise MissingPackage(
-            "PDF files are read with the package pdfplumber, which is not installed",
+            "PDF files are read with the package pypdfium2, which is not installed",
             hint='pip install "chameleon-compose[papers]"',
         )
-    items = _items(data, name)
-    if not items:
-        raise InputError(
-            "the PDF holds no text: its pages may be scanned pictures",
-            where=name,
-            hint="Run a text recognition over it (such as ocrmypdf), or give a page as a picture.",
-        )
-    return printed_outline(items)
+    with _opened(data, name) as pdf:
+        pages, pictures = list[list[Line]](), list[int]()
+        for number in range(len(pdf)):
+            try:
+                page = pdf[number]
+            except RuntimeError:  # PDFium's: one of its pages is broken
+                pages.append([])
+                continue
+            pages.append(lines_of(page.get_textpage(), f"{name}, page {number + 1}"))
+            if not pages[-1] and any(page.get_objects(max_depth=1)):
+                pictures.append(number)
+            page.close()
+        scans = _read_pictures(pdf, pictures, name, any(pages)) if pictures else {}
+        if not any(pages) and not any(scans.values()):
+            raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
+        pages = without_heads(pages)
+        headings = headings_of(pdf, pages)
+    paragraphs, last = _Paragraphs([line for page in pages for line in page]), Part("")
+    for number, lines in enumerate(pages):
+        if text := scans.get(number):
+            yield Part(text, page=number + 1)
+        for flow in flows(lines):
+            for heading, found in groupby(flow, key=lambda line: headings.get(id(line))):
+                below = list(found)
+                headed = heading and Part(text_of(below), level=heading[0], page=number + 1)
+                for part in [headed] if headed else paragraphs.parts(below, number + 1):
+                    last = _continued(part, last)
+                    yield last
 
 
-def _items(data: bytes, name: str) -> list[_Item]:
-    import pdfplumber
-    from pdfminer.pdfdocument import PDFEncryptionError, PDFPasswordIncorrect
+def _opened(data: bytes, name: str) -> Any:
+    import pypdfium2
 
-    logging.getLogger("pdfminer").addHandler(logging.NullHandler())  # else each oddity is a line on stderr
+    if not data.strip():
+        hint = "It may not have been saved or downloaded in full."
+        raise InputError("the PDF is empty", where=name, hint=hint)
+    if b"%PDF-" not in data[:_BEGINS_WITHIN]:
+        hint = "Save it as PDF anew, or give it the suffix of what it is."
+        raise InputError("is no PDF, whatever its name says", where=name, hint=hint)
     try:
-        with pdfplumber.open(io.BytesIO(data)) as pdf:
-            if len(pdf.pages) > MAX_PAGES:
-                raise InputError(
-                    f"the PDF has more than {MAX_PAGES:,} pages", where=name, hint="Give a part of it."
-                )
-            pages = list[tuple[list[Row], list[Row]]]()
-            for page in pdf.pages:
-                pages.append(_rows(page))
-                page.close()
-    except InputError:
-        raise
-    except RecursionError as problem:
-        raise InputError("the PDF is broken: its parts hold each other", where=name) from problem
-    except Exception as problem:  # a damaged file raises whatever the parser stumbled over
-        causes = (problem, problem.__cause__, problem.__context__, *problem.args)
-        if any(isinstance(cause, PDFPasswordIncorrect | PDFEncryptionError) for cause in causes):
-            raise InputError(
-                "the PDF is encrypted", where=name, hint="Save a copy without a password."
-            ) from problem
-        raise InputError(
-            "the PDF is broken, cut short, or no PDF at all",
-            where=name,
-            hint="Save it anew from its source.",
-        ) from problem
-    if not pages:
-        raise InputError(
-            "the PDF is broken: it has no pages", where=name, hint="Save it anew from its source."
-        )
-    level = without_running([rows for rows, _ in pages])
-    return [
-        item
-        for number, (rows, (_, sideways)) in enumerate(zip(level, pages, strict=True), 1)
-        for block in (*in_reading_order(rows), *in_reading_order(sideways))
-        for item in _block(block, number)
-    ]
+        pdf = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as problem:
+        if problem.err_code == _PASSWORD:
+            hint = "Save a copy without a password."
+            raise InputError("the PDF is encrypted", where=name, hint=hint) from None
+        pdf = ()
+    if not pdf:
+        hint = "Save it anew from its source."
+        raise InputError("the PDF is broken or cut short", where=name, hint=hint)
+    if len(pdf) > MAX_PAGES:
+        what = f"the PDF has more than {MAX_PAGES:,} pages"
+        raise InputError(what, where=name, hint="Give a part of it.")
+    return pdf
 
 
-def _rows(page: Any) -> tuple[list[Row], list[Row]]:
-    """The level rows of a page, and the sideways ones; a ruled table is a row, its words are in no other."""
-    words, sideways = words_of(page)
-    for found in page.find_tables():
-        if (table := ruled_table(found, words)) is not None:
-            left, top, right, _ = found.bbox
-            words = [word for word in words if not is_within(word, found.bbox)]
-            words.append(Word("", left, right, top, top + 1, 1.0, table=table))
-    return rows_of(words), rows_of(sideways)
+def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, str]:
+    """The texts of the pages that are pictures; what to do, where they were not read."""
+    from chameleon.pictures.engines import shared_engine
+    from chameleon.pictures.pieces import lines_of as lines_of_pieces
+    from chameleon.pictures.pieces import text_of as text_of_pieces
 
-
-def _block(rows: list[Row], page: int) -> Iterator[_Item]:
-    """The lines and tables of one column, from the top down."""
-    wide = len(rows) >= _FULL_ROWS
-    width = sorted(row.x1 - row.x0 for row in rows)[int(_MOST * len(rows))] if wide else 0.0
-    for table, between in groupby(rows, key=lambda row: row.table):
-        if table is not None:
-            yield table, page
+    try:
+        engine = shared_engine("auto", ())
+    except MissingPackage as problem:
+        if has_text:
+            return dict.fromkeys(
+                numbers, "[This page is a picture, and no engine that reads it is installed.]"
+            )
+        what = "the pages of the PDF are pictures, and no engine that reads them is installed"
+        raise MissingPackage(what, where=name, hint=problem.hint) from None
+    texts, begin = dict[int, str](), time.monotonic()
+    for number in numbers:
+        if time.monotonic() - begin > _SCAN_SECONDS:
+            texts[number] = "[This page is a picture that was not read: there are too many of them.]"
             continue
-        for item in with_tables(list(between)):
-            yield Line.of(item, page, width) if isinstance(item, Row) else (item, page)
+        page = pdf[number]
+        scale = min(4.0, _SCAN_SIDE / max(page.get_width(), page.get_height(), 1))
+        pieces = engine.read(page.render(scale=scale).to_pil().convert("RGB"))
+        texts[number] = text_of_pieces(lines_of_pieces([piece for piece in pieces if piece.text.strip()]))
+    return texts
+
+
+class _Paragraphs:
+    """Makes paragraphs of lines, as the words and the widths of all lines suggest."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        widths = sorted(line.x1 - line.x0 for line in lines)
+        self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
+        self._known, parted = set[str](), False
+        for line in lines:
+            ends = line.text.endswith(SOFT)
+            whole = line.words[parted : len(line.words) - ends]
+            self._known |= {word.text.strip(".,;:()").lower() for word in whole}
+            parted = ends
+
+    def parts(self, lines: Sequence[Line], page: int) -> Iterator[Part]:
+        """The paragraphs and tables of a column, below one heading."""
+        held = list[Line]()
+        for item in with_tables(lines):
+            if held and not (isinstance(item, Line) and _goes_on(held[-1], item)):
+                yield Part(self._joined(held), page=page)
+                held = []
+            if isinstance(item, Line):
+                held.append(item)
+            else:
+                yield Part(item, page=page)
+        if held:
+            yield Part(self._joined(held), page=page)
+
+    def _joined(self, lines: Sequence[Line]) -> str:
+        """The lines as one text. A line stays one where its author ended it, and where it begins with a
+        number; the words that a line's end parts are joined."""
+        left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+        width = max(right - left, self._usual if len(lines) <= _FEW else 0.0)
+        pieces = [lines[0].text]
+        for above, line in pairwise(lines):
+            if pieces[-1].endswith(SOFT):
+                pieces[-1] = pieces[-1][:-1]
+                pieces.append("" if self._is_one(pieces[-1], line.text) else "-")
+            else:
+                ends = above.x1 < left + _SHORT * width or _NUMBERED.match(line.text)
+                pieces.append("\n" if ends and not above.is_level_with(line) else " ")
+            pieces.append(line.text)
+        return "".join(pieces).replace(SOFT, "-")
+
+    def _is_one(self, above: str, below: str) -> bool:
+        """Whether two halves are one word: not where both, and never the whole, stand elsewhere."""
+        first, second = re.split(r"\W", above)[-1].lower(), re.split(r"\W", below, maxsplit=1)[0].lower()
+        if not (first.isalpha() and second.isalpha()):
+            return False
+        parted = {first, second} <= self._known or f"{first}-{second}" in self._known
+        return f"{first}{second}" in self._known or not parted
+
+
+def _goes_on(line: Line, below: Line) -> bool:
+    """Whether a line is of the paragraph of the one before it."""
+    if line.is_level_with(below):
+        return True
+    if _BEGINS.match(below.text) or CAPTION.match(below.text):
+        return False
+    same = max(line.size, below.size) < LARGER * min(line.size, below.size)
+    return same and 0 < line.base - below.base <= LEADING * max(line.size, below.size)
+
+
+def _continued(part: Part, before: Part) -> Part:
+    """A table that goes on from the page before, its first row no header, with the header of that one."""
+    table, above = part.content, before.content
+    if isinstance(table, str) or isinstance(above, str) or part.page == before.page:
+        return part
+    if len(table.header) != len(above.header) or not any(map(_DIGIT.search, table.header[1:])):
+        return part
+    return part._replace(content=Table(above.header, [table.header, *table.rows]))

@@ -1,145 +1,156 @@
-"""Papers as passages: pieces of some hundred words, each with its file, its headings and its page."""
+"""From a file to passages: what kind it is, which reader reads it, and what is kept of it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Literal, get_args
 
-from chameleon.documents.file_types import MARKDOWN, PAGES, PDF, Kind, kind_of, require_pdf
-from chameleon.documents.markdown import text_outline
-from chameleon.documents.outline import Outline, Section
-from chameleon.documents.pdf import pdf_outline
-from chameleon.documents.web_pages import page_outline
+from chameleon.documents.kept import kept
+from chameleon.documents.markdown import text_parts
+from chameleon.documents.outline import sections_of
+from chameleon.documents.parts import Part
+from chameleon.documents.passages import Passage, passages_of
 from chameleon.errors import InputError
-from chameleon.table import Table, to_text
+from chameleon.retrieval.document import Document
+from chameleon.table import Table
 
-__all__ = [
-    "LONG",
-    "MARKDOWN",
-    "MAX_BYTES",
-    "MAX_TEXT",
-    "PAGES",
-    "PDF",
-    "Kind",
-    "is_text_paper",
-    "kind_of",
-    "read_paper",
-    "text_passages",
-]
-
-MAX_BYTES, MAX_TEXT = 50_000_000, 5_000_000
+MAX_BYTES, MAX_TEXT_BYTES = 50_000_000, 1_000_000
 LONG = 20_000
-"""A text of more characters than this is read as a paper."""
+"""A text of more characters than this is cut into passages."""
 
-_PASSAGE = 1_200  # characters, some 200 words: enough for a clause, few enough for several in a prompt
-_LEAST_STRUCTURE = 2  # headings or numbered clauses: a text with so many is read as a paper
-_LONGEST_CAPTION = 200  # characters of it in a title; the rest is in the text
-_END = re.compile(r"(?<=[.!?;])\s+|\n")
+Kind = Literal["pdf", "html", "docx", "pptx", "odt", "odp", "epub", "text"]
+SUFFIXES = frozenset((*(f".{kind}" for kind in get_args(Kind)), ".htm", ".xhtml", ".md", ".markdown", ".txt"))
+"""The names of files that are read end so; what a file is its first bytes tell, where they do."""
+
+_PDF_WITHIN = 1024  # bytes: a PDF may begin so far into its file
+_PAGE = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
+)
+_ZIPPED: tuple[tuple[bytes, Kind], ...] = (
+    (b"application/epub+zip", "epub"),
+    (b"application/vnd.oasis.opendocument.text", "odt"),
+    (b"application/vnd.oasis.opendocument.presentation", "odp"),
+    (b"word/document", "docx"),
+    (b"ppt/presentation.xml", "pptx"),
+)
+_AS_PDF = "Save it as PDF, .docx or text, and give that."
+_NOT_READ: tuple[tuple[bytes, str, str], ...] = (
+    (b"{\\rtf", "a text in RTF", _AS_PDF),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "a document of an old Office format (.doc, .ppt, .xls) or an encrypted one",
+        _AS_PDF,
+    ),
+    (b"%!PS", "PostScript", "Convert it to PDF, and give that."),
+    (b"\x1f\x8b", "compressed (gzip)", "Unpack it first."),
+    (b"PK\x03\x04", "an archive (zip)", "Unpack it, and give one file of it."),
+)
 
 
-def read_paper(data: bytes, name: str) -> list[dict[str, Any]]:
-    """The passages of a PDF or a page, by its first bytes, else by its name.
+def kind_of(data: bytes, name: str) -> Kind:
+    """What a file is, by its first bytes, else by its name. Raises `InputError` for what is not read."""
+    start, suffix = data[:_PDF_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip(), Path(name).suffix.lower()
+    if start.startswith(b"%PDF-") or suffix == ".pdf":
+        return "pdf"
+    if data.startswith(b"PK\x03\x04"):
+        for mark, kind in _ZIPPED:
+            if suffix == f".{kind}" or mark in (data[:200] if mark.startswith(b"app") else data):
+                return kind
+        if b"xl/workbook" in data or b"opendocument.spreadsheet" in data[:200]:
+            raise InputError("is a workbook, not a document", where=name, hint="Give a workbook as a table.")
+    for mark, what, hint in _NOT_READ:
+        if data.startswith(mark):
+            raise InputError(f"is {what}, which is not read", where=name, hint=hint)
+    if any(suffix == f".{kind}" for _, kind in _ZIPPED):
+        raise InputError(f"is no {suffix}, whatever its name says", where=name, hint="Save it anew.")
+    return "html" if suffix in (".html", ".htm", ".xhtml") or _PAGE.match(start) else "text"
 
-    Raises `InputError`, also for formats that are not read, and `MissingPackage`.
+
+def parts_of(data: bytes, name: str) -> Iterator[Part]:
+    """Yield the parts of a file: the one function for a process that may fail.
+
+    Raises `InputError`, `MissingPackage`, and for a damaged file whatever its library raises.
     """
-    if kind_of(data, name) == "pdf":
-        require_pdf(data, name)
-        return _bounded(pdf_outline(data, name), name)
-    return _bounded(page_outline(data, name), name)
+    kind = kind_of(data, name)
+    if kind == "text":
+        return text_parts(decoded_text(data, name))
+    if kind == "pdf":
+        from chameleon.documents.pdf import pdf_parts
+
+        return pdf_parts(data, name)
+    from chameleon.documents import office, pages
+
+    readers = {
+        "html": pages.page_parts,
+        "docx": office.word_parts,
+        "pptx": office.slide_parts,
+        "odt": office.open_document_parts,
+        "odp": office.open_document_parts,
+        "epub": office.book_parts,
+    }
+    return readers[kind](data, name)
 
 
-def text_passages(text: str, name: str) -> list[dict[str, Any]]:
-    """The passages of a Markdown or plain text. Raises `InputError`."""
-    return _bounded(text_outline(text), name)
+def read_passages(data: bytes, name: str) -> list[Passage]:
+    """Return the passages of a file, read once and kept. Raises as `parts_of`, `InputError` for no text."""
+    found = kept(data, kind_of(data, name), lambda: passages_of(parts_of(data, name), name))
+    return [{**passage, "file": Path(name).name} for passage in found]
 
 
-def is_text_paper(text: str) -> bool:
-    """Whether a text is read as a paper: a long one, or one with two headings or numbered clauses."""
-    return len(text) > LONG or text_outline(text).structure >= _LEAST_STRUCTURE
+def text_passages(text: str, name: str) -> list[Passage]:
+    """Return the passages of a Markdown or plain text. Raises `InputError`."""
+    return [{**passage, "file": Path(name).name} for passage in passages_of(text_parts(text), name)]
 
 
-def _bounded(outline: Outline, name: str) -> list[dict[str, Any]]:
-    found, size = list[dict[str, Any]](), 0
-    for section in outline.filled():
-        for passage in _passages(section):
-            size += len(passage["text"])
-            if size > MAX_TEXT:
-                raise InputError(
-                    f"the paper has more than the limit of {MAX_TEXT:,} characters",
-                    where=name,
-                    hint="Give the part that the question is about.",
-                )
-            found.append({**passage, "file": Path(name).name})
-    if not found:
-        raise InputError("the paper holds no text", where=name, hint="There is nothing in it to answer from.")
-    return found
+def is_document(text: str) -> bool:
+    """Whether a text is cut into passages: a long one, or one with two headings or numbered clauses."""
+    return (
+        len(text) > LONG
+        or len({each for part in sections_of(text_parts(text)) for each in part.headings}) > 1
+    )
 
 
-def _passages(section: Section) -> Iterator[dict[str, Any]]:
-    """A section's paragraphs, several short ones together, and each table by itself."""
-    held, page = list[str](), None
-    for part, at in section.parts:
-        if held and (isinstance(part, Table) or sum(map(len, held)) + len(part) > _PASSAGE or at != page):
-            yield _passage(section, "\n\n".join(held), page)
-            held = []
-        if isinstance(part, Table):
-            yield from _of_table(section, part, at)
-            continue
-        *whole, last = _cut(part)
-        for piece in whole:
-            yield _passage(section, piece, at)
-        held.append(last)
-        page = at
-    if held:
-        yield _passage(section, "\n\n".join(held), page)
+def decoded_text(data: bytes, where: str) -> str:
+    """Return the text in a file's bytes. Raises `InputError` where there is none."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        what, hint = "the file is not UTF-8 text", "Save it as UTF-8; a picture goes with --image."
+        raise InputError(f"{what} (byte {problem.start})", where=where, hint=hint) from problem
+    if not text.strip():
+        raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
+    return text
 
 
-def _passage(section: Section, text: str, page: int | None, caption: str = "") -> dict[str, Any]:
-    title = " > ".join([*section.headings, *([caption] if caption else [])])
-    told: dict[str, Any] = {"title": title, "text": text}
-    return told | ({"page": page} if page is not None else {})
+def documents_of(path: Path, name: str, *, with_tables: bool = True) -> Iterator[Document]:
+    """Yield the passages of a file for an index, `name#p1` and on, and its tables whole, `name#t1` and on.
 
-
-def _of_table(section: Section, table: Table, page: int | None) -> Iterator[dict[str, Any]]:
-    """A table as passages, which hold it as a table too; one of many rows is cut between them."""
-    begin, size = 0, 0
-    for number, row in enumerate(table.rows):
-        length = sum(map(len, row)) + 3 * len(row)
-        if number > begin and size + length > _PASSAGE:
-            yield _rows(section, table, range(begin, number), page)
-            begin, size = number, 0
-        size += length
-    yield _rows(section, table, range(begin, len(table.rows)), page)
-
-
-def _rows(section: Section, table: Table, rows: range, page: int | None) -> dict[str, Any]:
-    """Some rows; the caption, which may give the unit of all figures, is the last heading above them."""
-    part, caption = table.take_rows(rows), " ".join(table.caption.split())
-    text = to_text(part, style="pipe")
-    if len(caption) > _LONGEST_CAPTION:
-        text = f"{caption}\n{text}" if not rows.start else text
-        caption = f"{caption[:_LONGEST_CAPTION].rpartition(' ')[0] or caption[:_LONGEST_CAPTION]} …"
-    if section.headings[-1:] == (caption,):
-        caption = ""
-    return _passage(section, text, page, caption) | {"table": part, "rows": [row + 1 for row in rows]}
-
-
-def _cut(text: str) -> list[str]:
-    """A text in pieces of at most the size of a passage: between sentences, else between words."""
-    if len(text) <= _PASSAGE:
-        return [text]
-    pieces, held = list[str](), ""
-    for sentence in _END.split(text):
-        part = sentence.strip()
-        if held and len(held) + len(part) > _PASSAGE:
-            pieces.append(held)
-            held = ""
-        while len(part) > _PASSAGE:
-            at = part.rfind(" ", _PASSAGE // 2, _PASSAGE)
-            at = at if at > 0 else _PASSAGE
-            pieces.append(part[:at])
-            part = part[at:].strip()
-        held = f"{held} {part}" if held else part
-    return [*pieces, held]
+    `source` has the file, and where they are known heading, page and rows. Raises as `read_passages`.
+    """
+    with path.open("rb") as opened:
+        data = opened.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise InputError(f"has more than the limit of {MAX_BYTES:,} bytes", where=name)
+    tables = list[Document]()
+    for number, passage in enumerate(read_passages(data, name), 1):
+        source = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
+        source = {key: value for key, value in source.items() if value}
+        table: Table | None = passage.get("table")
+        if table is None:
+            title = passage["title"] or path.stem
+            yield Document(f"{name}#p{number}", title=title, text=passage["text"], source=source)
+        elif tables and tables[-1].table is not None and passage["rows"][:1] > [1]:
+            whole = tables[-1].table
+            tables[-1] = replace(
+                tables[-1], table=Table(whole.header, (*whole.rows, *table.rows), whole.caption)
+            )
+        else:
+            caption = table.caption or passage["title"].rpartition(" > ")[2]
+            tables.append(Document(f"{name}#t{len(tables) + 1}", table.with_caption(caption), source=source))
+    if with_tables:
+        for document in tables:
+            rows = {"rows": f"1-{len(document.table.rows)}"} if document.table else {}
+            yield replace(document, source={**document.source, **rows})

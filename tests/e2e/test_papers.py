@@ -16,7 +16,7 @@ import pytest
 from tests.documents.made import contract, filing
 from tests.e2e.commands import Command
 
-pytest.importorskip("pdfplumber")
+pytest.importorskip("pypdfium2")
 pytest.importorskip("lxml")
 
 
@@ -139,7 +139,7 @@ def test_without_the_package_a_pdf_says_what_to_install(
     from importlib.util import find_spec
 
     monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name == "pdfplumber" else find_spec(name)
+        "importlib.util.find_spec", lambda name: None if name == "pypdfium2" else find_spec(name)
     )
     done = command("ask", "What is it?", "--text", str(papers / "agreement.pdf"))
     assert done.code == 1 and 'pip install "chameleon-compose[papers]"' in done.complaint
@@ -191,9 +191,9 @@ def _zipped(name: str) -> bytes:
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("lease.docx", _zipped("word/document.xml"), "is a Word document"),
-        ("book.epub", _zipped("mimetype").replace(b"x", b"application/epub+zip"), "is an e-book"),
-        ("lease.odt", _zipped("application/vnd.oasis.opendocument.text"), "is an OpenDocument text"),
+        ("lease.docx", _zipped("word/document.xml"), "is broken"),
+        ("book.epub", b"PK\x03\x04", "is broken"),
+        ("lease.odt", b"Rent: 900 EUR", "is no .odt"),
         ("book.xlsx", _zipped("xl/workbook.xml"), "goes with --table"),
         ("lease.rtf", b"{\\rtf1 Rent: 900 EUR}", "is a text in RTF"),
         ("lease.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office format"),

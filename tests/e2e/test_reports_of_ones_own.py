@@ -14,7 +14,7 @@ from tests.e2e.commands import ROOT, Command
 from tests.loopback import LoopbackServer
 
 pytest.importorskip("lxml")
-pytest.importorskip("pdfplumber")
+pytest.importorskip("pypdfium2")
 
 HTML = """<h1>Skerry Port</h1><h2>1 Port</h2><p>The town owns the port. The crane was painted.</p>
 <h2>2 Income</h2><table><caption>Income, in thousands of crowns</caption>

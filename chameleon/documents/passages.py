@@ -1,0 +1,97 @@
+"""Passages of a document: pieces of some two hundred words, each with its headings and its page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from chameleon.documents.outline import Section, sections_of, shortened
+from chameleon.documents.parts import Part
+from chameleon.errors import InputError
+from chameleon.table import Table, to_text
+
+MAX_TEXT = 5_000_000
+LENGTH = 1_200  # characters, some 200 words: enough for a clause, few enough for several in a prompt
+_LONGEST_CAPTION = 200  # characters of it in a title; the rest is in the text
+_END = re.compile(r"(?<=[.!?;])\s+|\n")
+
+Passage = dict[str, Any]
+"""`title` (the headings, "A > B"), `text`, and where they apply `page`, `file`, `table` and its `rows`."""
+
+
+def passages_of(parts: Iterable[Part], name: str) -> list[Passage]:
+    """Cut a document into passages without losing a word. Raises `InputError` for too much text, or none."""
+    found, size = list[Passage](), 0
+    for part in (kept := list(parts)):
+        cells = (part.content,) if isinstance(part.content, str) else chain.from_iterable(part.content.rows)
+        size += sum(map(len, cells))
+        if size > MAX_TEXT:
+            what = f"the document has more than the limit of {MAX_TEXT:,} characters"
+            raise InputError(what, where=name, hint="Give the part that the question is about.")
+    for section in sections_of(kept):
+        found += _passages(section)
+    if not found:
+        raise InputError("the document holds no text", where=name, hint="There is nothing to answer from.")
+    return found
+
+
+def _passages(section: Section) -> Iterator[Passage]:
+    """A section's paragraphs, several short ones of a page together, and each table by itself."""
+    title, held, page, size = " > ".join(section.headings), list[str](), section.page, 0
+    for part in [*section.parts, Part("")]:
+        text = "" if isinstance(part.content, Table) else part.content.strip()
+        if held and (not text or size + len(text) > LENGTH or part.page != page):
+            yield _passage(title, "\n\n".join(held), page)
+            held, size = [], 0
+        page = part.page
+        if isinstance(part.content, Table):
+            yield from _table_passages(section, part.content, page)
+        else:
+            *whole, last = _pieces(text)
+            yield from (_passage(title, piece, page) for piece in whole)
+            held.append(last)
+            size += len(last)
+
+
+def _passage(title: str, text: str, page: int | None) -> Passage:
+    return {"title": title, "text": text} | ({} if page is None else {"page": page})
+
+
+def _table_passages(section: Section, table: Table, page: int | None) -> Iterator[Passage]:
+    """A table's rows, under its header again where there are many; the caption is the last heading above."""
+    caption = " ".join(table.caption.split())
+    shown = shortened(caption, _LONGEST_CAPTION)
+    names = [*section.headings, *([shown] if shown and section.headings[-1:] != (shown,) else [])]
+    begin, size = 0, 0
+    for number, row in enumerate([*table.rows, ()]):
+        length = sum(map(len, row)) + 3 * len(row)
+        is_last = number == len(table.rows)
+        if is_last or (begin < number and size + length > LENGTH):
+            rows = table.take_rows(range(begin, number))
+            above = f"{caption}\n" if shown != caption and not begin else ""
+            text = above + to_text(rows, style="pipe")
+            held = {"table": rows, "rows": list(range(begin + 1, number + 1))}
+            yield _passage(" > ".join(names), text, page) | held
+            begin, size = number, 0
+        size += length
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in pieces of at most the size of a passage: between sentences, else between words."""
+    if len(text) <= LENGTH:
+        return [text]
+    pieces, held = list[str](), ""
+    for sentence in _END.split(text):
+        part = sentence.strip()
+        if held and len(held) + len(part) > LENGTH:
+            pieces.append(held)
+            held = ""
+        while len(part) > LENGTH:
+            at = part.rfind(" ", LENGTH // 2, LENGTH)
+            at = at if at > 0 else LENGTH
+            pieces.append(part[:at])
+            part = part[at:].strip()
+        held = f"{held} {part}" if held else part
+    return [*pieces, held]

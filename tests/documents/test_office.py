@@ -1,0 +1,257 @@
+"""Word, PowerPoint, OpenDocument and e-books, written by the libraries that people write them with."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+import zipfile
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chameleon.documents.reading import kind_of, read_passages
+from chameleon.errors import InputError
+from chameleon.table import Table
+
+pytest.importorskip("lxml")
+
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_NUMBERING = (
+    f'<w:abstractNum {_W} w:abstractNumId="77">'
+    '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1"/></w:lvl>'
+    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>'
+    '<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%3)"/></w:lvl>'
+    "</w:abstractNum>"
+)
+
+
+def told(data: bytes, name: str) -> list[tuple[str, str]]:
+    return [(each["title"], each["text"]) for each in read_passages(data, name)]
+
+
+def saved(document: Any) -> bytes:
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def changed(data: bytes, part: str, old: str, new: str) -> bytes:
+    """The archive with other text in one of its parts, which is added where it is not there."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as read, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in dict.fromkeys([*read.namelist(), part]):
+            content = read.read(name) if name in read.namelist() else b""
+            made.writestr(
+                name, content.replace(old.encode(), new.encode()) or new if name == part else content
+            )
+    return file.getvalue()
+
+
+def lease() -> Any:
+    docx = pytest.importorskip("docx")
+    document = docx.Document()
+    document.add_heading("Lease", 0)
+    return document
+
+
+def test_word_headings_numbers_and_tables() -> None:
+    from docx.oxml import parse_xml
+
+    document = lease()
+    numbering = document.part.numbering_part.element
+    numbering.insert(0, parse_xml(_NUMBERING))
+    number = numbering.add_num(77).numId
+    for level, text in ((0, "Term"), (1, "It runs for three years."), (2, "or more"), (2, "or less")):
+        paragraph = document.add_paragraph(text) if level else document.add_heading(text, 1)
+        properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
+        properties.get_or_add_numId().val, properties.get_or_add_ilvl().val = number, level
+    document.add_paragraph("").add_run("Dues").bold = True
+    table = document.add_table(3, 3)
+    for cell, text in zip(
+        table._cells, ["Port", "2023", "2024", "Arvik", "1", "2", "", "3", "4"], strict=True
+    ):
+        cell.text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    found = read_passages(saved(document), "lease.docx")
+    assert [(each["title"], each["text"]) for each in found[:1]] == [
+        ("Lease > 1 Term > 1.1", "1.1 It runs for three years.\n\n(i) or more\n\n(ii) or less")
+    ]
+    assert found[-1]["title"] == "Lease > 1 Term > Dues"
+    assert found[-1]["table"] == Table(["Port", "2023", "2024"], [["Arvik", "1", "2"], ["Arvik", "3", "4"]])
+
+
+def test_word_notes_boxes_and_what_was_deleted() -> None:
+    document = lease()
+    document.add_paragraph("It is NOTE DEL BOX dry.")
+    box = "<w:pict><w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent></w:pict>"
+    told_twice = f"<a:Choice>{box}</a:Choice><a:Fallback>{box}</a:Fallback>"
+    data = saved(document)
+    for word, xml in (
+        ("NOTE ", '<w:footnoteReference w:id="2"/>'),
+        ("DEL ", "<w:delText>not </w:delText><w:instrText>PAGE</w:instrText>"),
+        ("BOX ", f'<a:AlternateContent xmlns:a="urn:a">{told_twice}</a:AlternateContent>'),
+    ):
+        run = f'</w:t></w:r><w:r>{xml}</w:r><w:r><w:t xml:space="preserve">'
+        data = changed(data, "word/document.xml", word, run)
+    note = '<w:footnote w:id="2"><w:p><w:r><w:t>Mostly.</w:t></w:r></w:p></w:footnote>'
+    data = changed(data, "word/footnotes.xml", "", f'<w:footnotes xmlns:w="urn:w">{note}</w:footnotes>')
+    assert told(data, "lease.docx") == [("Lease", "It is dry.\n\nMostly.\n\nIn a box.")]
+
+
+def test_slides_are_pages_with_titles_tables_and_notes() -> None:
+    pptx = pytest.importorskip("pptx")
+    show = pptx.Presentation()
+    for number in (1, 2):
+        slide = show.slides.add_slide(show.slide_layouts[1 if number == 1 else 6])
+        if number == 1:
+            slide.placeholders[1].text = "1. Quay\nof stone"
+            slide.shapes.title.text = "Harbour"
+            slide.notes_slide.notes_text_frame.text = "Speak slowly."
+        table = slide.shapes.add_table(2, 2, 0, 0, 9, 9).table
+        for cell, text in zip(table.iter_cells(), ["Port", "Fee", "Arvik", str(number)], strict=True):
+            cell.text = text
+    found = read_passages(saved(show), "show.pptx")
+    assert [(each["title"], each["page"], each["text"].split("\n")[0]) for each in found] == [
+        ("Harbour", 1, "1. Quay"),
+        ("Harbour", 1, "Port | Fee"),
+        ("Harbour", 1, "Speak slowly."),
+        ("Slide 2", 2, "Port | Fee"),
+    ]
+
+
+def odf(kind: str) -> tuple[Any, Any, Any]:
+    opendocument = pytest.importorskip("odf.opendocument")
+    import odf.table
+    import odf.text
+
+    return getattr(opendocument, f"OpenDocument{kind}")(), odf.text, odf.table
+
+
+def test_open_document_headings_lists_tables_and_notes() -> None:
+    document, text, table = odf("Text")
+    document.text.addElement(text.H(outlinelevel=1, text="Lease"))
+    paragraph = text.P(text="It is ")
+    note = text.Note(noteclass="footnote")
+    note.addElement(text.NoteCitation(text="1"))
+    note.addElement(text.NoteBody())
+    note.lastChild.addElement(text.P(text="Mostly."))
+    paragraph.addElement(note)
+    paragraph.addElement(text.S(c=2))
+    paragraph.addElement(text.Span(text="dry."))
+    document.text.addElement(paragraph)
+    items = text.List()
+    item = text.ListItem()
+    item.addElement(text.P(text="1.1 Keys"))
+    items.addElement(item)
+    document.text.addElement(items)
+    sheet = table.Table()
+    for cells in (["Port", "Fee", "Fee"], ["Arvik", "1", None]):
+        row = table.TableRow()
+        for cell in cells:
+            made = (
+                table.CoveredTableCell()
+                if cell is None
+                else table.TableCell(numbercolumnsspanned=1 + (cell == "1"))
+            )
+            if cell:
+                made.addElement(text.P(text=cell))
+            row.addElement(made)
+        sheet.addElement(row)
+    document.text.addElement(sheet)
+    passage, rows = read_passages(saved(document), "lease.odt")
+    assert (passage["title"], passage["text"]) == ("Lease", "It is dry.\n\nMostly.\n\n1.1 Keys")
+    assert rows["table"].rows == (("Arvik", "1", "1"),)
+
+
+def test_books_are_read_in_the_order_of_their_spine(tmp_path: Any) -> None:
+    epub = pytest.importorskip("ebooklib.epub")
+    book = epub.EpubBook()
+    for name in ("second", "first"):
+        chapter = epub.EpubHtml(title=name, file_name=f"{name} chapter.xhtml")
+        chapter.content = f"<h1>The {name}</h1><p>Of {name} things<script src='x'/>.</p>"
+        book.add_item(chapter)
+        book.spine.insert(0, chapter)
+    book.add_item(epub.EpubNav())
+    book.spine.insert(0, "nav")
+    epub.write_epub(str(tmp_path / "book.epub"), book)
+    data = (tmp_path / "book.epub").read_bytes()
+    assert kind_of(data, "x") == "epub"
+    assert told(data, "book.epub") == [("The first", "Of first things."), ("The second", "Of second things.")]
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["p", "bold", "h1", "h3", "list", "table", "cell", "nested"]), min_size=1, max_size=8
+    )
+)
+def test_no_word_of_a_word_document_is_lost(kinds: list[str]) -> None:
+    document, words = lease(), list[str]()
+
+    def word() -> str:
+        words.append(f"Word{len(words)}x")
+        return words[-1]
+
+    for kind in kinds:
+        if kind in ("table", "cell", "nested"):
+            size = 1 if kind == "cell" else 2
+            table = document.add_table(size, size)
+            for cell in table._cells:
+                cell.text = word()
+            if kind == "nested":
+                table.cell(1, 1).add_table(1, 1).cell(0, 0).text = word()
+        elif kind.startswith("h"):
+            document.add_heading(f"{word()} {word()}", int(kind[1]))
+        else:
+            paragraph = document.add_paragraph(style="List Number" if kind == "list" else None)
+            paragraph.add_run(f"{word()} ").bold = kind == "bold"
+    said = " ".join(" ".join(each) for each in told(saved(document), "x.docx")) if words else ""
+    assert set(words) <= set(re.findall(r"\w+", said))
+
+
+def _packed(content: str | bytes, part: str = "word/document.xml") -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(part, content)
+    return file.getvalue()
+
+
+_LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
+
+_SPAN = '<w:tcPr><w:gridSpan w:val="999999999"/></w:tcPr>'
+_WIDE = f"<w:tr><w:tc>{_SPAN}<w:p><w:r><w:t>Dry</w:t></w:r></w:p></w:tc></w:tr>"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (_packed(b" " * 120_000_000), "unpacks to more than the limit"),
+        (
+            _packed(f'<!DOCTYPE x [<!ENTITY a0 "ha">{_LAUGHS}]><w:p {_W}><w:t>&a11;Dry</w:t></w:p>'),
+            "Dry|broken",
+        ),
+        (
+            _packed(
+                f'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:p {_W}><w:t>&e;Dry</w:t></w:p>'
+            ),
+            "Dry|no text",
+        ),
+        (_packed("<a>" * 100_000 + "</a>" * 100_000), "is broken"),
+        (_packed(f"<w:document {_W}>")[:-9], "is broken"),
+        (_packed("", "word/media.xml"), "is broken|no text"),
+        (
+            _packed(f"<x {_W}><w:tbl>{_WIDE * 2_500}</w:tbl></x>"),
+            "Dry|grows",
+        ),
+    ],
+)
+def test_hostile_archives_are_told_in_a_line(data: bytes, said: str) -> None:
+    begun = time.process_time()
+    try:
+        found = " ".join(text for _, text in told(data, "x.docx"))
+    except InputError as error:
+        found = str(error)
+    assert re.search(said, found) and "root:" not in found and time.process_time() - begun < 8
