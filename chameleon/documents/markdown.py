@@ -117,6 +117,6 @@ def _table(lines: Sequence[str]) -> Part:
     width = max(map(len, rows))
     if width * len(rows) > _MAX_CELLS:
         what = f"a table of the text has more than {_MAX_CELLS:,} cells"
-        raise InputError(what, hint="Give the part that the question is about.")
+        raise InputError(what, hint="Save it as CSV, and give it as a table.")
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
     return Part(Table(header, body))
