@@ -116,6 +116,7 @@ def _table(lines: Sequence[str]) -> Part:
     rows = [_cells(line) for place, line in enumerate(lines) if place != 1]
     width = max(map(len, rows))
     if width * len(rows) > _MAX_CELLS:
-        raise InputError(f"a table of the text has more than {_MAX_CELLS:,} cells")
+        what = f"a table of the text has more than {_MAX_CELLS:,} cells"
+        raise InputError(what, hint="Save it as CSV, and give it as a table.")
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
     return Part(Table(header, body))

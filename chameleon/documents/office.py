@@ -9,10 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from html import escape
 from io import BytesIO
+from itertools import chain, count
 from typing import Any
 from urllib.parse import unquote
 
@@ -35,7 +36,7 @@ _BREAKS = {"br": "<br>", "cr": "<br>", "line-break": "<br>", "tab": " ", "s": " 
 _LATER = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
 """What stands inside a paragraph, and is read after it."""
 _BLOCKS = {"table": "table", "table-row": "tr", "table-cell": "td"}
-_SPANS = (("number-columns-spanned", "colspan"), ("number-rows-spanned", "rowspan"))
+_SPANS = ("columns-spanned", "columns-repeated", "rows-spanned")
 _BESIDE_A_SLIDE = re.compile("/diagrams/data|/notesSlides/")
 _FURNITURE, _TITLES = ("sldNum", "dt", "ftr", "sldImg"), ("title", "ctrTitle")
 _ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
@@ -57,14 +58,9 @@ def slide_parts(data: bytes, name: str) -> Iterator[Part]:
     related = archive.related(show)
     slides = [related.get(_own(each, "id"), "") for each in archive.xml(show).iter("{*}sldId")]
     for page, slide in enumerate(dict.fromkeys(slides), 1):
-        others = [
-            archive.xml(each) for each in archive.related(slide).values() if _BESIDE_A_SLIDE.search(each)
-        ]
-        shapes = [
-            (shape, _role(shape))
-            for root in (archive.xml(slide), *others)
-            for shape in root.iter("{*}sp", "{*}graphicFrame", "{*}dataModel")
-        ]
+        files = [slide, *filter(_BESIDE_A_SLIDE.search, archive.related(slide).values())]
+        found = (archive.xml(file).iter("{*}sp", "{*}graphicFrame", "{*}dataModel") for file in files)
+        shapes = [(shape, _role(shape)) for shape in chain.from_iterable(found)]
         writer.begin_slide(page, any(role in _TITLES for _, role in shapes))
         for shape, role in sorted(shapes, key=lambda each: each[1] not in _TITLES):
             if role not in _FURNITURE:
@@ -118,9 +114,8 @@ class _Archive:
             with self.file.open(file) as opened:
                 data = opened.read(self.left + 1)
         except RuntimeError:
-            raise InputError(
-                "is encrypted", where=self.name, hint="Save a copy without a password."
-            ) from None
+            hint = "Save a copy without a password."
+            raise InputError("is encrypted", where=self.name, hint=hint) from None
         except Exception:  # zlib, bz2 and lzma have errors of their own
             raise self._broken() from None
         self.left -= len(data)
@@ -134,9 +129,7 @@ class _Archive:
         from lxml import etree
 
         data = self.read(file)
-        parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
-        )
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
         try:
             return etree.fromstring(data, parser) if data else etree.Element("none")
         except etree.XMLSyntaxError:
@@ -146,11 +139,9 @@ class _Archive:
         """Return the files of the archive that one refers to, by the ids of its references."""
         folder, own = posixpath.split(file)
         links = self.xml(f"{folder}/_rels/{own}.rels")
+        paths = (posixpath.join("/", folder, _own(link, "Target")) for link in links)
         return {
-            _own(link, "Id"): posixpath.normpath(posixpath.join("/", folder, _own(link, "Target"))).lstrip(
-                "/"
-            )
-            for link in links
+            _own(link, "Id"): posixpath.normpath(path)[1:] for link, path in zip(links, paths, strict=True)
         }
 
 
@@ -201,8 +192,9 @@ class _Writer:
             self._writers[tag](element)
         elif tag in _BLOCKS:
             is_head = tag == "table-cell" and _tag(element.getparent().getparent()) == "table-header-rows"
-            spans = (f" {html}={_count(_own(element, own), 1)}" for own, html in _SPANS)
-            self.inside(f"{'th' if is_head else _BLOCKS[tag]}{''.join(spans)}", element)
+            columns, times, rows = (_count(_own(element, f"number-{name}"), 1) for name in _SPANS)
+            spans = f" colspan={max(columns, times)} rowspan={rows}" if tag == "table-cell" else ""
+            self.inside(f"{'th' if is_head else _BLOCKS[tag]}{spans}", element)
         else:
             if tag == "style" and _own(element, "parent-style-name") in self._titles:
                 self._titles.add(_own(element, "name"))
@@ -219,7 +211,8 @@ class _Writer:
         self.block(frame, is_title=is_title, is_item=self._page > 0 and not is_title)
 
     def _run(self, run: Any) -> None:
-        is_bold = _find(_find(run, "rPr"), "b") is not None
+        bold = _find(_find(run, "rPr"), "b")
+        is_bold = bold is not None and _own(bold, "val") not in ("0", "false")
         self.inside("b", run) if is_bold else self.children(run)
 
     def begin_slide(self, page: int, has_title: bool) -> None:
@@ -316,32 +309,35 @@ class _Writer:
 
     def _table(self, table: Any) -> None:
         """Write a table of Word or PowerPoint."""
-        rows = [[cell for cell in row if _tag(cell) == "tc"] for row in table.iterchildren("{*}tr")]
-        below = set[tuple[int, int]]()  # row and column of what goes on from the cell above
-        places = [list(_columns(row)) for row in rows]
-        for place, row in enumerate(places):
-            below |= {(place, at) for at, cell in row if _goes_on(cell)}
+        rows = [(row, list(_columns(row))) for row in _below(table, "tr")]
+        merged = {(n, at) for n, (_, cells) in enumerate(rows) for at, cell in cells if n and _goes_on(cell)}
         first = _find(table, "tblPr")
+        has_head = first is not None and first.get("firstRow") == "1"
         self.written.append("<table>")
-        for place, (row, element) in enumerate(zip(places, table.iterchildren("{*}tr"), strict=True)):
-            is_head = _find(_find(element, "trPr"), "tblHeader") is not None
-            is_head = is_head or (not place and first is not None and first.get("firstRow") == "1")
+        for place, (row, cells) in enumerate(rows):
+            is_head = (has_head and not place) or _find(_find(row, "trPr"), "tblHeader") is not None
             self.written.append("<tr>")
-            for at, cell in row:
-                if (place, at) not in below:
-                    down = 1
-                    while (place + down, at) in below:
-                        down += 1
-                    tag = "th" if is_head else "td"
-                    self.inside(f"{tag} colspan={_width(cell)} rowspan={down}", cell)
+            for at, cell in cells:
+                if (place, at) not in merged:
+                    down = next(n for n in count(1) if (place + n, at) not in merged)
+                    self.inside(f"{'th' if is_head else 'td'} colspan={_width(cell)} rowspan={down}", cell)
             self.written.append("</tr>")
         self.written.append("</table>")
 
 
-def _columns(cells: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+def _below(element: Any, name: str) -> Iterator[Any]:
+    """Yield the rows of a table, or the cells of a row, also those in fields to fill in."""
+    for child in element:
+        if _tag(child) == name:
+            yield child
+        elif _tag(child) not in _UNREAD:
+            yield from _below(child, name)
+
+
+def _columns(row: Any) -> Iterator[tuple[int, Any]]:
     """Yield cells with the columns that they begin in; those covered from the left are none."""
     at = 0
-    for cell in cells:
+    for cell in _below(row, "tc"):
         if cell.get("hMerge") is None:
             yield at, cell
             at += _width(cell)

@@ -118,7 +118,7 @@ def decoded_text(data: bytes, where: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        what, hint = "the file is not UTF-8 text", "Save it as UTF-8; a picture goes with --image."
+        what, hint = "the file is not UTF-8 text", "Save it as UTF-8; give a picture as a picture."
         raise InputError(f"{what} (byte {problem.start})", where=where, hint=hint) from problem
     if not text.strip():
         raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
