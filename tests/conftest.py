@@ -145,3 +145,13 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have files read in this process, where a test can change what their readers rest on."""
+
+    def called(function: Any, *arguments: Any, name: str, data: bytes | None = None) -> Any:
+        return function(*(arguments if data is None else (data, *arguments)))
+
+    monkeypatch.setattr("chameleon.sandbox.bounded.called", called)

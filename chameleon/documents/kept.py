@@ -11,8 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from chameleon.documents.passages import Passage
-from chameleon.table import Table
+from chameleon.documents.passages import Passage, passage_from_json, passage_to_json
 
 _log = logging.getLogger("chameleon")
 
@@ -35,7 +34,7 @@ def kept(data: bytes, kind: str, read: Callable[[], list[Passage]]) -> list[Pass
     folder = Path(place or _PLACE).expanduser()
     entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{READERS}.json"
     try:
-        found = [_thawed(each) for each in json.loads(entry.read_bytes())]
+        found = [passage_from_json(each) for each in json.loads(entry.read_bytes())]
         os.utime(entry)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         found = []
@@ -48,14 +47,9 @@ def kept(data: bytes, kind: str, read: Callable[[], list[Passage]]) -> list[Pass
     return found
 
 
-def _thawed(told: dict[str, object]) -> Passage:
-    passage = {**told, "title": str(told["title"]), "text": str(told["text"])}
-    return passage | ({"table": Table.from_json(told["table"])} if "table" in told else {})  # type: ignore[arg-type]
-
-
 def _write(entry: Path, passages: list[Passage]) -> None:
     """Write an entry as a whole, for its owner alone, and take out the oldest beyond the bound."""
-    told = json.dumps(passages, default=Table.to_json).encode()
+    told = json.dumps([passage_to_json(each) for each in passages]).encode()
     if len(told) > _MOST // 4:
         return
     entry.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 from chameleon.documents.outline import LONGEST_HEADING
 from chameleon.documents.parts import BY_LETTERS, Part
-from chameleon.errors import InputError
 from chameleon.markup import UNREAD, decoded, is_hidden, visible
 from chameleon.table import Table
-from chameleon.table.html import Markup, page_tables
-from chameleon.table.html_grid import html_table, layout_reason
+from chameleon.table.found import Found
+from chameleon.table.html_tables import page_tables
 from chameleon.table.records import Origin
 
 _INLINE = re.compile(
@@ -48,7 +47,8 @@ def page_parts(data: bytes, name: str) -> Iterator[Part]:
     markup = decoded(data)
     if markup.lstrip().startswith("<?xml"):  # in HTML an element that closes itself stays open
         markup = _CLOSED.sub(r"<\1\2></\1>", markup)
-    reader = _Reader([_table(each, name) for each in page_tables(markup).tables])
+    found = page_tables(markup.encode("utf-8", "replace"), Origin(name), keep_notes=True)
+    reader = _Reader([each.table if isinstance(each, Found) else None for each in found])
     from lxml import etree
 
     parser = etree.HTMLParser(target=reader, encoding="utf-8", recover=True)
@@ -63,21 +63,6 @@ def page_parts(data: bytes, name: str) -> Iterator[Part]:
 
 def _size(parts: list[Part]) -> int:
     return sum(len(part.content) for part in parts if isinstance(part.content, str))
-
-
-def _table(markup: Markup, name: str) -> Table | None:
-    """The table that the markup holds; None for one that is no data."""
-    if layout_reason(markup):
-        return None
-    try:
-        read = html_table(markup, Origin(name, "row"), keep_notes=True)
-    except InputError:
-        return None
-    (_, header), *rows = read.records
-    caption = ": ".join(dict.fromkeys(filter(None, [markup.caption, *read.titles])))
-    if read.is_turned and len(rows) == 1:  # a form: names, and beside each what it is
-        return Table(["", ""], list(zip(header, rows[0][1], strict=True)), caption)
-    return Table(header, [cells for _, cells in rows], caption) if rows else None
 
 
 class _Place(NamedTuple):

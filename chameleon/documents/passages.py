@@ -21,6 +21,17 @@ Passage = dict[str, Any]
 """`title` (the headings, "A > B"), `text`, and where they apply `page`, `file`, `table` and its `rows`."""
 
 
+def passage_to_json(passage: Passage) -> dict[str, Any]:
+    """Return a passage as JSON."""
+    return passage | ({"table": passage["table"].to_json()} if "table" in passage else {})
+
+
+def passage_from_json(told: dict[str, Any]) -> Passage:
+    """Return what `passage_to_json` wrote. Raises KeyError, TypeError or `InputError` for anything else."""
+    passage = {**told, "title": str(told["title"]), "text": str(told["text"])}
+    return passage | ({"table": Table.from_json(told["table"])} if "table" in told else {})
+
+
 def passages_of(parts: Iterable[Part], name: str) -> list[Passage]:
     """Cut a document into passages without losing a word. Raises `InputError` for too much text, or none."""
     found, size = list[Passage](), 0

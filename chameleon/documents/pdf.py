@@ -24,11 +24,12 @@ from chameleon.documents.pdf_lines import (
 )
 from chameleon.documents.pdf_tables import with_tables
 from chameleon.errors import InputError, MissingPackage
+from chameleon.sandbox.bounded import going_on
 from chameleon.table import Table
 
 MAX_PAGES = 2_000
 _SCAN_SIDE = 2_000  # pixels of a page's longer side, when it is read as a picture
-_SCAN_SECONDS = 12.0  # for all pages that are pictures
+_SCAN_SECONDS = 120.0  # for all pages that are pictures
 _BEGINS_WITHIN = 1024  # bytes
 _PASSWORD = 4  # PDFium's error
 _SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
@@ -41,7 +42,7 @@ _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
     """Yield the parts of a PDF.
 
-    A page that is a picture is read by an OCR engine, as long as that takes 12 seconds for all of them; of
+    A page that is a picture is read by an OCR engine, as long as that takes 2 minutes for all of them; of
     others a line says that they were not read.
 
     Raises `MissingPackage`, also where all pages are pictures and no engine is installed, and `InputError`
@@ -64,6 +65,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
             if not pages[-1] and any(page.get_objects(max_depth=1)):
                 pictures.append(number)
             page.close()
+            going_on()
         scans = _read_pictures(pdf, pictures, name, any(pages)) if pictures else {}
         if not any(pages) and not any(scans.values()):
             raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
@@ -131,6 +133,7 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
         scale = min(4.0, _SCAN_SIDE / max(page.get_width(), page.get_height(), 1))
         pieces = engine.read(page.render(scale=scale).to_pil().convert("RGB"))
         texts[number] = text_of_pieces(lines_of_pieces([piece for piece in pieces if piece.text.strip()]))
+        going_on()
     return texts
 
 

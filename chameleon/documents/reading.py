@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from chameleon.documents.kept import kept
 from chameleon.documents.markdown import text_parts
 from chameleon.documents.outline import sections_of
 from chameleon.documents.parts import Part
-from chameleon.documents.passages import Passage, passages_of
+from chameleon.documents.passages import Passage, passage_from_json, passage_to_json, passages_of
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
@@ -95,9 +95,27 @@ def parts_of(data: bytes, name: str) -> Iterator[Part]:
 
 
 def read_passages(data: bytes, name: str) -> list[Passage]:
-    """Return the passages of a file, read once and kept. Raises as `parts_of`, `InputError` for no text."""
-    found = kept(data, kind_of(data, name), lambda: passages_of(parts_of(data, name), name))
+    """Return the passages of a file, read once and kept. Raises as `parts_of`, `InputError` for no text.
+
+    All but short texts is read in a process of its own, with bounds on memory and seconds.
+    """
+    kind = kind_of(data, name)
+
+    def read() -> list[Passage]:
+        if kind == "text" and len(data) <= MAX_TEXT_BYTES:
+            return passages_of(parts_of(data, name), name)
+        from chameleon.sandbox.bounded import called
+
+        told = called(passages_as_json, name, name=name, data=data)
+        return [passage_from_json(each) for each in told]
+
+    found = kept(data, kind, read)
     return [{**passage, "file": Path(name).name} for passage in found]
+
+
+def passages_as_json(data: bytes, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the passages of a file as JSON, read in this process."""
+    return map(passage_to_json, passages_of(parts_of(data, name), name))
 
 
 def text_passages(text: str, name: str) -> list[Passage]:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -39,7 +39,7 @@ class Bounds(NamedTuple):
 BOUNDS = Bounds()
 _LENGTH = 8  # bytes, before each message
 _START = 60.0  # seconds, which count for no call
-_MEMORY = "memory"
+_MEMORY, _OURS = "memory", "CHAMELEON_"
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from chameleon.sandbox.bounded import serve; serve(int(sys.argv[2]))"
@@ -48,16 +48,26 @@ _HINT = "It may be damaged, or made to do harm: use a part of it, or save it ane
 
 
 def called(
-    function: str, *arguments: Any, name: str, data: bytes | None = None, bounds: Bounds = BOUNDS
+    function: Callable[..., Iterator[Any]],
+    *arguments: Any,
+    name: str,
+    data: bytes | None = None,
+    bounds: Bounds = BOUNDS,
 ) -> Iterator[Any]:
-    """Yield what the function "package.module:name" yields, called in a process of its own.
+    """Yield what a function of a module yields, called in a process of its own.
 
     Its arguments and what it yields are JSON; `data` is its first argument, unless it is None. `name` is what
     errors call the file. Raises the `ChameleonError` that the function raises, and `InputError` when it takes
     more than `bounds` or fails in any other way.
     """
-    request = json.dumps({"function": function, "arguments": arguments, "has_data": data is not None})
-    messages = [request.encode(), *([] if data is None else [data])]
+    request = {
+        "module": function.__module__,
+        "function": function.__name__,
+        "arguments": arguments,
+        "has_data": data is not None,
+        "settings": {name: value for name, value in _environment().items() if name.startswith(_OURS)},
+    }
+    messages = [json.dumps(request).encode(), *([] if data is None else [data])]
     worker, parts = _take(bounds.memory), 0
     while True:
         try:
@@ -91,10 +101,9 @@ class _Worker:
 
     def __init__(self, memory: int) -> None:
         self.calls, self.memory, self._owner = 0, memory, os.getpid()
-        secrets = set(known_secrets())
         self._process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-c", _BOOT, json.dumps(sys.path), str(memory)],
-            env={key: value for key, value in os.environ.items() if value not in secrets},
+            env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -170,6 +179,12 @@ _resting: list[_Worker] = []
 _lock = threading.Lock()
 
 
+def _environment() -> dict[str, str]:
+    """Return the environment without secrets."""
+    secrets = set(known_secrets())
+    return {key: value for key, value in os.environ.items() if value not in secrets}
+
+
 def _take(memory: int) -> _Worker:
     """Return a process that rests, else a new one."""
     with _lock:
@@ -213,25 +228,33 @@ def _receive(pipe: IO[bytes]) -> bytes | None:
 
 
 def serve(memory: int) -> NoReturn:
-    """Answer calls until nobody asks any more: the other process's end."""
+    """Answer calls until nobody asks any more, with so many bytes more than this process has."""
     global _answers  # noqa: PLW0603
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     _answers = answers
     for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY)):  # what a library prints is no answer
         os.dup2(os.open(os.devnull, mode), number)
-    _bound(memory)
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        most = pages * os.sysconf("SC_PAGE_SIZE") + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _send(answers, b"{}")
     while (message := _receive(calls)) is not None:
         request = json.loads(message)
         data = [_receive(calls)] if request["has_data"] else []
-        _answer(answers, request["function"], [*data, *request["arguments"]])
+        for name in [each for each in os.environ if each.startswith(_OURS)]:
+            del os.environ[name]
+        os.environ.update(request["settings"])
+        _answer(answers, request, [*data, *request["arguments"]])
     sys.exit()
 
 
-def _answer(answers: IO[bytes], function: str, arguments: list[Any]) -> None:
-    module, _, name = function.partition(":")
+def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]) -> None:
     try:
-        for part in getattr(import_module(module), name)(*arguments):
+        for part in getattr(import_module(request["module"]), request["function"])(*arguments):
             _send(answers, json.dumps({"part": part}).encode())
         last: dict[str, Any] = {}
     except ChameleonError as problem:
@@ -242,14 +265,3 @@ def _answer(answers: IO[bytes], function: str, arguments: list[Any]) -> None:
         said = one_line(redact(f"{type(problem).__name__}: {problem}"), 200)
         last = {"error": ["InputError", f"cannot be read ({said})", "", _HINT]}
     _send(answers, json.dumps(last).encode())
-
-
-def _bound(memory: int) -> None:
-    """Let this process take so many bytes more than it has."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        pages = int(Path("/proc/self/statm").read_text().split()[5])
-        most = pages * os.sysconf("SC_PAGE_SIZE") + memory
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

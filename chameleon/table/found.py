@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded, build_table
@@ -65,6 +66,23 @@ class Unread:
 
 
 Finding = Found | LeftOut | Note | Unread
+_KINDS: Mapping[str, type[Finding]] = {kind.__name__: kind for kind in (Found, LeftOut, Note, Unread)}
+
+
+def finding_to_json(finding: Finding) -> dict[str, Any]:
+    """Return what was found as JSON."""
+    told = {name: getattr(finding, name) for name in finding.__dataclass_fields__}
+    if isinstance(finding, Found):
+        told |= {"table": finding.table.to_json(), "place": dict(finding.place)}
+    return {"kind": type(finding).__name__, **told}
+
+
+def finding_from_json(told: Mapping[str, Any]) -> Finding:
+    """Return what `finding_to_json` wrote."""
+    given = {key: value for key, value in told.items() if key != "kind"}
+    if "table" in given:
+        given["table"] = Table.from_json(given["table"])
+    return _KINDS[told["kind"]](**given)
 
 
 def tables_of(

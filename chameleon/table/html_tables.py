@@ -57,10 +57,11 @@ def parse_page(data: bytes) -> Any:
     return root
 
 
-def page_tables(data: bytes, origin: Origin) -> Iterator[Found | LeftOut]:
-    """Yield every table of a page that holds data, and why others do not; nested ones on their own.
+def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Iterator[Found | LeftOut]:
+    """Yield every table of a page that holds data, and why others do not, as they begin; nested ones too.
 
-    Each is called by its caption, else the heading above it, else the page's title.
+    Each is called by its caption, else the heading above it, else the page's title. `keep_notes` as in
+    `html_table`, and no table is called by more than its caption.
     """
     root = parse_page(data)
     title = next((text_of(each) for each in root.iter("title")), "")
@@ -74,7 +75,8 @@ def page_tables(data: bytes, origin: Origin) -> Iterator[Found | LeftOut]:
     for number in range(len(tables), 0, -1):  # the inner ones first, which are then taken out of the outer
         table, heading = tables[number - 1]
         where = f"{origin.name}, table {number}" + (f" below {shown(heading)}" if heading else "")
-        found.append(html_table(table, Origin(where, "row"), heading, title))
+        called = ("", "") if keep_notes else (heading, title)
+        found.append(html_table(table, Origin(where, "row"), *called, keep_notes=keep_notes))
         parent = table.getparent()
         if parent is not None:
             parent.set("data-holds-table", "yes")

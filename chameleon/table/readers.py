@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from chameleon.errors import InputError
 from chameleon.table.databases import (
@@ -15,7 +16,15 @@ from chameleon.table.databases import (
     server_tables,
     sqlite_tables,
 )
-from chameleon.table.found import Finding, Found, LeftOut, Note, Unread
+from chameleon.table.found import (
+    Finding,
+    Found,
+    LeftOut,
+    Note,
+    Unread,
+    finding_from_json,
+    finding_to_json,
+)
 from chameleon.table.html_tables import page_tables
 from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import (
@@ -52,6 +61,7 @@ _ALIASES = {**_BY_SUFFIX, **{name: name for name in _FORMATS}, "excel": "workboo
 _DATABASES = ("sqlite", "duckdb", "parquet")
 _AMBIGUOUS = (".db", ".db3")  # what is neither of SQLite nor of DuckDB is something else
 _GZIP = b"\x1f\x8b"
+_SHORT, _START = 1 << 20, 4096  # bytes of a text that is read in this process, and that tell what it is
 _MAGIC = {
     b"SQLite format 3\x00": "sqlite",
     b"PK\x03\x04": "workbook",
@@ -102,10 +112,38 @@ def tables_in(
 
     The content counts before the suffix. Files above CHAMELEON_MAX_TABLE_MB (64) megabytes are refused.
     Of a workbook or database, `sheet` reads that sheet or table alone and `first` the first that holds a
-    table: the others come as `Unread`. Raises `InputError` for a file that cannot be read, `MissingPackage`
-    where its reader is not installed.
+    table: the others come as `Unread`. All but short texts is read in a process of its own, with bounds on
+    memory and seconds. Raises `InputError` for a file that cannot be read, `MissingPackage` where its reader
+    is not installed.
     """
     name = name or ("the input" if isinstance(source, bytes) else printable(str(source)))
+    options: dict[str, Any] = {"format": format, "delimiter": delimiter, "sheet": sheet, "first": first}
+    if _is_short_text(source, name, _format_named(format)):
+        yield from read_tables(source, name, **options)
+        return
+    from chameleon.sandbox.bounded import called
+
+    place, data = ([], source) if isinstance(source, bytes) else ([str(source.absolute())], None)
+    for told in called(tables_as_json, *place, name, options, name=name, data=data):
+        yield finding_from_json(told)
+
+
+def tables_as_json(source: bytes | str, name: str, options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield as JSON what `tables_in` yields, of bytes or of the file at a path, in this process."""
+    place = Path(source) if isinstance(source, str) else source
+    return map(finding_to_json, read_tables(place, name, **options))
+
+
+def read_tables(
+    source: Path | bytes,
+    name: str,
+    *,
+    format: str | None = None,
+    delimiter: str = "",
+    sheet: str | None = None,
+    first: bool = False,
+) -> Iterator[Finding]:
+    """Yield what `tables_in` does, read in this process without bounds."""
     origin, has_table = Origin(name), False
     data = source if isinstance(source, bytes) else read_file(source, name)
     if data.startswith(_GZIP):
@@ -236,6 +274,24 @@ def _format_named(name: str | None) -> str:
     if key and key not in _ALIASES:
         raise InputError(f"no table format is called {name!r}", hint=f"There are: {', '.join(_FORMATS)}.")
     return _ALIASES[key] if key else ""
+
+
+def _is_short_text(source: Path | bytes, name: str, named: str) -> bool:
+    """Tell whether a file is so short and plain that it can do no harm; its reader tells what is wrong."""
+    if isinstance(source, bytes):
+        start, size = source[:_START], len(source)
+    else:
+        try:
+            status = source.stat()
+            if not stat.S_ISREG(status.st_mode):
+                return False
+            with source.open("rb") as file:
+                start, size = file.read(_START), status.st_size
+        except (OSError, ValueError):
+            return True
+    kind = "parquet" if start.startswith(b"PAR1") else _kind_of(start, name, named)
+    is_text = kind in ("csv", "tsv", "json", "jsonl", "markdown", "pipe") or (not kind and b"<" not in start)
+    return size <= _SHORT and is_text and not start.startswith(_GZIP)
 
 
 def _magic(data: bytes, known: Mapping[bytes, str]) -> str:

@@ -46,7 +46,10 @@ def sections(records: Iterable[Record]) -> list[Section]:
     titles: list[str] = []
     for block, following in zip(blocks, [*blocks[1:], []], strict=True):
         above = _titles_in(block)
-        if not found and _is_preamble(block, following):
+        # Lines of a name and a value above a wider table, such as the date of an export.
+        is_narrow = len(block) <= _MOST_TITLES and all(_filled(cells) <= 2 for _, cells in block)
+        head = following[_titles_in(following) % len(following)][1] if following else []
+        if not found and is_narrow and _filled(head) >= 3:
             titles += _lines(block)
         elif above == len(block):  # lines alone: notes to the table above, or titles of the one below
             if found and not following:
@@ -74,12 +77,6 @@ def _titles_in(block: Sequence[Record]) -> int:
         names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1
         return 0 if names_a_column else above
     return above
-
-
-def _is_preamble(block: Sequence[Record], following: Sequence[Record]) -> bool:
-    """Tell whether these are lines of a name and a value, such as the date of an export."""
-    narrow = len(block) <= _MOST_TITLES and all(_filled(cells) <= 2 for _, cells in block)
-    return narrow and bool(following) and _filled(following[_titles_in(following) % len(following)][1]) >= 3
 
 
 def _take_notes(section: Section) -> None:

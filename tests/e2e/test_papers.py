@@ -133,6 +133,7 @@ def test_a_short_text_is_no_paper(tmp_path: Path, command: Command) -> None:
     assert done.code == 0 and "Answer: 900 EUR\n" in done.out and "From:" not in done.out
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_without_the_package_a_pdf_says_what_to_install(
     papers: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from chameleon.errors import Declined, InputError
 from chameleon.sandbox.bounded import Bounds, called, end_all
+from tests.sandbox import hostile_readers
 
-HOSTILE = "tests.sandbox.hostile_readers"
 SHORT = Bounds(part=0.5, total=2.0, memory=200 << 20)
 
 
 def call(name: str, *arguments: Any, bounds: Bounds = SHORT, data: bytes | None = None) -> list[Any]:
-    return list(called(f"{HOSTILE}:{name}", *arguments, name="a.pdf", data=data, bounds=bounds))
+    return list(called(getattr(hostile_readers, name), *arguments, name="a.pdf", data=data, bounds=bounds))
 
 
 JSON = st.recursive(
@@ -60,7 +60,7 @@ def test_what_takes_too_much_or_fails_is_told_in_one_line(name: str, arguments: 
 def test_our_own_errors_stay_and_what_came_before_is_kept() -> None:
     found = []
     with pytest.raises(Declined, match=r"a\.csv: not to be had\. Do this\."):
-        for part in called(f"{HOSTILE}:raises", "ours", name="b"):
+        for part in called(hostile_readers.raises, "ours", name="b"):
             found.append(part)
     assert found == [1]
 
@@ -76,7 +76,7 @@ def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_
     assert call("takes", 150) == call("takes", 150) == [150 << 20]
     with ThreadPoolExecutor(3) as pool:
         assert list(pool.map(lambda n: call("echo", n), range(20))) == [[n] for n in range(20)]
-    next(unfinished := called(f"{HOSTILE}:never", name="a"))
+    next(unfinished := called(hostile_readers.never, name="a"))
     unfinished.close()  # type: ignore[attr-defined]
     assert call("echo", 1) == [1]
 
@@ -84,14 +84,17 @@ def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_
 def test_seconds_begin_anew_with_each_part_and_while_nobody_waits() -> None:
     assert call("slowly", 3, 0.3) == [0, 1, 2]
     assert call("goes_on") == [1]
-    for _ in called(f"{HOSTILE}:slowly", 3, 0.1, name="a", bounds=SHORT):
+    for _ in called(hostile_readers.slowly, 3, 0.1, name="a", bounds=SHORT):
         time.sleep(0.7)
 
 
 def test_a_process_is_told_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-open-sesame-12345")
-    monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", "7")
     end_all()
-    environment = call("tells")[0]
-    assert "OPENAI_API_KEY" not in environment and environment["CHAMELEON_MAX_TABLE_MB"] == "7"
+    for limit in ("7", "8"):
+        monkeypatch.setenv("CHAMELEON_MAX_TABLE_MB", limit)
+        environment = call("tells")[0]
+        assert "OPENAI_API_KEY" not in environment and environment["CHAMELEON_MAX_TABLE_MB"] == limit
+    monkeypatch.delenv("CHAMELEON_MAX_TABLE_MB")
+    assert "CHAMELEON_MAX_TABLE_MB" not in call("tells")[0]
     assert threading.active_count() < 20

@@ -82,6 +82,7 @@ def test_what_a_program_has_not_yet_written_into_the_file_is_read_too(tmp_path: 
         assert read(tmp_path / "x.db")[0] == {"t": [["a"], ["1"], ["2"]]}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_view_without_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(databases, "SECONDS", 0.3)
     script = f"CREATE VIEW v AS {ENDLESS}; CREATE TABLE t (a INT); INSERT INTO t VALUES (1);"
@@ -92,6 +93,7 @@ def test_a_view_without_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert list(tables) == ["t"] and "takes more than 0.3 s" in endless.why
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_table_that_is_too_large_is_left_out_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 60000) SELECT n, n AS m FROM r"
@@ -154,6 +156,7 @@ def test_a_parquet_file_whose_name_stands_for_others(tmp_path: Path) -> None:
     assert read_table(tmp_path / "a.parquet").rows == (("1", "it's"),)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_missing_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1PAR1")
     for package, source in (("duckdb", str(tmp_path / "x.parquet")), ("sqlalchemy", "postgresql://u:pw@h/d")):

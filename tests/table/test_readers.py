@@ -16,10 +16,12 @@ from chameleon.errors import ChameleonError, InputError
 from chameleon.table import (
     Table,
     choose_table,
+    found,
     read_table,
     read_table_bytes,
     read_table_stream,
     read_table_text,
+    readers,
 )
 
 FRUIT = Table(["Fruit", "Price"], [["Apple", "$1,200.50"], ["Pear, ripe", ""]])
@@ -220,6 +222,23 @@ def test_binary_files(data: bytes, kind: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_table(path)
     assert str(path) in str(caught.value) and kind in str(caught.value)
+
+
+def test_what_is_found_is_the_same_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """Large and packed files are read there: tables, notes, and what is left out."""
+    page = "<table><caption>Pears</caption><tr><th>Sort<th>Price<tr><td>Abb\u00e9<td>3</table><table></table>"
+    for name, data in (
+        ("a.html", page.encode()),
+        ("b.csv.gz", gzip.compress("Sort;Preis\nBirne\u00e9;3\n".encode("cp1252"))),
+        ("c.json.gz", gzip.compress(b'{"good": [{"a": 1}], "bad": [{"a": 1}, 2]}')),
+        ("d.csv", b"a,b\n" + b"1,2\n" * 300_000),
+    ):
+        (path := tmp_path / name).write_bytes(data)
+        here = list(readers.read_tables(path, name))
+        assert list(readers.tables_in(path, name)) == list(readers.tables_in(data, name)) == here
+        told = readers.tables_as_json(data, name, {})
+        assert [found.finding_from_json(json.loads(json.dumps(each))) for each in told] == here
+        assert any(isinstance(each, found.Found) for each in here) and (len(here) > 1) == (name < "d")
 
 
 def test_what_gzip_packs_is_read_within_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,6 +163,7 @@ def test_every_cut_or_changed_workbook_is_refused_in_one_line() -> None:
                 assert "\n" not in str(error)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbooks, "MAX_UNPACKED_BYTES", 10_000_000)
     buffer = io.BytesIO(workbook(("S", [["a"], [1]])))
@@ -173,6 +174,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
         read_table_bytes(buffer.getvalue())
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_without_calamine_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(MissingPackage, match=r"pip install python-calamine"):
