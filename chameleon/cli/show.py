@@ -17,6 +17,7 @@ from chameleon.text import harmless
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
+_MOST_SHOWN = 500  # characters of a passage; --json has all
 _INDENT = "     "
 _LONGEST = 12
 _MOST_ITEMS, _MOST_TABLES = 6, 4
@@ -85,7 +86,7 @@ class RunPage:
     def _nearest(self, passages: Any) -> None:
         """Print passages that may answer, each with its place."""
         for passage in passages or ():
-            text = harmless(" ".join(str(passage.get("text", "")).split()))
+            text = harmless(textwrap.shorten(str(passage.get("text", "")), _MOST_SHOWN, placeholder=" …"))
             shown = textwrap.indent(textwrap.fill(text, self.width - len(_INDENT)), _INDENT)
             self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}")
 

@@ -291,6 +291,8 @@ def _is_short_text(source: Path | bytes, name: str, named: str) -> bool:
             return True
     kind = "parquet" if start.startswith(b"PAR1") else _kind_of(start, name, named)
     is_text = kind in ("csv", "tsv", "json", "jsonl", "markdown", "pipe") or (not kind and b"<" not in start)
+    if size > limit_in_bytes():  # which is told at once
+        return True
     return size <= _SHORT and is_text and not start.startswith(_GZIP)
 
 

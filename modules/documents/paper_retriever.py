@@ -14,7 +14,7 @@ from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
 from chameleon.text import estimated_tokens
 
-_NEAREST = 3  # how many a declined run shows
+_NEAREST = 8  # how many a declined run shows
 _COMPARED = 400  # characters of a passage whose meaning is compared with that of the question
 _BY_MEANING = (
     "No word of the question stands in the paper: these passages are near to it by embeddings alone."
@@ -98,7 +98,11 @@ class PaperRetriever(Module):
             "kept": told,
             "of": len(passages),
             "passages": [passages[place] for place in shown],
-            "nearest": [passage_source(passages[place], shown.index(place) + 1) for place in kept[:_NEAREST]],
+            "nearest": [
+                passage_source(passages[place], shown.index(place) + 1)
+                | {"text": str(passages[place]["text"])}
+                for place in kept[:_NEAREST]
+            ],
         }
         return found | ({"note": note} if note else {})
 

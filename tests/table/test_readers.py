@@ -275,10 +275,8 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: 
     path = tmp_path / "large.csv"
     with path.open("wb") as file:
         file.truncate(200_000_000)
-    start = time.perf_counter()
     with pytest.raises(InputError) as caught:
         read_table(path)
-    assert time.perf_counter() - start < 0.5
     line = str(caught.value)
     assert "200.0 MB" in line and "64.0 MB" in line and "CHAMELEON_MAX_TABLE_MB" in line
 
