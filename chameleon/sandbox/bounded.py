@@ -31,7 +31,7 @@ class Bounds(NamedTuple):
     as Linux does.
     """
 
-    part: float = 20.0
+    part: float = 15.0
     total: float = 300.0
     memory: int = 1 << 30
 
