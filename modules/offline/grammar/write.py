@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -93,6 +92,12 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
     variable `table` (see `Table.to_program_input`). Raises `Declined`, with the words that were not
     understood, for every question that is not understood in full.
     """
+    if table.cells > _MOST_CELLS:
+        raise Declined(
+            f"the table has {len(table.rows):,} rows of {len(table.header)} cells, "
+            "more than a program can read in its time",
+            hint=f"Keep the rows or columns that are asked about: {_MOST_CELLS:,} cells at most.",
+        )
     given = problem(question, table, choices, unit)
     if not given.words or not table.rows:
         raise Declined("there is no question to read" if not given.words else "the table has no rows")
@@ -110,7 +115,8 @@ def write_program(question: str, table: Table, choices: Sequence[str] = (), unit
             continue
         unread = given.unread(draft)
         if not unread:
-            _require_runnable(draft.code, given.table)
+            if len(draft.code) > _LONGEST_PROGRAM:
+                raise Declined("the answer needs more of the table's values than a program can hold")
             return Program(draft.code, draft.reading, draft.columns)
         drafts.append((draft, unread))
     raise _refusal(given, drafts, refusal)
@@ -123,18 +129,6 @@ def _families(table: Table) -> tuple[Family, ...]:
     if tally(table) is not None:
         return (frequencies.read_frequencies,)
     return FAMILIES
-
-
-def _require_runnable(code: str, table: Table) -> None:
-    """Raises `Declined` for a program that the sandbox would refuse for its length, or not end in time."""
-    if len(code) > _LONGEST_PROGRAM:
-        raise Declined("the answer needs more of the table's values than a program can hold")
-    if table.cells > _MOST_CELLS and re.search(r"\btable\b", code):
-        raise Declined(
-            f"the table has {len(table.rows):,} rows of {len(table.header)} cells, "
-            "more than a program can read in its time",
-            hint=f"Keep the rows or columns that are asked about: {_MOST_CELLS:,} cells at most.",
-        )
 
 
 # The sandbox takes programs up to 256 KiB, and by default runs them for 2 seconds.
