@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from chameleon.documents.parts import UNREAD_PAGE
 from chameleon.documents.passages import Passage, passage_from_json, passage_to_json
 
 _log = logging.getLogger("chameleon")
@@ -26,7 +27,8 @@ def kept(data: bytes, kind: str, read: Callable[[], list[Passage]]) -> list[Pass
     """Return what was read of these bytes before, else read it and keep it.
 
     `CHAMELEON_DOCUMENTS` is the folder, or "off"; else it is in `~/.cache/chameleon`. Where nothing can be
-    written a warning is logged; a damaged entry is read as none.
+    written a warning is logged; a damaged entry is read as none. A document is not kept as long as a page of
+    it could not be read: another time there may be an engine, or time.
     """
     place = os.environ.get("CHAMELEON_DOCUMENTS", "").strip()
     if place.lower() == "off":
@@ -40,6 +42,8 @@ def kept(data: bytes, kind: str, read: Callable[[], list[Passage]]) -> list[Pass
         found = []
     if not found:
         found = read()
+        if any(UNREAD_PAGE in passage["text"] for passage in found):
+            return found
         try:
             _write(entry, found)
         except OSError as problem:

@@ -23,15 +23,7 @@ from chameleon.errors import InputError
 from chameleon.markup import require_lxml
 
 MAX_UNPACKED = 100_000_000
-_UNREAD = {
-    "del",
-    "moveFrom",
-    "Fallback",
-    "annotation",
-    "tracked-changes",
-    "table-of-content",
-    "note-citation",
-}
+_UNREAD = set("del moveFrom Fallback annotation tracked-changes table-of-content note-citation".split())
 _BREAKS = {"br": "<br>", "cr": "<br>", "line-break": "<br>", "tab": " ", "s": " ", "noBreakHyphen": "-"}
 _LATER = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
 """What stands inside a paragraph, and is read after it."""

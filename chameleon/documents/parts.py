@@ -10,6 +10,10 @@ BY_LETTERS = 13
 """The level of a heading that only bold letters show: below "Item 7", above "7 Notice"."""
 
 
+UNREAD_PAGE = "[This page is a picture that was not read"
+"""How the text begins that stands for such a page: what is read of the document is not all of it."""
+
+
 class Part(NamedTuple):
     """A heading (its `level` is 1 or more, 1 outermost), a paragraph (0) or a table.
 

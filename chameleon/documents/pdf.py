@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from chameleon.documents.parts import Part
+from chameleon.documents.parts import UNREAD_PAGE, Part
 from chameleon.documents.pdf_headings import headings_of
 from chameleon.documents.pdf_lines import (
     CAPTION,
@@ -119,15 +119,13 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
         engine = shared_engine("auto", ())
     except MissingPackage as problem:
         if has_text:
-            return dict.fromkeys(
-                numbers, "[This page is a picture, and no engine that reads it is installed.]"
-            )
+            return dict.fromkeys(numbers, f"{UNREAD_PAGE}: no engine for it is installed.]")
         what = "the pages of the PDF are pictures, and no engine that reads them is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
     texts, begin = dict[int, str](), time.monotonic()
     for number in numbers:
         if time.monotonic() - begin > _SCAN_SECONDS:
-            texts[number] = "[This page is a picture that was not read: there are too many of them.]"
+            texts[number] = f"{UNREAD_PAGE}: there are too many of them.]"
             continue
         page = pdf[number]
         scale = min(4.0, _SCAN_SIDE / max(page.get_width(), page.get_height(), 1))

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chameleon.documents.kept import kept
+from chameleon.documents.parts import UNREAD_PAGE
 from chameleon.documents.reading import documents_of, read_passages, text_passages
 from chameleon.errors import InputError
 from chameleon.table import Table
@@ -233,11 +235,17 @@ def test_what_was_read_is_kept_by_digest(
     (entry,) = (tmp_path / "kept").iterdir()
     assert entry.stat().st_mode & 0o777 == 0o600
     with monkeypatch.context() as without:
-        without.setattr("chameleon.documents.reading.parts_of", None)  # a second question reads nothing
+        without.setattr("chameleon.sandbox.bounded.called", None)  # a second question reads nothing
         again = read_passages(filing(), "b.html")
     assert again == [{**each, "file": "b.html"} for each in first] and any("table" in each for each in again)
     entry.write_bytes(spoil(entry.read_bytes()))
     assert read_passages(filing(), "a.html") == first
+
+
+def test_what_lacks_a_page_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAMELEON_DOCUMENTS", str(tmp_path))
+    answers = [[{"title": "", "text": text}] for text in (f"{UNREAD_PAGE}: too many.]", "Fees", "Dues")]
+    assert [kept(b"%PDF", "pdf", lambda n=n: answers[n]) for n in range(3)] == [*answers[:2], answers[1]]
 
 
 def test_passages_and_whole_tables_for_an_index(tmp_path: Path) -> None:
