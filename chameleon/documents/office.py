@@ -23,7 +23,7 @@ from chameleon.errors import InputError
 from chameleon.markup import require_lxml
 
 MAX_UNPACKED = 100_000_000
-_UNREAD = set("del moveFrom Fallback annotation tracked-changes table-of-content note-citation".split())
+_UNREAD = re.compile("del|moveFrom|Fallback|annotation|tracked-changes|table-of-content|note-citation")
 _BREAKS = {"br": "<br>", "cr": "<br>", "line-break": "<br>", "tab": " ", "s": " ", "noBreakHyphen": "-"}
 _LATER = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
 """What stands inside a paragraph, and is read after it."""
@@ -172,7 +172,7 @@ class _Writer:
     def element(self, element: Any) -> None:
         """Write an element by its name."""
         tag = _tag(element)
-        if tag in _UNREAD:
+        if _UNREAD.fullmatch(tag):
             return
         if self._in_paragraph and tag in _LATER:
             self._later.append(self._notes.pop(f"{tag}{_own(element, 'id')}", element))
@@ -322,7 +322,7 @@ def _below(element: Any, name: str) -> Iterator[Any]:
     for child in element:
         if _tag(child) == name:
             yield child
-        elif _tag(child) not in _UNREAD:
+        elif not _UNREAD.fullmatch(_tag(child)):
             yield from _below(child, name)
 
 
