@@ -153,6 +153,12 @@ def plans_at(place: int, state: State) -> tuple[tuple[Plan, ...], int]:
     return tuple(found), current
 
 
+def state_at(place: int, state: State) -> State:
+    """Return the state as the planner at a place sees it: its own plans, as it made them, its own failure."""
+    plans, last = plans_at(place, state)
+    return replace(state, plans=plans, failure=state.failure if last == place else None)
+
+
 def next_plan(state: State, inventory: Inventory) -> Plan:
     """Ask the inventory's planner; refuse its plan, with the reason, where it breaks a rule.
 

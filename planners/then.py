@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, ask, plans_at
+from chameleon.planner import Planner, ask, plans_at, state_at
 from chameleon.state import Plan, State
 
 
@@ -28,17 +28,11 @@ class Then(Planner):
     def handles_failure(self, state: State) -> bool:
         """Return whether the planner whose plan failed wants to be asked again."""
         turn = plans_at(0, state)[1]
-        return self.planners[turn].handles_failure(_own(state, turn))
+        return self.planners[turn].handles_failure(state_at(turn, state))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):
-            plan = ask(planner, _own(state, position), inventory)
+            plan = ask(planner, state_at(position, state), inventory)
             if plan.steps or plan.refused:
                 return replace(plan, path=(position, *plan.path))
         return Plan((), self.name)
-
-
-def _own(state: State, position: int) -> State:
-    """Return the state with this planner's own plans, as it made them, and its own failure."""
-    plans, turn = plans_at(position, state)
-    return replace(state, plans=plans, failure=state.failure if turn == position else None)

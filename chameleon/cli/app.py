@@ -86,7 +86,7 @@ def plan(question: QuestionOptions, json: bool = JSON) -> int:
 def index(
     options: ModelOptions,
     sources: list[Path] = argument(
-        "FOLDER|FILE…", "CSV, TSV, Excel, Parquet, JSON, HTML, Markdown, SQLite or DuckDB."
+        "FOLDER|FILE…", "Tables, databases, PDF, office files, pages, texts and scans."
     ),
     out: Path = option(
         "-o", default=MISSING, metavar="INDEX", help="The index; one that is there is added to."
@@ -99,7 +99,7 @@ def index(
     ),
     json: bool = JSON,
 ) -> int:
-    """Put every table of files and folders into an index, for `ask --index`.
+    """Put all tables and texts of files and folders into an index, for `ask --index`.
 
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """

@@ -1,4 +1,4 @@
-"""`chameleon index`: the tables of files and folders into an index."""
+"""`chameleon index`: the tables and texts of files and folders into an index."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def index_tables(
     if not as_json:
         with suppress(InputError):  # told below
             if named := settings_at(out, spec).embeddings:
-                echo(f"Each new table is embedded by {harmless(named['name'])}: {_EMBEDDED}")
+                echo(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
     with recording(Meter()) as recorder, Progress("file") as progress:
 
         def show(done: int, total: int, name: str) -> None:
@@ -58,7 +58,7 @@ def index_tables(
     if summary.faults:
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)
-    return 0 if summary.files or summary.unchanged else 1
+    return 0 if summary.files or summary.unchanged or summary.vanished else 1
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
@@ -83,7 +83,9 @@ def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
 
 def in_words(summary: Summary) -> str:
     """Say what was done, in a few lines."""
-    read = f"Read {counted(summary.tables, 'table')} with {counted(summary.rows, 'row')}"
+    tables = f"{counted(summary.tables, 'table')} with {counted(summary.rows, 'row')}"
+    texts = [counted(summary.passages, "passage")] * bool(summary.passages)
+    read = f"Read {' and '.join([tables] * bool(summary.tables) + texts)}"
     done = f"{read} in {counted(summary.files, 'file')}" if summary.files else "Nothing new to read"
     lines = [f"{done}, {summary.seconds:.1f} s."]
     if summary.damaged:
@@ -95,12 +97,15 @@ def in_words(summary: Summary) -> str:
     if layout := len(summary.left_out) - len(summary.faults):
         lines.append(f"Skipped, as layout of a page: {counted(layout, 'table')}.")
     if summary.without:
-        lines.append(f"Without a table: {counted(summary.without, 'file')}.")
+        lines.append(f"Without a table or text: {counted(summary.without, 'file')}.")
     lines += _first([f"Note: {harmless(f'{note.where} {note.what}')}." for note in summary.notes])
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
         lines.append(f"Skipped, as other kinds: {kinds}.")
-    lines.append(f"The index {harmless(str(summary.index))} holds {counted(summary.held, 'table')}.")
+    held = " and ".join(
+        counted(count, kind) for kind, count in summary.held.items() if count or kind == "table"
+    )
+    lines.append(f"The index {harmless(str(summary.index))} holds {held}.")
     return "\n".join(lines)
 
 
@@ -116,6 +121,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "index": str(summary.index),
         "tables": summary.tables,
         "rows": summary.rows,
+        "passages": summary.passages,
         "files": summary.files,
         "without": summary.without,
         "unchanged": summary.unchanged,
@@ -124,7 +130,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "layout": [{"where": one.where, "why": one.why} for one in summary.left_out if not one.is_fault],
         "warnings": [{"where": one.where, "why": one.why} for one in summary.faults],
         "notes": [{"where": note.where, "what": note.what} for note in summary.notes],
-        "held": summary.held,
+        "held": {f"{kind}s": count for kind, count in summary.held.items()},
         "damaged": summary.damaged,
         "seconds": round(summary.seconds, 3),
     }

@@ -140,7 +140,7 @@ class QuestionOptions(ModelOptions):
     image: list[str] | None = option(metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")
     text: list[str] | None = option(metavar="FILE|-", help="A text, a page or a PDF to answer from.")
     index: Path | None = option(
-        metavar="INDEX", help="The tables to answer from, as `chameleon index` made it."
+        metavar="INDEX", help="The tables and texts to answer from, as `chameleon index` made it."
     )
     choices: str | None = option(metavar='"A;B"', help="Options to choose from.")
     unit: str | None = option(metavar="U", help="The unit that a number is meant in; nothing is converted.")

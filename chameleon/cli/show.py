@@ -84,10 +84,17 @@ class RunPage:
             echo(f"chameleon: {harmless(str(error))}", err=True)
 
     def _nearest(self, passages: Any) -> None:
-        """Print passages that may answer, each with its place."""
+        """Print passages, and tables, that may answer, each with its place."""
         for passage in passages or ():
-            text = harmless(textwrap.shorten(str(passage.get("text", "")), _MOST_SHOWN, placeholder=" …"))
-            shown = textwrap.indent(textwrap.fill(text, self.width - len(_INDENT)), _INDENT)
+            text, width = str(passage.get("text", "")), self.width - len(_INDENT)
+            if "passage" in passage:
+                text = textwrap.shorten(harmless(text), _MOST_SHOWN, placeholder=" …")
+                lines = textwrap.wrap(text, width)
+            else:  # the first rows of a table
+                lines = [
+                    textwrap.shorten(harmless(line), width, placeholder=" …") for line in text.splitlines()
+                ]
+            shown = textwrap.indent("\n".join(lines), _INDENT)
             self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}")
 
     def _by_model(self, calls: Sequence[Call]) -> None:
@@ -275,9 +282,8 @@ def _place(source: Mapping[str, Any]) -> str:
         parts = [str(source["file"]), *([str(source["heading"])] if "heading" in source else [])]
         return ", ".join([*parts, *(f"{key} {source[key]}" for key in ("page", "table") if key in source)])
     name = str(source.get("file") or source.get("table") or "a table")
-    for kind in ("sheet", "heading"):
-        if kind in source:
-            return f"{name}, {kind} {source[kind]}"
+    if place := [f"{kind} {source[kind]}" for kind in ("sheet", "heading", "page") if kind in source]:
+        return ", ".join([name, *place])
     whole_file = str(source.get("id")) == name  # the file holds that one table
     return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
 

@@ -10,14 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of
-from chameleon.documents.table_documents import file_documents
+from chameleon.documents.file_documents import file_documents
+from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of, unread_entry
 from chameleon.documents.walking import Walk, require_file
 from chameleon.errors import ChameleonError, InputError
 from chameleon.retrieval.build import Build, clear
-from chameleon.retrieval.document import Document
+from chameleon.retrieval.document import Document, Kind
 from chameleon.retrieval.engine import Damaged
-from chameleon.retrieval.index import Index
+from chameleon.retrieval.index import KINDS, Index
 from chameleon.retrieval.make import Spec, settings_at
 from chameleon.retrieval.manifest import LEDGER, VECTORS, is_index
 from chameleon.table.databases import address_name, is_address
@@ -31,17 +31,17 @@ Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
 
 _DAMAGED = (
-    "is damaged, so every file was read again. Tables of files that are gone by now stay in the index: to be "
-    "without them, build it again in another folder"
+    "is damaged, so every file was read again. What the index has of files that are gone by now stays: to be "
+    "without it, build it again in another folder"
 )
 
 
 @dataclass
 class Summary:
-    """What was done: counts of files, tables and rows, and everything that is left out, with the reason.
+    """What was done: counts of what was read, and everything that is left out, with the reason.
 
-    `files` are those read that have tables, `without` those that have none, `others` files of other kinds;
-    `notes` are how some of those read were read.
+    `files` are those read that hold something, `without` those that hold nothing, `others` files of other
+    kinds; `notes` are how some of those read were read. `held` is what the index holds now, by kind.
     """
 
     index: Path
@@ -51,10 +51,11 @@ class Summary:
     vanished: int = 0
     tables: int = 0
     rows: int = 0
+    passages: int = 0
     others: Counter[str] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    held: int = 0
+    held: Counter[Kind] = field(default_factory=Counter)
     damaged: str = ""
     seconds: float = 0.0
 
@@ -76,15 +77,15 @@ def index_files(
     progress: Progress | None = None,
     with_summaries: Summaries | None = None,
 ) -> Summary:
-    """Put the tables of these files, and of the files in these folders, into the index `out`.
+    """Put the tables and texts of these files, and of the files in these folders, into the index `out`.
 
     What is there already is added to: files with the size and time of change, or else the bytes, that they
-    had are not read again; the tables of a changed file take the place of its old ones, and those of a file
-    that is gone from one of the folders are taken out. `retriever` says what will search the index, "auto"
+    had are not read again; what a changed file holds takes the place of what it held, and what a file held
+    that is gone from one of the folders is taken out. `retriever` says what will search the index, "auto"
     for a new one. `with_summaries` has a model describe every table that is read; files that were indexed
     without are read again. What cannot be read or described is told of in the summary. Raises `InputError`
-    when there is no table, for another retriever than the index was built for, and as `build_index` and
-    `with_summaries` do.
+    when there is nothing to index, for another retriever than the index was built for, and as `build_index`
+    and `with_summaries` do.
 
     Of an index that is damaged, vectors are made anew, and all else is built anew of the sources; `damaged`
     of the summary says why. Raises `InputError` where it holds files that are not among them.
@@ -126,7 +127,9 @@ def _indexed(
     documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
     first = next(documents, None)
     if first is None and not is_index(out):
-        raise InputError("no table was found", where=", ".join(map(str, sources)), hint=_most_of(summary))
+        raise InputError(
+            "no table and no text was found", where=", ".join(map(str, sources)), hint=_most_of(summary)
+        )
     with Build(out, settings) as build:
         ledger.require_current(out)
         build.add(chain([first], documents) if first else ())
@@ -142,7 +145,8 @@ def _indexed(
             intended.save(out)  # should the process die now, the next run knows what it may find
         build.commit()
         ledger.save(out)
-    summary.held = len(Index.open(out))
+    index = Index.open(out)
+    summary.held = Counter({kind: index.count(kind) for kind in KINDS})
     summary.seconds = time.monotonic() - begun
     return summary
 
@@ -176,30 +180,36 @@ class _Reading:
                     continue
                 digest = digest_of(path)
             except OSError as problem:
-                self._fault(InputError(f"cannot be read ({problem.strerror or problem})"), path, name)
+                stays = "; what the index has of it stays" if old and old.ids else ""
+                why = f"cannot be read ({problem.strerror or problem}){stays}"
+                self.summary.left_out.append(LeftOut(name, why))
                 continue
             if old and is_done and old.digest == digest:
                 self.ledger.entries[str(path)] = replace(old, stamp=stamp)
                 self._keep(old)
                 continue
             ids: list[str] = []
-            before = len(self.summary.left_out)
+            before, error = len(self.summary.left_out), None
             try:
                 for document in self._read(path, name):
                     ids.append(document.id)
                     yield document
                     if len(ids) % 50 == 0:
-                        self.progress(number, len(self.files), f"{name}, table {len(ids):,}")
-            except ChameleonError as error:
-                self.summary.left_out.append(LeftOut.of(error, name))
-            except Exception as error:  # a file may be damaged in ways that its reader does not know
-                said = shown(f"{type(error).__name__}: {error}".removesuffix(": "), 100)
-                self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
+                        self.progress(number, len(self.files), f"{name}, {document.kind} {len(ids):,}")
+            except ChameleonError as problem:
+                error = LeftOut.of(problem, name)
+            except Exception as problem:  # a file may be damaged in ways that its reader does not know
+                said = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
+                error = LeftOut(name, f"cannot be read ({said})")
+            if error is not None:
+                lost = len(set(old.ids).difference(ids)) if old else 0
+                out = f"; what was read of it before ({lost:,}) is taken out" if lost else ""
+                self.summary.left_out.append(replace(error, why=f"{error.why}{out}"))
             left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
             self._forget(path, ids)
             if ids or not any(is_fault for _, _, is_fault in left_out):
                 entry = Entry(name, stamp, digest, ids, left_out, self.summarises)
-                self.ledger.entries[str(path)] = entry
+                self.ledger.entries[str(path)] = unread_entry(entry) if error else entry
             if ids and old and old.summarised and not self.summarises:
                 self.summary.notes.append(Note(name, "had summaries, and is indexed without"))
             self.summary.files += bool(ids)
@@ -222,19 +232,17 @@ class _Reading:
                 self.summary.notes.append(found)
                 continue
             self._owners[found.id] = key
-            assert found.table is not None
-            self.summary.tables += 1
-            self.summary.rows += len(found.table.rows)
+            if found.table is None:
+                self.summary.passages += 1
+            else:
+                self.summary.tables += 1
+                self.summary.rows += len(found.table.rows)
             yield found
 
     def _keep(self, entry: Entry) -> None:
         """The file is as it was, and so is what it lacks."""
         self.summary.unchanged += 1
         self.summary.left_out += [LeftOut(*one) for one in entry.left_out]
-
-    def _fault(self, error: ChameleonError, path: Path, name: str) -> None:
-        self.summary.left_out.append(LeftOut.of(error, name))
-        self._forget(path, [])
 
     def _forget(self, path: Path, ids: Sequence[str]) -> None:
         """What the file held before and does not hold any more."""
@@ -301,5 +309,5 @@ def _most_of(summary: Summary) -> str:
         kinds = ", ".join(f"{count} {kind}" for kind, count in summary.others.most_common(5))
         return f"There are: {printable(kinds)}."
     if summary.without:
-        return "There are only files without a table."
+        return "There are only files without a table or a text."
     return "The folder is empty." if not summary.left_out else ""

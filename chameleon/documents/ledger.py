@@ -16,8 +16,8 @@ from chameleon.errors import InputError
 from chameleon.retrieval.manifest import LEDGER, failed, is_index, replace_json
 from chameleon.table.records import printable
 
-FORMAT = 2
-"""Raised when the readers come to give other tables for the same file: then each is read again."""
+FORMAT = 3
+"""Raised when the readers come to give other documents for the same file: then each is read again."""
 
 _BESIDE = ("", "-wal", "-journal")  # what SQLite keeps beside a database counts as part of it
 _RECENT = 2_000_000_000
@@ -29,7 +29,7 @@ Stamp = list[list[int]]
 class Entry:
     """A file: how the index calls it, its size and time of change, its digest, its documents, what it lacks.
 
-    `left_out` has place, reason and `is_fault` of each part that gave no table, to be told of again;
+    `left_out` has place, reason and `is_fault` of each part that was not read, to be told of again;
     `summarised` says whether a model has described all its tables.
     """
 
@@ -79,7 +79,7 @@ class Ledger:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return cls(version=version, is_damaged=True)
         if data["format"] != FORMAT or not is_index(index):  # the names stay, so that the ids do
-            entries = {name: _unread(entry) for name, entry in entries.items()}
+            entries = {name: unread_entry(entry) for name, entry in entries.items()}
         return cls(entries, retriever, version)
 
     def require_current(self, index: Path) -> None:
@@ -108,7 +108,7 @@ class Ledger:
                 continue
             both = [entry for entry in (old, new) if entry]
             ids = dict.fromkeys(id for entry in both for id in entry.ids)
-            entries[path] = _unread(replace(both[-1], ids=list(ids)))
+            entries[path] = unread_entry(replace(both[-1], ids=list(ids)))
         return Ledger(entries, self.retriever)
 
     def name_for(self, path: Path, relative: Path) -> str:
@@ -121,7 +121,7 @@ class Ledger:
         return found
 
 
-def _unread(entry: Entry) -> Entry:
+def unread_entry(entry: Entry) -> Entry:
     """The file as one that has to be read again."""
     return replace(entry, stamp=[], digest="", left_out=[])
 

@@ -14,6 +14,7 @@ from chameleon.table import Table, to_text
 
 MAX_TEXT = 5_000_000
 LENGTH = 1_200  # characters, some 200 words: enough for a clause, few enough for several in a prompt
+SEPARATOR = " > "  # between the headings of a title
 _LONGEST_CAPTION = 200  # characters of it in a title; the rest is in the text
 _END = re.compile(r"(?<=[.!?;])\s+|\n")
 
@@ -50,7 +51,7 @@ def passages_of(parts: Iterable[Part], name: str) -> list[Passage]:
 
 def _passages(section: Section) -> Iterator[Passage]:
     """A section's paragraphs, several short ones of a page together, and each table by itself."""
-    title, held, page, size = " > ".join(section.headings), list[str](), section.page, 0
+    title, held, page, size = SEPARATOR.join(section.headings), list[str](), section.page, 0
     for part in [*section.parts, Part("")]:
         text = "" if isinstance(part.content, Table) else part.content.strip()
         if held and (not text or size + len(text) > LENGTH or part.page != page):
@@ -84,7 +85,7 @@ def _table_passages(section: Section, table: Table, page: int | None) -> Iterato
             above = f"{caption}\n" if shown != caption and not begin else ""
             text = above + to_text(rows, style="pipe")
             held = {"table": rows, "rows": list(range(begin + 1, number + 1))}
-            yield _passage(" > ".join(names), text, page) | held
+            yield _passage(SEPARATOR.join(names), text, page) | held
             begin, size = number, 0
         size += length
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,8 +13,8 @@ from chameleon.documents.outline import sections_of
 from chameleon.documents.parts import Part
 from chameleon.documents.passages import Passage, passage_from_json, passage_to_json, passages_of
 from chameleon.errors import InputError
-from chameleon.retrieval.document import Document
-from chameleon.table import Table
+from chameleon.table.records import Origin
+from chameleon.table.text_files import decode
 
 MAX_BYTES, MAX_TEXT_BYTES = 50_000_000, 1_000_000
 LONG = 20_000
@@ -133,42 +132,16 @@ def is_document(text: str) -> bool:
 
 def decoded_text(data: bytes, where: str) -> str:
     """Return the text in a file's bytes. Raises `InputError` where there is none."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        what, hint = "the file is not UTF-8 text", "Save it as UTF-8; give a picture as a picture."
-        raise InputError(f"{what} (byte {problem.start})", where=where, hint=hint) from problem
+    text = decode(data, Origin(where))[0].removeprefix("\ufeff")
     if not text.strip():
         raise InputError("the text is empty", where=where, hint="There is nothing in it to answer from.")
     return text
 
 
-def documents_of(path: Path, name: str, *, with_tables: bool = True) -> Iterator[Document]:
-    """Yield the passages of a file for an index, `name#p1` and on, and its tables whole, `name#t1` and on.
-
-    `source` has the file, and where they are known heading, page and rows. Raises as `read_passages`.
-    """
+def read_document(path: Path, name: str) -> list[Passage]:
+    """Return the passages of the file at a path. Raises as `read_passages` does."""
     with path.open("rb") as opened:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InputError(f"has more than the limit of {MAX_BYTES:,} bytes", where=name)
-    tables = list[Document]()
-    for number, passage in enumerate(read_passages(data, name), 1):
-        source = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
-        source = {key: value for key, value in source.items() if value}
-        table: Table | None = passage.get("table")
-        if table is None:
-            title = passage["title"] or path.stem
-            yield Document(f"{name}#p{number}", title=title, text=passage["text"], source=source)
-        elif tables and tables[-1].table is not None and passage["rows"][:1] > [1]:
-            whole = tables[-1].table
-            tables[-1] = replace(
-                tables[-1], table=Table(whole.header, (*whole.rows, *table.rows), whole.caption)
-            )
-        else:
-            caption = table.caption or passage["title"].rpartition(" > ")[2]
-            tables.append(Document(f"{name}#t{len(tables) + 1}", table.with_caption(caption), source=source))
-    if with_tables:
-        for document in tables:
-            rows = {"rows": f"1-{len(document.table.rows)}"} if document.table else {}
-            yield replace(document, source={**document.source, **rows})
+    return read_passages(data, name)

@@ -1,4 +1,4 @@
-"""Which files of a folder hold tables, and what else lies there."""
+"""Which files of a folder hold tables or text, and what else lies there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chameleon.documents.reading import SUFFIXES
 from chameleon.errors import InputError
 from chameleon.retrieval.manifest import BUILDING, MANIFEST, WORDS
 from chameleon.table.found import LeftOut
@@ -26,7 +27,7 @@ class Walk:
     unread: list[Path] = field(default_factory=list)
 
     def files(self) -> Iterator[Path]:
-        """The files with a suffix that tells of tables, by name, folder by folder.
+        """The files with a suffix that tells of tables or text, by name, folder by folder.
 
         Hidden files and folders, other kinds of files, and folders that hold an index, be it unfinished, are
         passed over; links are not followed: one that leads out of the folder, a device or a pipe is told of.
@@ -52,11 +53,11 @@ class Walk:
                 else:
                     yield from self._files(path)
             elif not entry.is_file(follow_symlinks=False):
-                if path.suffix.lower() in KINDS:
+                if path.suffix.lower() in (*KINDS, *SUFFIXES):
                     self._leave(path, "is a device or a pipe, not a file")
                 else:
                     self.others["device or pipe"] += 1
-            elif not holds_tables(path):
+            elif not holds_tables(path) and path.suffix.lower() not in SUFFIXES:
                 self.others[path.suffix.lower() or "no suffix"] += 1
             else:
                 yield path

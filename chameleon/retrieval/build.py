@@ -16,8 +16,8 @@ from zlib import crc32
 from chameleon.errors import InputError
 from chameleon.retrieval import engine
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, LAYOUT, TERMS, Damaged, failing
-from chameleon.retrieval.index import Index, is_plain
+from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, Damaged, failing
+from chameleon.retrieval.index import KINDS, Index, is_plain
 from chameleon.retrieval.layout import Layout
 from chameleon.retrieval.manifest import BUILDING, MANIFEST, VECTORS, WORDS, Manifest, check_ours, is_index
 
@@ -173,6 +173,7 @@ class Build:
             DOCUMENT: line,
             LAYOUT: layout.to_bytes(),
             KEY: key,
+            KIND: KINDS.index(document.kind),
         }
         with failing(self.path, "written"):
             self._writer.add_document(engine.load().Document(**fields))

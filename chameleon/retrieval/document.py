@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from chameleon.table import Table
 
+Kind = Literal["table", "passage"]
 NO_SOURCE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -19,7 +20,7 @@ class Document:
 
     `title` is that of a passage; a table's is its caption. `text` is the passage, or what is known of the
     table beside its cells, such as a summary. `source` says where it came from for whoever reads an answer:
-    "file", and where they apply "sheet", "heading", "table" (the name in a database).
+    "file", and where they apply "sheet", "heading", "page", "table" (the name in a database).
     """
 
     id: str
@@ -27,6 +28,11 @@ class Document:
     title: str = ""
     text: str = ""
     source: Mapping[str, str] = field(default_factory=lambda: NO_SOURCE)
+
+    @property
+    def kind(self) -> Kind:
+        """Return "table", or "passage" for a text without one."""
+        return "table" if self.table is not None else "passage"
 
     @property
     def name(self) -> str:

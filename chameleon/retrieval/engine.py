@@ -22,8 +22,8 @@ from chameleon.errors import InputError, MissingPackage
 if TYPE_CHECKING:
     import tantivy
 
-ID, TERMS, DOCUMENT, LAYOUT, KEY = "id", "terms", "document", "layout", "key"
-"""The fields of a document: its id, what is counted, its JSON and layout, and its key.
+ID, TERMS, DOCUMENT, LAYOUT, KEY, KIND = "id", "terms", "document", "layout", "key", "kind"
+"""The fields of a document: its id, what is counted, its JSON and layout, its key, and which kind it is.
 
 A key is when the document came, then `DIGEST` bits of a digest of what it says and by what it is embedded.
 """
@@ -64,6 +64,7 @@ def schema() -> tantivy.Schema:
     builder.add_bytes_field(DOCUMENT, stored=True)
     builder.add_bytes_field(LAYOUT, stored=True)
     builder.add_integer_field(KEY, indexed=True, fast=True)
+    builder.add_integer_field(KIND, indexed=True, fast=True)
     made: tantivy.Schema = builder.build()
     return made
 

@@ -7,13 +7,13 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from chameleon.errors import InputError
 from chameleon.retrieval import engine
 from chameleon.retrieval.analysis import query_weights
-from chameleon.retrieval.document import Document
-from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, LAYOUT, TERMS, Damaged, failing
+from chameleon.retrieval.document import Document, Kind
+from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, Damaged, failing
 from chameleon.retrieval.evidence import WEIGHTS, Question, evidence
 from chameleon.retrieval.layout import Layouts
 from chameleon.retrieval.manifest import BUILDING, WORDS, Manifest
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _REMEMBERED, _LARGE = 1 << 15, 1 << 14  # documents whose layouts are kept at hand, and bytes of one
 _PAGE = 4096
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The kinds of documents, by the number that an index keeps of each."""
 
 
 class Place(NamedTuple):
@@ -127,17 +129,41 @@ class Index:
             found: list[Any] = self._searcher.fast_field_values(KEY, addresses)
         return found
 
+    def kinds(self, places: Sequence[Place]) -> list[Kind]:
+        """Return which of documents are tables, and which passages."""
+        with failing(self.path, "read"):
+            addresses = [engine.load().DocAddress(*place) for place in places]
+            numbers: list[Any] = self._searcher.fast_field_values(KIND, addresses)
+        return [KINDS[number] for number in numbers]
+
+    def count(self, kind: Kind) -> int:
+        """Return how many documents are of a kind."""
+        with failing(self.path, "read"):
+            found: Any = self._searcher.search(self._of(kind), limit=1, count=True)
+        return int(found.count)
+
+    def _of(self, kind: Kind) -> tantivy.Query:
+        of_kind: tantivy.Query = self._query.term_query(self._schema, KIND, KINDS.index(kind))
+        return of_kind
+
     def last_key(self) -> int:
         """Return the key of the document that came last; -1 where there is none."""
         order = engine.load().Order.Desc
         found = self._search(self._query.all_query(), 1, order_by_field=KEY, order=order)
         return int(found[0][1]) if found else -1
 
-    def find(self, query: str, k: int) -> list[tuple[Place, float]]:
-        """Return up to `k` documents by BM25, the best first, ties in the order in which they were added."""
+    def find(self, query: str, k: int, kind: Kind | None = None) -> list[tuple[Place, float]]:
+        """Return up to `k` documents by BM25, the best first, ties in the order in which they were added.
+
+        Only those of a `kind` where one is named.
+        """
         if not (clauses := self._clauses(query)):
             return []
         whole, limit = self._query.boolean_query(clauses), k + 1
+        if kind is not None:
+            every = engine.load().Occur.Must
+            only = self._query.const_score_query(self._of(kind), 0.0)
+            whole = self._query.boolean_query([(every, whole), (every, only)])
         found = self._search(whole, limit)
         while (
             len(found) == limit < len(self) and found[-1][1] == found[k - 1][1]

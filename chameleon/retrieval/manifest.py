@@ -14,7 +14,7 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.retrieval.engine import AGAIN, Damaged
 
-FORMAT = "chameleon-index-3"
+FORMAT = "chameleon-index-4"
 MANIFEST, BUILDING, WORDS = "manifest.json", "building", "words"
 LEDGER = "files.json"  # what `chameleon.documents` keeps of the files that the documents came from
 VECTORS = "vectors"
@@ -65,11 +65,14 @@ class Manifest:
             raise Damaged("the file is damaged", where=str(path)) from problem
         if told == FORMAT:
             raise Damaged("the file is damaged", where=str(path))
-        raise InputError(
-            f"the index has another format than {FORMAT}, which this version of Chameleon reads",
-            where=str(path),
-            hint="Build it again in another folder.",
-        )
+        what = f"the index has another format than {FORMAT}, which this version of Chameleon reads"
+        raise (Damaged if _is_older(told) else InputError)(what, where=str(path), hint=AGAIN)
+
+
+def _is_older(told: Any) -> bool:
+    """Tell whether a format is one that was written before, so that `chameleon index` may write it anew."""
+    found = re.fullmatch(r"chameleon-index-(\d)", str(told))
+    return found is not None and told < FORMAT
 
 
 def _absent(folder: Path) -> InputError:

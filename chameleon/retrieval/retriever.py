@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from chameleon.retrieval.document import Kind
 from chameleon.retrieval.index import Index, Place
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ Ranking: TypeAlias = list[tuple[Place, float]]
 """Documents with their scores, the best first."""
 Score: TypeAlias = Callable[[str, Sequence[Place], Sequence[Ranking]], Sequence[float]]
 """Scores documents for a query: higher is better. The rankings are those in which they were found."""
+_DEEPER = 8
 _WINDOW, _TEXTS = 400, 3  # of a long document a model reads so many texts of so many word pieces
 
 
@@ -33,25 +35,31 @@ class Retriever(ABC):
     def __init__(self, index: Index) -> None:
         self.index = index
 
-    def search(self, query: str, k: int = 10) -> list[Hit]:
-        """Return up to `k` documents, the best first, ties in the order in which they were added."""
-        return self.search_many([query], k)[0]
+    def search(self, query: str, k: int = 10, kind: Kind | None = None) -> list[Hit]:
+        """Return up to `k` documents, the best first, ties in the order in which they were added.
 
-    def search_many(self, queries: Sequence[str], k: int = 10) -> list[list[Hit]]:
+        Only tables, or only passages, where `kind` says so.
+        """
+        return self.search_many([query], k, kind)[0]
+
+    def search_many(self, queries: Sequence[str], k: int = 10, kind: Kind | None = None) -> list[list[Hit]]:
         """Search for each query; with embeddings many at once cost less."""
-        rankings = self.find(queries, min(k, len(self.index))) if k > 0 else [[] for _ in queries]
+        rankings = self.find(queries, min(k, len(self.index)), kind) if k > 0 else [[] for _ in queries]
         return [[Hit(self.index.id_at(place), score) for place, score in one[:k]] for one in rankings]
 
     @abstractmethod
-    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
-        """Yield, of each query, `k` documents or more where there are so many; `k` changes no order."""
+    def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
+        """Yield, of each query, `k` documents or more where there are so many; `k` changes no order.
+
+        Of a `kind`, if one is named.
+        """
 
 
 class Bm25(Retriever):
     """Finds documents by BM25 over stems."""
 
-    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
-        return (self.index.find(query, k) for query in queries)
+    def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
+        return (self.index.find(query, k, kind) for query in queries)
 
 
 class Dense(Retriever):
@@ -62,10 +70,24 @@ class Dense(Retriever):
         self.vectors = vectors
         self._others = max(0, len(vectors.keys()) - len(index))  # while an index is built, and after its end
 
-    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
+    def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
+        if kind is not None:
+            return self._of_kind(queries, min(k, self.index.count(kind)), kind)
         found = self.vectors.nearest(queries, k + self._others)
         places = self.index.with_keys(sorted({key for one in found for key, _ in one}))
         return [[(places[key], score) for key, score in one if key in places] for one in found]
+
+    def _of_kind(self, queries: Sequence[str], k: int, kind: Kind) -> list[Ranking]:
+        """Find more and more, until so many of a kind are among them."""
+        depth = max(k, 1)
+        while True:
+            rankings = []
+            for ranking in self.find(queries, depth):
+                kinds = self.index.kinds([place for place, _ in ranking])
+                rankings.append([one for one, found in zip(ranking, kinds, strict=True) if found == kind])
+            if depth >= len(self.index) or min(map(len, rankings)) >= k:
+                return rankings
+            depth = min(_DEEPER * depth, len(self.index))
 
     def scores(self, query: str, places: Sequence[Place], _: Sequence[Ranking] = ()) -> Sequence[float]:
         """Return how near documents are."""
@@ -82,8 +104,9 @@ class Ordered(Retriever):
         super().__init__(finders[0].index)
         self.finders, self.score, self.depth = finders, score, depth
 
-    def find(self, queries: Sequence[str], k: int) -> Iterable[Ranking]:
-        rankings = zip(*(one.find(queries, max(k, self.depth)) for one in self.finders), strict=True)
+    def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
+        depth = max(k, self.depth)
+        rankings = zip(*(one.find(queries, depth, kind) for one in self.finders), strict=True)
         return (self._ordered(query, found) for query, found in zip(queries, rankings, strict=True))
 
     def _ordered(self, query: str, found: Sequence[Ranking]) -> Ranking:

@@ -1,21 +1,25 @@
-"""Choose the table to answer from among those that a search has found."""
+"""Choose what to answer from among what a search has found: one of the tables, or the passages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import PositiveInt
 
 from chameleon import Declined, LLMModule, State, StepRejected, Table
-from chameleon.modules.tablerag.table_retriever import opened_index, source_of
+from chameleon.modules.tablerag.table_retriever import opened_index, passage_of, source_of
 from chameleon.prompt import table_text
 from chameleon.quoting import Quoted, block, on_one_line, untagged
+from chameleon.retrieval.document import Document
 
 _NUMBER = re.compile(r"(?:table|number|answer)?\W{0,4}(\d{1,3})\b", re.IGNORECASE)
 _NONE = re.compile(r"\W{0,4}none\b", re.IGNORECASE)
+_PASSAGES = re.compile(r"\W{0,4}(?:the )?passages?\b", re.IGNORECASE)
+_BEGINNING = 500  # characters that are shown of a passage
 
 
 @dataclass(frozen=True)
@@ -38,33 +42,41 @@ class Candidate:
         return self.id if self.name in self.id else f"{self.name} ({self.id})"
 
 
-def candidates(state: State) -> list[Candidate]:
-    """Return the tables of `cache.retrieved`, the best first; none where nothing was searched.
+def retrieved(state: State) -> list[tuple[Document, float]]:
+    """Return the documents of `cache.retrieved` with their scores; none where nothing was searched.
 
     Reads `input.index`, in which they lie.
     """
     if not state.input.get("index") or not state.cache.get("retrieved"):
         return []
     index = opened_index(str(state.input["index"]))
-    ids = [hit["id"] for hit in state.cache["retrieved"]]
-    found = []
-    places = [index.place(id) for id in ids]
+    places = [index.place(hit["id"]) for hit in state.cache["retrieved"]]
     scores = index.evidence(state.input["question"], places)
-    for id, place, score in zip(ids, places, scores, strict=True):
-        document = index.document_at(place)
+    found = zip(map(index.document_at, places), scores, strict=True)
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def candidates(state: State) -> list[Candidate]:
+    """Return the tables among what was found, the best first."""
+    found = []
+    for document, score in retrieved(state):
         if (table := document.table) is not None:
             captioned = table if table.caption.strip() else table.with_caption(document.title)
-            source = dict(document.source)
-            found.append(Candidate(id, document.name, score, captioned, source))
-    return sorted(found, key=lambda each: -each.score)
+            found.append(Candidate(document.id, document.name, score, captioned, dict(document.source)))
+    return found
+
+
+def passages(state: State) -> list[tuple[Document, float]]:
+    """Return the passages among what was found with their scores, the best first."""
+    return [(document, score) for document, score in retrieved(state) if document.table is None]
 
 
 class TableChoice(LLMModule):
-    """Chooses, of the tables found, the one that the question is about. Follows table_retriever."""
+    """Chooses, of what was found, the table that the question is about, or the passages. Follows table_retriever."""
 
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
-    writes = ("input.table", "input.tables", "cache.table_choice", "cache.sources")
+    writes = ("input.table", "input.tables", "input.passages", "cache.table_choice", "cache.sources")
     non_text = ("cache.table_choice", "cache.sources")
     max_rows = 3
     max_cell = 60
@@ -72,46 +84,60 @@ class TableChoice(LLMModule):
     def __init__(self, ahead: float = 3.0, max_tables: PositiveInt = 10) -> None:
         """Set when the model is asked, and how much it is shown.
 
-        - `ahead`: a first table with so many times the score of the second is taken without a call.
+        - `ahead`: a table with so many times the score of all else is taken without a call, and so are the
+          passages where one of them has so many times that of the first table.
         - `max_tables`: how many tables are shown, each with its caption, its columns and its first rows.
         """
         self.ahead, self.max_tables = ahead, max_tables
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the chosen table. Raises `Declined` where the model says that none of them can answer."""
-        found = candidates(state)[: self.max_tables]
-        if not found:
-            raise Declined("no table was found in the index")
-        if len(found) == 1 or found[0].score >= self.ahead * found[1].score > 0:
-            return _chosen(found[0], "it is clearly ahead")
+        """Return the chosen table, or the passages.
+
+        Raises `Declined` where the model says that nothing of it can answer.
+        """
+        tables, texts = candidates(state)[: self.max_tables], passages(state)
+        others = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
+        if not tables and not texts:
+            raise Declined("nothing was found in the index")
+        if tables and (not others or tables[0].score >= self.ahead * max(others) > 0):
+            return _chosen(tables[0], "it is clearly ahead")
+        if not tables or (texts and texts[0][1] >= self.ahead * tables[0].score > 0):
+            return _read(texts, "they are clearly ahead")
         chosen: dict[str, Any] = super().run(state)
         return chosen
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Return the slots, with the tables found by number, each with its name, place and beginning."""
-        found = enumerate(candidates(state)[: self.max_tables], 1)
-        return super().slots(state) | {
-            "found": Quoted("\n".join(self._beginning(n, each) for n, each in found))
-        }
+        """Return the slots, with what was found: its name, place and beginning, and of tables the number."""
+        tables = enumerate(candidates(state)[: self.max_tables], 1)
+        shown = [self._beginning(number, each) for number, each in tables]
+        shown += [_passage(document) for document, _ in passages(state)]
+        return super().slots(state) | {"found": Quoted("\n".join(shown))}
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """Return the table that the reply numbers. Raises `StepRejected` for any other reply."""
+        """Return the table that the reply numbers, or the passages. Raises `StepRejected` for other replies."""
         found = candidates(state)[: self.max_tables]
-        said = text.strip()
+        texts, said = passages(state), text.strip()
         if _NONE.match(said):
             raise Declined(
-                f"none of the {len(found)} tables found answers the question",
-                hint="Ask with words that stand in the table, or index more tables.",
+                f"none of the {len(found)} tables found answers the question"
+                + (f", nor does any of the {len(texts)} passages" if texts else ""),
+                hint="Ask with words that stand in the table or text, or index more of them.",
             )
+        if texts and _PASSAGES.match(said):
+            return _read(texts, "the model chose them")
         number = _NUMBER.match(said)
         if number is None or not 1 <= int(number[1]) <= len(found):
             raise StepRejected("the reply names none of the tables", hint="Reply with a number, or none.")
         return _chosen(found[int(number[1]) - 1], "the model chose it")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {"table": output["table"], "tables": []}
+        if "table" in output:
+            return {"table": output["table"], "tables": [], "passages": []}
+        return {"tables": [], "passages": output["passages"]}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        if "table" not in output:
+            return {}
         chosen = {key: value for key, value in output.items() if key != "table"}
         return {"table_choice": chosen, "sources": [source_of(chosen)]}
 
@@ -121,6 +147,16 @@ class TableChoice(LLMModule):
         limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
         text = table_text(candidate.table, style=self.table_style, **limits)
         return f"Table {number}: {untagged(called)}\n{block('table', text)}"
+
+
+def _passage(document: Document) -> str:
+    called = on_one_line(", ".join(dict.fromkeys([document.name, *document.source.values()])))
+    text = textwrap.shorten(document.text, _BEGINNING, placeholder=" …")
+    return f"Passage: {untagged(called)}\n{block('passage', text)}"
+
+
+def _read(found: Sequence[tuple[Document, float]], why: str) -> dict[str, Any]:
+    return {"why": why, "passages": [passage_of(document) for document, _ in found]}
 
 
 def _chosen(candidate: Candidate, why: str) -> dict[str, Any]:

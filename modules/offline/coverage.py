@@ -1,4 +1,4 @@
-"""Which words of a question a table has, in its caption, its header, its cells or the name of its file."""
+"""Which words of a question a table has, in its caption, header, cells or the name of its file, or a text."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def telling_words(question: str) -> dict[str, str]:
     }
 
 
-def covered(stems: Iterable[str], candidate: Candidate) -> frozenset[str]:
-    """The stems that the table has, itself or by a synonym; of long tables the first cells are seen."""
+def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:
+    """The stems that texts have, themselves or by a synonym."""
     wanted = {word: with_synonyms([word]) for word in stems}
-    words = set(_words(candidate))
+    words = {word for text in texts for word in _WORD.findall(text.lower().replace("_", " "))}
     known = words | set(map(stem, words))
     return frozenset(word for word, group in wanted.items() if group & known)
 
 
-def _words(candidate: Candidate) -> Iterator[str]:
+def texts_in(candidate: Candidate) -> Iterator[str]:
+    """The texts of a table; of long ones the first cells are seen."""
     table = candidate.table
     cells = islice(chain.from_iterable(table.rows), _MOST_CELLS)
-    for text in chain([candidate.name, *candidate.source.values()], table.header, cells):
-        yield from _WORD.findall(text.lower().replace("_", " "))
+    return chain([candidate.name, *candidate.source.values()], table.header, cells)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State, Table
-from chameleon.modules.documents.table_choice import Candidate, candidates
-from chameleon.modules.offline.coverage import covered, telling_words
+from chameleon.modules.documents.table_choice import Candidate, candidates, passages
+from chameleon.modules.offline.coverage import covered, telling_words, texts_in
 from chameleon.modules.offline.grammar import Program, write_program
 from chameleon.modules.program.programs import run_code
 from chameleon.modules.tablerag.table_retriever import source_of
@@ -44,11 +44,17 @@ class LexicalTableChoice(Module):
         Of the tables found, those count that have as many of the question's telling words as any of them, and
         of these the first with its rivals. All of them must answer, and alike: one that fits as well and
         cannot be read may be the one that is meant, unless it is a part of one that answers, as a view is.
+        Where a passage has more of these words than any table, it is the one that is meant.
         """
         stems = telling_words(state.input["question"])
         found = candidates(state)
-        words = {each.id: covered(stems, each) for each in found}
+        words = {each.id: covered(stems, texts_in(each)) for each in found}
         most = max(map(len, words.values()), default=0)
+        in_texts = [
+            len(covered(stems, [text.name, text.text, *text.source.values()])) for text, _ in passages(state)
+        ]
+        if max(in_texts, default=0) > most:
+            raise Declined("a text has more of the question's words than any table, and no model reads it")
         if not found or (stems and not most):
             raise Declined("no table in the index has to do with the question")
         fitting = [each for each in found if len(words[each.id]) == most]

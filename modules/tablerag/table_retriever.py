@@ -6,17 +6,20 @@ An index that is open is shared by all threads, until it is built anew.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import PlainValidator, PositiveInt
+from pydantic import NonNegativeInt, PlainValidator, PositiveInt
 from pydantic_core import PydanticCustomError
 
 from chameleon import Module, State
 from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
+from chameleon.prompt import table_text
+from chameleon.retrieval.document import Document
 from chameleon.retrieval.manifest import MANIFEST
 from chameleon.retrieval.spec import RetrieverSpec
 
@@ -33,18 +36,30 @@ def _read(given: Any) -> RetrieverSpec:
         raise PydanticCustomError("retriever", "{told}", {"told": str(problem)}) from None
 
 
+_NEAREST = 8  # how many documents a declined run shows
+_ROWS, _CELL = 3, 60  # and so much of a table
+
+
 class TableRetriever(Module):
     """Finds the table that the question is about in an index of tables. For questions without a table."""
 
     reads = ("input.question", "input.index?", "input.table?", "input.passages?", "input.history?")
-    writes = ("input.table", "input.tables", "input.passages", "cache.retrieved", "cache.sources")
-    non_text = ("cache.retrieved", "cache.sources")
+    writes = (
+        "input.table",
+        "input.tables",
+        "input.passages",
+        "cache.retrieved",
+        "cache.nearest",
+        "cache.sources",
+    )
+    non_text = ("cache.retrieved", "cache.nearest", "cache.sources")
 
     def __init__(
         self,
         retriever: Annotated[str | dict[str, Any], PlainValidator(_read)] = "auto",
         k: PositiveInt = 5,
         *,
+        passages: NonNegativeInt | None = None,
         index: str = "",
         within: str = "",
     ) -> None:
@@ -52,6 +67,8 @@ class TableRetriever(Module):
 
         - `k`: how many documents are found; the first table is the one to answer from, the others follow as
           `tables`, and documents without a table as `passages`.
+        - `passages`: so many passages are found beside `k` tables, each kind by a search of its own, and a
+          question without any table is no matter; what is nearest of both is noted for whoever declines.
         - `index`: the index's folder, where the question comes with none.
         - `within`: a folder within that of the index, for several indexes of the same tables side by side,
           such as "plain" and "summaries".
@@ -61,7 +78,7 @@ class TableRetriever(Module):
         of an index holds a question.
         """
         self.retriever = RetrieverSpec.read(retriever)
-        self.k, self.index, self.within = k, index, within
+        self.k, self.passages, self.index, self.within = k, passages, index, within
 
     def check(self) -> None:
         """Raise `MissingPackage` where something that the retriever names is not installed."""
@@ -76,24 +93,29 @@ class TableRetriever(Module):
                 raise InputError("there is neither a table nor an index to find one in")
             return {"note": "there is no index: the table that was given stays"}
         index, retriever, query = search
-        hits = retriever.search(query, self.k)
+        if self.passages is None:
+            hits = retriever.search(query, self.k)
+        else:
+            hits = retriever.search(query, self.k, "table")
+            hits += retriever.search(query, self.passages, "passage")
         found = [(hit, index.document(hit.id)) for hit in hits]
-        if not any(document.table for _, document in found):
-            raise Declined("no table in the index has to do with the question")
+        if not found or (self.passages is None and not any(document.table for _, document in found)):
+            raise Declined("nothing in the index has to do with the question")
         told = [
             {"id": hit.id, "name": each.name, "score": float(hit.score), "source": dict(each.source)}
             for hit, each in found
         ]
         documents = [document for _, document in found]
-        first = next(each for each, document in zip(told, documents, strict=True) if document.table)
+        first = (each for each, document in zip(told, documents, strict=True) if document.table)
         tables = [(each.table, each.title) for each in documents if each.table is not None]
         texts = [each for each in documents if each.table is None and each.text]
         return {
             "retrieved": told,
             # A table without a caption has its document's title.
             "tables": [table if table.caption.strip() else table.with_caption(t) for table, t in tables],
-            "passages": [{"title": each.name, "text": each.text} for each in texts],
-            "source": source_of(first),
+            "passages": list(map(passage_of, texts)),
+            "sources": [source_of(each) for each in islice(first, 1)],
+            **({} if self.passages is None else {"nearest": nearest(index, query, documents)}),
         }
 
     def search_of(self, state: State) -> tuple[Index, Retriever, str] | None:
@@ -107,8 +129,9 @@ class TableRetriever(Module):
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "retrieved" not in output:
             return {}
-        first, *others = output["tables"]
-        changes: dict[str, Any] = {"table": first, "tables": others}
+        changes: dict[str, Any] = {"tables": output["tables"][1:]}
+        if output["tables"]:
+            changes["table"] = output["tables"][0]
         if passages := [*(input.get("passages") or ()), *output["passages"]]:
             changes["passages"] = passages
         return changes
@@ -117,7 +140,27 @@ class TableRetriever(Module):
         """Note what was found, and `sources`: the table to answer from, unless a module chooses another."""
         if "retrieved" not in output:
             return {}
-        return {"retrieved": output["retrieved"], "sources": [output["source"]]}
+        return {key: output[key] for key in ("retrieved", "sources", "nearest") if key in output}
+
+
+def passage_of(document: Document) -> dict[str, Any]:
+    """Return a passage as the input holds it: title, text and, where they are known, file and page."""
+    known = {key: document.source[key] for key in ("file", "page") if key in document.source}
+    return {"title": document.name, "text": document.text, **known}
+
+
+def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
+    """Return the documents nearest to a query as sources with their text, of tables the first rows."""
+    scores = index.evidence(query, [index.place(each.id) for each in documents])
+    in_order = sorted(zip(scores, documents, strict=True), key=lambda pair: -pair[0])
+    found = []
+    for number, (_, each) in enumerate(in_order[:_NEAREST], 1):
+        if each.table is None:
+            found.append({"passage": number, "heading": each.name, **each.source, "text": each.text})
+            continue
+        text = table_text(each.table, style="pipe", max_rows=_ROWS, max_cell=_CELL)
+        found.append({"id": each.id, "table": each.name, **each.source, "text": text})
+    return found
 
 
 def source_of(found: Mapping[str, Any]) -> dict[str, Any]:

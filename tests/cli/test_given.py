@@ -35,7 +35,7 @@ def test_a_text_is_read_from_standard_input(command: Command, piped: Pipe, tmp_p
         assert outcome.code == 0 and outcome.out.endswith("Answer: $4.50\n")
     for data, words in (
         (b"", "standard input: the text is empty"),
-        (b"\xff\xfe\xfd", "standard input: the file is not UTF-8 text (byte 0)"),
+        (b"\xff\xfe\xfd", "standard input: is not UTF-16: byte 0xfd in line 1"),
         (b"x" * 1_000_001, "standard input: the text has more than the limit"),
     ):
         piped(data)

@@ -27,18 +27,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str, str
 
 def test_the_summary_says_what_was_read_and_what_was_not(made: tuple[Path, Path, str, str]) -> None:
     _, index, out, err = made
-    assert "Read 17 tables with 66 rows in 12 files" in out
+    assert "Read 17 tables with 66 rows and 3 passages in 12 files" in out
     assert "Skipped, as layout of a page: 1 table." in out
-    assert "Skipped, as other kinds: 1 .pdf." in out
-    assert f"The index {index} holds 17 tables." in out
-    assert "1 warning: not read\n  shop/broken.csv, line 2: 3 cells found" in err
+    assert f"The index {index} holds 17 tables and 3 passages." in out
+    assert "2 warnings: not read\n  shop/broken.csv, line 2: 3 cells found" in err
+    assert "\n  town/plan.pdf: " in err
 
 
 def test_again_and_as_json(made: tuple[Path, Path, str, str], command: Command) -> None:
     folder, index, _, _ = made
     done = command("index", str(folder), "--out", str(index), "--json")
     told = json.loads(done.out)
-    assert done.code == 0 and told["unchanged"] == 12 and told["files"] == 0 and told["held"] == 17
+    assert done.code == 0 and told["unchanged"] == 12 and told["files"] == 0 and told["held"]["tables"] == 17
     assert told["warnings"][0]["where"] == "shop/broken.csv, line 2"
     assert "layout" in told["layout"][0]["why"]
 
@@ -81,7 +81,7 @@ def test_a_question_to_each_kind_of_file(
         ("How many games did Marsh End win in 2025?", "called 2025"),
         ("How many seats does the cinema have?", "not understood: cinema"),
         ("How many copies does the bus library have?", "copies"),
-        ("Who is the mayor?", "no table in the index"),
+        ("Who is the mayor?", "nothing in the index"),
         ("Which member joined first?", "not understood"),  # 2012 is when
     ],
 )

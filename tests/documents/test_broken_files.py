@@ -147,7 +147,7 @@ def test_a_damaged_index_is_built_anew(lakes: Path, tmp_path: Path, kind: str, n
     before = make_retriever(Index.open(out)).search("depth of Garda")
     harm(out, kind)
     summary = index_files([lakes], out)
-    assert bool(summary.damaged) == (kind != "no manifest") and summary.files == summary.held == 3
+    assert bool(summary.damaged) == (kind != "no manifest") and summary.files == summary.held["table"] == 3
     again = Index.open(out)
     assert make_retriever(again).search("depth of Garda") == before
     assert again.manifest.retriever == {"first": name}
@@ -173,7 +173,7 @@ def test_where_nothing_tells_the_retriever_it_has_to_be_named(lakes: Path, tmp_p
     with pytest.raises(InputError, match=r"manifest.json: the file is damaged. Name the retriever that"):
         index_files([lakes], out)
     assert (out / "manifest.json").exists() and (out / "words").exists()
-    assert index_files([lakes], out, "bm25").held == 3
+    assert index_files([lakes], out, "bm25").held["table"] == 3
 
 
 def test_the_command_says_so_in_one_line(command: Command, lakes: Path, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def ids(folder: Path) -> list[str]:
 
 def test_every_table_can_be_found_with_where_it_lies(folder: Path) -> None:
     summary = index(folder)
-    assert (summary.files, summary.tables, summary.rows, summary.held) == (2, 2, 3, 2)
+    assert (summary.files, summary.tables, summary.rows, summary.held["table"]) == (2, 2, 3, 2)
     opened = Index.open(summary.index)
     assert ids(folder) == ["teams.csv", "town/lakes.md#Lakes"]
     assert make_retriever(opened).search("depth of Como", 1)[0].id == "town/lakes.md#Lakes"
@@ -61,7 +61,7 @@ def test_what_has_not_changed_is_not_read_again(folder: Path) -> None:
     index(folder)
     (folder / "teams.csv").chmod(0o600)
     again = index(folder)
-    assert (again.files, again.unchanged, again.tables, again.held) == (0, 2, 0, 2)
+    assert (again.files, again.unchanged, again.tables, again.held["table"]) == (0, 2, 0, 2)
     os.utime(folder / "teams.csv", (OLD + 9, OLD + 9))  # as after a copy: another time, the same bytes
     assert index(folder).unchanged == 2
 
@@ -72,7 +72,7 @@ def test_what_has_changed_is_replaced_and_what_is_gone_is_taken_out(folder: Path
     (folder / "town" / "lakes.md").unlink()
     put(folder / "new.csv", "a,b\n1,2\n")
     summary = index(folder)
-    assert (summary.files, summary.unchanged, summary.vanished, summary.held) == (2, 0, 1, 2)
+    assert (summary.files, summary.unchanged, summary.vanished, summary.held["table"]) == (2, 0, 1, 2)
     assert cells(folder, "teams.csv") == [["Nord", "41"], ["Sud", "38"]]
     assert ids(folder) == ["new.csv", "teams.csv"]
 
@@ -114,7 +114,9 @@ def test_other_folders_and_files_are_added_and_the_first_stays(folder: Path) -> 
 
 
 def test_a_file_that_is_named_twice_is_one(folder: Path) -> None:
-    assert index(folder, folder, folder / "teams.csv", folder / "town" / ".." / "teams.csv").held == 2
+    assert (
+        index(folder, folder, folder / "teams.csv", folder / "town" / ".." / "teams.csv").held["table"] == 2
+    )
 
 
 def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
@@ -132,11 +134,11 @@ def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
     put(folder / "Thumbs.db", "a cache of pictures")
     put(folder / "settings.json", '{"size": 3, "names": ["a", "b"]}')
     put(folder / "prose.md", "No table | here.")
-    assert index_files([folder], folder / "index").without == 2
+    assert index_files([folder], folder / "index").without == 1
     summary = index_files([folder], folder / "index")  # the index itself holds JSON files
-    assert summary.held == 2
-    assert {fault.where for fault in summary.faults} == {"out.csv", "lost.csv", "pipe.csv"}
-    assert dict(summary.others) == {"hidden": 3, "link": 2, ".pdf": 1, "no suffix": 1, ".db": 1, "index": 1}
+    assert summary.held == {"table": 2, "passage": 1}
+    assert {fault.where for fault in summary.faults} == {"out.csv", "lost.csv", "pipe.csv", "a.pdf"}
+    assert dict(summary.others) == {"hidden": 3, "link": 2, "no suffix": 1, ".db": 1, "index": 1}
     assert (summary.unchanged, summary.without) == (4, 0)
 
 
@@ -151,7 +153,7 @@ def test_an_unfinished_index_in_its_own_folder_is_passed_over(
     assert any((folder / "index").glob("*.json"))
     put(folder / "site" / "manifest.json", '{"icons": [{"src": "a.png"}]}')  # of something else
     summary = index_files([folder], folder / "index")
-    assert summary.held == 3 and summary.others == {"index": 1} and not summary.faults
+    assert summary.held["table"] == 3 and summary.others == {"index": 1} and not summary.faults
 
 
 def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folder: Path) -> None:
@@ -159,7 +161,7 @@ def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folde
     put(folder / "half.json", '{"good": [{"a": 1}], "bad": [{"a": 1}, 7]}')
     for _ in range(2):
         summary = index(folder)
-        assert summary.held == 3
+        assert summary.held["table"] == 3
         assert [fault.where for fault in summary.faults] == ["bad.csv, line 2", "half.json, 'bad', row 2"]
 
 
@@ -175,10 +177,10 @@ def test_an_index_keeps_its_retriever(folder: Path) -> None:
 
 
 def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> None:
-    put(tmp_path / "data" / "a.pdf", "x")
-    with pytest.raises(InputError, match="no table was found") as caught:
+    put(tmp_path / "data" / "a.rar", "x")
+    with pytest.raises(InputError, match="no table and no text was found") as caught:
         index(tmp_path / "data")
-    assert "1 .pdf" in caught.value.hint and not (tmp_path / "index").exists()
+    assert "1 .rar" in caught.value.hint and not (tmp_path / "index").exists()
     with pytest.raises(InputError) as caught:
         index(tmp_path / "data", tmp_path / "nowhere")
     assert "No such file" in caught.value.hint
@@ -191,7 +193,7 @@ def test_a_damaged_ledger_is_told_of_and_every_file_read_again(folder: Path, con
     changed = ledger.read_text().replace("teams", "beams")
     ledger.write_text(changed if content == "CHANGED" else content)
     summary = index(folder)
-    assert (summary.files, summary.unchanged, summary.held) == (2, 0, 2)
+    assert (summary.files, summary.unchanged, summary.held["table"]) == (2, 0, 2)
     assert [fault.where for fault in summary.faults] == [str(ledger)]
     assert "damaged" in summary.faults[0].why and "read again" in summary.faults[0].why
     again = index(folder)
@@ -214,7 +216,7 @@ def test_a_first_index_that_died_knows_its_files_and_its_retriever(
         with pytest.raises(Killed):
             index(folder, retriever=retriever)
     (folder / "teams.csv").unlink()
-    assert index(folder).held == 1
+    assert index(folder).held["table"] == 1
     assert ids(folder) == ["town/lakes.md#Lakes"]
     if moment == "after the commit":
         built_for = Index.open(folder.parent / "index").manifest.retriever
@@ -296,10 +298,10 @@ def test_an_id_that_another_file_has_gets_a_number(folder: Path) -> None:
     put(folder / "a.md", "# T.md\n\n" + table.format(1))
     put(folder / "a.md#T.md", table.format(2))
     expected = ["a.md#T.md", "a.md#T.md#2", "teams.csv", "town/lakes.md#Lakes"]
-    assert index(folder).held == 4 and ids(folder) == expected
+    assert index(folder).held["table"] == 4 and ids(folder) == expected
     put(folder / "a.md", "# T.md\n\n" + table.format(3), OLD + 1)
-    assert index(folder).held == 4 and ids(folder) == expected
+    assert index(folder).held["table"] == 4 and ids(folder) == expected
     assert (cells(folder, "a.md#T.md"), cells(folder, "a.md#T.md#2")) == ([["3"]], [["2"]])
     put(folder / "a.md#T.md", table.format(4), OLD + 1)
     (folder / "a.md").unlink()
-    assert index(folder).held == 3 and cells(folder, "a.md#T.md#2") == [["4"]]
+    assert index(folder).held["table"] == 3 and cells(folder, "a.md#T.md#2") == [["4"]]

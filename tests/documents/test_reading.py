@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chameleon.documents.file_documents import file_documents
 from chameleon.documents.kept import kept
 from chameleon.documents.parts import UNREAD_PAGE
-from chameleon.documents.reading import documents_of, read_passages, text_passages
+from chameleon.documents.reading import read_passages, text_passages
 from chameleon.errors import InputError
+from chameleon.retrieval.document import Document
 from chameleon.table import Table
 from tests.documents.made import contract, filing
 from tests.documents.pdfs import pdf
@@ -250,10 +252,12 @@ def test_what_lacks_a_page_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_passages_and_whole_tables_for_an_index(tmp_path: Path) -> None:
     rows = "".join(f"| berth {n} | {n * 7} |\n" for n in range(500))
-    (tmp_path / "x.md").write_text(
-        f"# Berths\n\nThey are dry.\n\n# Fees\n\n| berth | fee |\n|---|---|\n{rows}"
-    )
-    passage, table = documents_of(tmp_path / "x.md", "port/x.md")
-    assert (passage.id, passage.title, passage.text) == ("port/x.md#p1", "Berths", "They are dry.")
-    assert table.id == "port/x.md#t1" and table.table is not None and len(table.table.rows) == 500
-    assert table.source == {"file": "port/x.md", "heading": "Fees", "rows": "1-500"}
+    text = f"# Berths\n\nThey are dry.\n\n# Fees\n\n| berth | fee |\n|---|---|\n{rows}"
+    for name in ("port/x.md", "port/x.txt"):
+        file = tmp_path / Path(name).name
+        file.write_text(text)
+        table, passage = file_documents(file, name)
+        assert isinstance(passage, Document) and isinstance(table, Document) and table.table is not None
+        assert (passage.id, passage.title, passage.text) == (f"{name}#p1", "Berths", "They are dry.")
+        assert table.id == f"{name}#Fees" and len(table.table.rows) == 500
+        assert table.name == "x: Fees" and table.source == {"file": name, "heading": "Fees"}

@@ -48,7 +48,7 @@ def reader(
 
     def reply(request: dict[str, Any]) -> str:
         system = request["messages"][0]["content"]
-        if system.startswith("You find the table"):
+        if system.startswith("You find what"):
             shown = request["messages"][-1]["content"].rpartition("Table: none\n")[2]
             chosen = next((line for line in shown.splitlines() if f": {choice} (" in line), "")
             return f"Table {chosen.split()[1].rstrip(':')}" if chosen else choice

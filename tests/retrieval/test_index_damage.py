@@ -102,7 +102,7 @@ def test_what_was_read_of_other_files_is_not_lost_over_damage(tmp_path: Path, ha
     shutil.rmtree(folder / "words")
     with pytest.raises(InputError, match=r"of the files in it 1 are not given, such as .*a\.csv"):
         index_files([sources[1]], folder)
-    assert index_files(sources, folder).held == 2
+    assert index_files(sources, folder).held["table"] == 2
 
 
 @pytest.mark.parametrize("harm", ["words/*.store", "words/*.term", "words/meta.json", "manifest.json"])
@@ -122,14 +122,14 @@ def test_index_files_builds_a_damaged_index_anew(tmp_path: Path, harm: str) -> N
         (folder / name).write_text("{")
     with pytest.raises(InputError, match="Name the retriever that the index was built for"):
         index_files([source], folder)
-    assert index_files([source], folder, "bm25").held == 1
+    assert index_files([source], folder, "bm25").held["table"] == 1
     (folder / "manifest.json").unlink()  # as a first build that died leaves it
     (folder / "words" / "meta.json").write_text("{")
-    assert index_files([source], folder).held == 1
+    assert index_files([source], folder).held["table"] == 1
 
 
 MANIFESTS = {  # what `manifest.json` may say, and what is told of it
-    **dict.fromkeys(["", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-3"}'], "file is damaged"),
+    **dict.fromkeys(["", "[]", "{" * 100, "\xff", '{"format": "chameleon-index-4"}'], "file is damaged"),
     **dict.fromkeys(
         ['{"format": "chameleon-index-99"}', '{"format": 1, "parts": {}}'], "another format than"
     ),

@@ -73,7 +73,7 @@ def test_without_an_index_the_table_stays() -> None:
 
 def test_a_question_that_nothing_fits_is_declined(index: str) -> None:
     state = found("zyx wvu", index)
-    assert state.ended.reason == "declined" and "no table" in str(state.ended.error)
+    assert state.ended.reason == "declined" and "nothing in the index" in str(state.ended.error)
 
 
 def test_neither_table_nor_index_is_an_error(index: str) -> None:

@@ -1,0 +1,114 @@
+"""From a file to documents of an index, its tables and its passages: their ids, captions and sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, count
+from pathlib import Path, PurePosixPath
+
+from chameleon.documents.parts import UNREAD_PAGE
+from chameleon.documents.passages import SEPARATOR, Passage
+from chameleon.documents.reading import SUFFIXES, read_document
+from chameleon.retrieval.document import Document
+from chameleon.table import Table
+from chameleon.table.found import Found, LeftOut, Note, Unread
+from chameleon.table.readers import holds_tables, tables_in
+from chameleon.text import clean_cell
+
+_LONGEST_LABEL = 80
+_SEPARATORS = re.compile(r"[\s_\-.]+|(?<=[a-z])(?=[A-Z])")
+# What spreadsheet programs call a sheet that nobody has named.
+_NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лист)\s*\d*", re.IGNORECASE)
+
+
+def file_documents(
+    path: Path, name: str, is_free: Callable[[str], bool] = lambda id: True
+) -> Iterator[Document | LeftOut | Note]:
+    """The tables and passages of a file as documents, by the name that the index has for it.
+
+    Ids are `name`, or `name#place` with a number where places repeat or where another file has the id, so
+    that a file that is read again gives the same ids as long as its tables keep their places; passages are
+    `name#p1` and on. `is_free` says whether no other file has an id. `Document.text` is what stands below a
+    table. Raises as `tables_in` and `read_document`.
+    """
+    taken: set[str] = set()
+
+    def id_of(label: str) -> str:
+        numbered = (" ".join(filter(None, [label, str(number)])) for number in count(2))
+        ids = (f"{name}#{place}" if place else name for place in chain([label], numbered))
+        id = next(id for id in ids if id not in taken and is_free(id))
+        taken.add(id)
+        return id
+
+    for found in _tables(path, name) if holds_tables(path) else ():
+        yield _document(found, name, id_of) if isinstance(found, Found) else found
+    if path.suffix.lower() not in SUFFIXES:
+        return
+    passages = read_document(path, name)
+    for table in () if holds_tables(path) else whole_tables(passages):
+        yield _document(table, name, id_of)
+    texts = (passage for passage in passages if "table" not in passage)
+    for number, passage in enumerate(texts, 1):
+        if passage["text"].startswith(UNREAD_PAGE):
+            yield LeftOut(f"{name}, page {passage['page']}", passage["text"].strip("[]"))
+            continue
+        place = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
+        title = passage["title"] or in_words(PurePosixPath(name).stem)
+        source = {key: value for key, value in place.items() if value}
+        yield Document(id_of(f"p{number}"), title=title, text=passage["text"], source=source)
+
+
+def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
+    """Yield the tables that stand in passages in pieces of some rows, each whole, with heading and page."""
+    pieces = list[Passage]()
+    for passage in [*passages, None]:
+        if pieces and (passage is None or passage.get("rows", [1])[0] == 1):
+            first, *_ = pieces
+            table, heading, page = first["table"], first["title"], str(first.get("page", ""))
+            rows = chain.from_iterable(piece["table"].rows for piece in pieces)
+            caption = table.caption or SEPARATOR.join(heading.split(SEPARATOR)[-2:])
+            place = {"heading": heading, "page": page}
+            known = {key: value for key, value in place.items() if value}
+            yield Found(Table(table.header, tuple(rows), caption), known)
+            pieces = []
+        if passage is not None and "table" in passage:
+            pieces.append(passage)
+
+
+def _tables(path: Path, name: str) -> Iterator[Found | LeftOut | Note]:
+    return (found for found in tables_in(path, name) if not isinstance(found, Unread))
+
+
+def _document(found: Found, name: str, id_of: Callable[[str], str]) -> Document:
+    label = found.label[:_LONGEST_LABEL].strip()
+    table = found.table.with_caption(caption_of(name, found))
+    return Document(id_of(label), table, text=found.notes, source={"file": name, **found.place})
+
+
+def caption_of(name: str, found: Found) -> str:
+    """What a table is called: its file in words, then its sheet, then what it calls itself.
+
+    A part whose words all stand in another is left out, and so is the name of a sheet that says nothing.
+    """
+    sheet = found.place.get("sheet", "")
+    parts = [
+        in_words(PurePosixPath(name).stem),
+        "" if _NAMELESS.fullmatch(sheet) else sheet,
+        found.table.caption,
+    ]
+    kept: list[str] = []
+    for place, part in enumerate(parts):
+        others = " ".join([*kept, *parts[place + 1 :]])
+        if part and not _words(part) <= _words(others):
+            kept.append(part)
+    return clean_cell(": ".join(kept))
+
+
+def in_words(stem: str) -> str:
+    """A file's name as words: `q3_sales-2024` as "q3 sales 2024"."""
+    return " ".join(filter(None, _SEPARATORS.split(stem)))
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"\w+", in_words(text))}
