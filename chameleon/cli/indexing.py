@@ -48,7 +48,11 @@ def index_tables(
             progress.total = total
             progress.show(done, lambda: name or "writing the index")
 
-        summary = index_files(sources, out, spec, show, summaries)
+        try:
+            summary = index_files(sources, out, spec, show, summaries)
+        except KeyboardInterrupt:
+            echo("The index is as it was before; the same command begins anew.", err=True)
+            raise
     if as_json:
         usage = sum((call.usage for call in recorder.calls), Usage())
         asked = {"model": summaries.llm.name, "why": why, "usage": usage.to_json()} if summaries else {}

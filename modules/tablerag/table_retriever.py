@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import NonNegativeInt, PlainValidator, PositiveInt
 from pydantic_core import PydanticCustomError
 
-from chameleon import Module, State
+from chameleon import Module, State, Table
 from chameleon.errors import Declined, InputError
 from chameleon.modules.tablerag.conversation import query_of
 from chameleon.prompt import table_text
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.manifest import MANIFEST
+from chameleon.retrieval.ranking import similarities
 from chameleon.retrieval.spec import RetrieverSpec
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def _read(given: Any) -> RetrieverSpec:
 
 _NEAREST = 8  # how many documents a declined run shows
 _ROWS, _CELL = 3, 60  # and so much of a table
+_SEEN = 2_000  # rows of a table that are compared with the question
 
 
 class TableRetriever(Module):
@@ -150,7 +152,7 @@ def passage_of(document: Document) -> dict[str, Any]:
 
 
 def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
-    """Return the documents nearest to a query as sources with their text, of tables the first rows."""
+    """Return the documents nearest to a query as sources with their text, of tables some rows."""
     scores = index.evidence(query, [index.place(each.id) for each in documents])
     in_order = sorted(zip(scores, documents, strict=True), key=lambda pair: -pair[0])
     found = []
@@ -158,9 +160,17 @@ def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dic
         if each.table is None:
             found.append({"passage": number, "heading": each.name, **each.source, "text": each.text})
             continue
-        text = table_text(each.table, style="pipe", max_rows=_ROWS, max_cell=_CELL)
+        text = table_text(nearest_rows(each.table, query), style="pipe", max_cell=_CELL)
         found.append({"id": each.id, "table": each.name, **each.source, "text": text})
     return found
+
+
+def nearest_rows(table: Table, query: str) -> Table:
+    """Return a table cut to the rows nearest to a query by BM25, ties and long tables by their order."""
+    texts = [" ".join(row) for row in table.rows[:_SEEN]]
+    near = similarities(query, texts, "bm25")
+    first = sorted(range(len(texts)), key=lambda row: -near[row])[:_ROWS]
+    return table.take_rows(sorted(first))
 
 
 def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
