@@ -160,12 +160,12 @@ def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dic
         if each.table is None:
             found.append({"passage": number, "heading": each.name, **each.source, "text": each.text})
             continue
-        text = table_text(nearest_rows(each.table, query), style="pipe", max_cell=_CELL)
+        text = table_text(_nearest_rows(each.table, query), style="pipe", max_cell=_CELL)
         found.append({"id": each.id, "table": each.name, **each.source, "text": text})
     return found
 
 
-def nearest_rows(table: Table, query: str) -> Table:
+def _nearest_rows(table: Table, query: str) -> Table:
     """Return a table cut to the rows nearest to a query by BM25, ties and long tables by their order."""
     texts = [" ".join(row) for row in table.rows[:_SEEN]]
     near = similarities(query, texts, "bm25")

@@ -110,8 +110,6 @@ COMPLAINTS = [
     ("ask Q --text http://x/y", "is an address, and texts are read from files only. Download it first."),
     ("ask Q --text huge.txt", "more than the limit of 1,000,000 bytes"),
     ("ask Q --text blank.txt", "blank.txt: the text is empty"),
-    ("ask Q --text latin.csv", "is not UTF-8 text (byte 8). Save it as UTF-8; a picture goes with --image."),
-    ("ask Q --text ferry.png", "is not UTF-8 text (byte 0). Save it as UTF-8; a picture goes with --image."),
     ("plan Q", "Give a table with --table, an index with --index, a picture with --image or a text with"),
     (
         "ask Q -t table.csv --image ferry.png",
@@ -138,7 +136,7 @@ COMPLAINTS = [
     ("check tag.yaml", "not valid YAML"),
     ("check class.yaml", "JSONDecoder"),
     ("check prompt.yaml", "there is no prompt 'nowhere/at_all'"),
-    ("index nowhere --out x", "no table was found"),
+    ("index nowhere --out x", "no table and no text was found"),
     ("index bare --out x", "The folder is empty."),
     ("index bare --out x --retriever bm26", "Did you mean 'bm25'?"),
     ("index bare --out x --summaries", "none is named (--model, CHAMELEON_MODEL) and neither"),
