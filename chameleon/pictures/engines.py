@@ -5,12 +5,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from chameleon.errors import ChameleonError, MissingPackage
 from chameleon.pictures import versions_of
 from chameleon.pictures.package_engines import EasyEngine, RapidEngine
+from chameleon.pictures.pieces import UNREAD, Piece
 from chameleon.pictures.tesseract_engine import TesseractEngine
+from chameleon.pictures.tilt import read_tilted
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 T = TypeVar("T")
 Engine = EasyEngine | RapidEngine | TesseractEngine
@@ -60,6 +66,21 @@ def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
             return _made[key]
 
     return _first(name, languages, load)
+
+
+def read_pieces(engine: Engine, image: Image, least_confidence: float = 0.5) -> list[Piece]:
+    """Return the pieces of text in a picture in RGB; of what the engine is not sure of, `UNREAD` is left."""
+
+    def read(image: Image) -> list[Piece]:
+        found = [piece for piece in engine.read(image) if piece.text.strip()]
+        sure = [piece for piece in found if piece.confidence >= least_confidence]
+        unsure = [piece for piece in found if piece.confidence < least_confidence]
+        return sure + [replace(piece, text=UNREAD) for piece in unsure if any(map(str.isalnum, piece.text))]
+
+    def check(image: Image, pieces: list[Piece]) -> list[Piece]:
+        return engine.confirmed(image, pieces) if isinstance(engine, TesseractEngine) else pieces
+
+    return read_tilted(read, image, check)
 
 
 def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) -> T:
