@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SIDE = 2_000  # pixels of a page's longer side
-_SECONDS = 120.0  # for all pages
+_SECONDS, _PAGE_SECONDS = 120.0, 60.0  # for all pages; for one, or to load an engine
 
 
 def picture_parts(data: bytes, name: str) -> Iterator[Part]:
@@ -41,20 +41,22 @@ def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: st
 
     Raises `MissingPackage` where no engine is installed.
     """
-    from chameleon.pictures.engines import read_pieces, shared_engine
-    from chameleon.pictures.pieces import lines_of, text_of
+    from chameleon.pictures.engines import read_lines, shared_engine
+    from chameleon.pictures.pieces import text_of
 
+    going_on(_PAGE_SECONDS)
     try:
         engine = shared_engine("auto", ())
     except MissingPackage as problem:
         what = "its pages are pictures, and no engine that reads them is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
-    going_on()
     texts, end = dict[int, str](), time.monotonic() + _SECONDS
     for number in numbers:
+        going_on()
         if time.monotonic() > end:
             texts[number] = f"{UNREAD_PAGE}: there are too many of them.]"
             continue
-        texts[number] = text_of(lines_of(read_pieces(engine, picture(number))))
-        going_on()
+        image = picture(number)
+        going_on(_PAGE_SECONDS)
+        texts[number] = text_of(read_lines(engine, image))
     return texts

@@ -185,7 +185,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
                 if image.width * image.height > MAX_PIXELS or max(image.size) > MAX_LENGTH:
                     raise _too_large(f"has {image.width:,} × {image.height:,} pixels", where)
                 yield image
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except UnidentifiedImageError:
         raise _not_a_picture(data, where) from None

@@ -121,14 +121,14 @@ class _Worker:
         if not self.calls:
             self._message(name, _START)
         self.calls += 1
-        left = bounds.total
+        left, seconds = bounds.total, bounds.part
         with suppress(OSError):  # one that has died is told below
             for message in messages:
                 _send(self._asking, message)
         while True:
             begun = time.monotonic()
-            answer = json.loads(self._message(name, min(bounds.part, left)))
-            left -= time.monotonic() - begun
+            answer = json.loads(self._message(name, min(seconds, left)))
+            left, seconds = left - (time.monotonic() - begun), answer.get("going_on") or bounds.part
             if "part" in answer:
                 yield answer["part"]
             elif "going_on" in answer:
@@ -213,10 +213,10 @@ def _send(pipe: IO[bytes], message: bytes) -> None:
 _answers: IO[bytes] | None = None  # in the process that is called
 
 
-def going_on() -> None:
-    """Say that a part is still to come, as after each page: its seconds begin anew."""
+def going_on(seconds: float = 0.0) -> None:
+    """Say that a part is still to come, as after each page: its seconds begin anew, or are so many."""
     if _answers is not None:
-        _send(_answers, b'{"going_on": true}')
+        _send(_answers, json.dumps({"going_on": seconds}).encode())
 
 
 def _receive(pipe: IO[bytes]) -> bytes | None:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from chameleon import Module, State
-from chameleon.pictures.engines import EngineName, chosen_engine, read_pieces, resolved_engine, shared_engine
+from chameleon.pictures.engines import EngineName, chosen_engine, read_lines, resolved_engine, shared_engine
 from chameleon.pictures.opening import read_picture, require_pillow
-from chameleon.pictures.pieces import UNREAD, Piece, lines_of, text_of
+from chameleon.pictures.pieces import Piece, lines_of, text_of
 
 _MAX_SIDE = 2000
 
@@ -60,10 +60,8 @@ class TextDetector(Module):
         and `confidence` (0 to 1).
         """
         picture = read_picture(state.input["image"], max_side=_MAX_SIDE)
-        read = read_pieces(self._reader, picture.image, self.least_confidence)
-        found = [piece.scaled(*picture.scale) for piece in read]
-        lines = [line for line in lines_of(found) if any(piece.text != UNREAD for piece in line)]
-        return [piece.to_json() for line in lines for piece in line]
+        lines = read_lines(self._reader, picture.image, self.least_confidence)
+        return [piece.scaled(*picture.scale).to_json() for line in lines for piece in line]
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         text = _with_boxes(output) if self.boxes else text_of(lines_of(map(Piece.from_json, output)))
