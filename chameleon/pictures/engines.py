@@ -86,9 +86,9 @@ class RapidEngine(PackageEngine):
     def __init__(self, languages: Sequence[str] = ()) -> None:
         """Make a reader, so that a broken installation is told now; others when threads need them."""
         self._readers: LifoQueue[Any] = LifoQueue()  # each is lent to one thread at a time
-        for _ in range(min(os.cpu_count() or 1, _MOST_READERS) - 1):
-            self._readers.put(None)
-        self._readers.put(self._start())
+        more = min(os.cpu_count() or 1, _MOST_READERS) - 1
+        for reader in [None] * more + [self._start()]:
+            self._readers.put(reader)
 
     @classmethod
     def check(cls, languages: Sequence[str]) -> None:

@@ -30,15 +30,13 @@ MAX_LENGTH = 65_535
 MAX_SIDE = 4096
 """The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
 
-_GLANCE = 64
 _TOPS = (1.0, 255.0, 65535.0)  # what is white in deep grey
 _BRIGHT, _NEXT_TO_NOTHING = 192, 0.01
 """From which brightness, of 255, pixels are lost on white, and what part of them is too few to matter."""
 
 _opening = threading.Lock()
-_known: set[str] = set()  # digests of what was unpacked without harm
+_harmless: set[bytes] = set()  # digests of what was unpacked in a process of its own
 _ADDRESS = re.compile(r"data:|[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a `Path` keeps one slash of two
-_PROGRAMS = frozenset({"EPS"})  # PostScript is a program: Pillow would hand it to Ghostscript
 
 
 @dataclass(frozen=True)
@@ -73,27 +71,21 @@ def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
         InputError: names the file; it is missing, broken, cut off, no picture or too large.
         MissingPackage: Pillow is not installed.
     """
-    data, digest = _checked(path)
+    data = check_picture(path)
     with opened(data, str(path)) as image:
         kind = image.format or "unknown"
         shown, size = in_rgb(image, max_side)
-    return Picture(shown, size, digest, kind)
+    return Picture(shown, size, hashlib.sha256(data).hexdigest(), kind)
 
 
-def check_picture(path: str | Path) -> None:
-    """Raise what `read_picture` would raise, and for checksums that do not fit."""
-    _checked(path)
-
-
-def _checked(path: str | Path) -> tuple[bytes, str]:
-    """Return the bytes of a file, and their digest, once they were unpacked in a process of its own."""
+def check_picture(path: str | Path) -> bytes:
+    """Return the bytes of a picture. Raise what `read_picture` would raise, and for a wrong checksum."""
     require_pillow(str(path))
     data = _bytes_of(path)
-    digest = hashlib.sha256(data).hexdigest()
-    if digest not in _known:
+    if (digest := hashlib.sha256(data).digest()) not in _harmless:
         list(called(unpacked, str(path), name=str(path), data=data))
-        _known.add(digest)
-    return data, digest
+        _harmless.add(digest)
+    return data
 
 
 def unpacked(data: bytes, where: str) -> Iterator[None]:
@@ -101,7 +93,7 @@ def unpacked(data: bytes, where: str) -> Iterator[None]:
     with opened(data, where) as image:
         image.verify()
     with opened(data, where) as image:  # a picture that was verified cannot be unpacked any more
-        image.draft(None, (_GLANCE, _GLANCE))
+        image.draft(None, (64, 64))
         image.load()
     yield from ()
 
@@ -129,12 +121,9 @@ class Attachment:
     @classmethod
     def of(cls, picture: Picture) -> Attachment:
         """Pack photographs as JPEG, and everything else, such as drawings with text, as PNG."""
-        packed = io.BytesIO()
-        if picture.format in ("JPEG", "MPO"):
-            picture.image.save(packed, "JPEG", quality=90)
-            return cls(packed.getvalue(), "image/jpeg", picture.digest, picture.image.size)
-        picture.image.save(packed, "PNG")
-        return cls(packed.getvalue(), "image/png", picture.digest, picture.image.size)
+        packed, form = io.BytesIO(), "jpeg" if picture.format in ("JPEG", "MPO") else "png"
+        picture.image.save(packed, form, quality=90)
+        return cls(packed.getvalue(), f"image/{form}", picture.digest, picture.image.size)
 
     @property
     def base64(self) -> str:
@@ -179,7 +168,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
         with _opening, warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="PIL")
             Image.init()
-            formats = [name for name in Image.OPEN if name not in _PROGRAMS]
+            formats = [name for name in Image.OPEN if name != "EPS"]  # a program, which Ghostscript would run
             with Image.open(io.BytesIO(data), formats=formats) as image:
                 image.seek(page)
                 if image.width * image.height > MAX_PIXELS or max(image.size) > MAX_LENGTH:
@@ -201,17 +190,18 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
 
 
 def _not_a_picture(data: bytes, where: str) -> InputError:
+    hint = "Give a PNG, JPEG, GIF, WebP, BMP or TIFF file."
+    if not data:
+        return InputError("is empty", where=where, hint=hint)
+    if data.lstrip().startswith((b"%!PS", b"\xc5\xd0\xd3\xc6")):
+        return InputError("is PostScript, which is a program", where=where, hint=hint)
+    with suppress(UnicodeDecodeError):
+        if "\0" not in data.decode("utf-8"):
+            return InputError(
+                "is no picture but text", where=where, hint="Did you mean to give it as a text?"
+            )
     what = "is no picture, or one of an unknown format or damaged from its beginning"
-    if data.lstrip()[:4] == b"%!PS" or data[:4] == b"\xc5\xd0\xd3\xc6":
-        what = "is PostScript, which is a program"
-    elif not data:
-        what = "is empty"
-    else:
-        with suppress(UnicodeDecodeError):
-            if "\0" not in data.decode("utf-8"):
-                hint = "Did you mean to give it as a text?"
-                return InputError("is no picture but text", where=where, hint=hint)
-    return InputError(what, where=where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")
+    return InputError(what, where=where, hint=hint)
 
 
 def _too_large(what: str, where: str) -> InputError:

@@ -202,7 +202,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """
     given = list(pieces)
     angle = tilt_of(given).angle
-    high = [piece.turned(-angle, (0, 0)) if angle else piece for piece in given]
+    high = [piece.turned(-angle, (0, 0)) for piece in given]
     level = []
     for piece in high:
         height = min(piece.bottom - piece.top, piece.pitch(high))
@@ -215,12 +215,10 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
             lines.append([piece])
         else:
             best.append(piece)
-    lines.sort(key=lambda line: (fmean(piece.top for piece in line), min(piece.left for piece in line)))
+    lines = [sorted(line, key=lambda piece: (piece.left, piece.top)) for line in lines]
+    lines.sort(key=lambda line: (fmean(piece.top for piece in line), line[0].left))
     as_given = {id(one): other for one, other in zip(level, given, strict=True)}
-    return [
-        [as_given[id(piece)] for piece in sorted(line, key=lambda piece: (piece.left, piece.top))]
-        for line in lines
-    ]
+    return [[as_given[id(piece)] for piece in line] for line in lines]
 
 
 def text_of(lines: Sequence[Sequence[Piece]]) -> str:

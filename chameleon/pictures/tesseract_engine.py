@@ -59,17 +59,6 @@ class TesseractEngine:
         image.save(packed, "PNG", compress_level=1)
         return pieces_in(self._table(packed.getvalue(), _SPARSE))
 
-    def read_lines(self, strips: Sequence[Image]) -> list[str]:
-        """Return the text of each picture of a single line. Raise `ModuleError`."""
-        if not strips:
-            return []
-        packed = io.BytesIO()  # one call for all: each start takes longer than a line
-        strips[0].save(packed, "TIFF", save_all=True, append_images=strips[1:])
-        texts: list[list[str]] = [[] for _ in strips]
-        for (page, *_), word in _words(self._table(packed.getvalue(), _LINE)):
-            texts[int(page) - 1].append(word.text)
-        return [" ".join(words) for words in texts]
-
     def confirmed(self, image: Image, pieces: Sequence[Piece]) -> list[Piece]:
         """Read each piece of a level picture once more, with what is beside it and belongs to no other.
 
@@ -78,7 +67,14 @@ class TesseractEngine:
         grey = image.convert("L")
         ground = ground_of(grey)
         strips = [_Strip(grey, ground, piece, pieces) for piece in pieces if piece.text != UNREAD]
-        again = self.read_lines([strip.enlarged(ground) for strip in strips])
+        again = [""] * len(strips)
+        if strips:
+            packed, (first, *others) = io.BytesIO(), [strip.enlarged(ground) for strip in strips]
+            first.save(
+                packed, "TIFF", save_all=True, append_images=others
+            )  # each start takes longer than a line
+            for (page, *_), word in _words(self._table(packed.getvalue(), _LINE)):
+                again[int(page) - 1] += word.text
         sure = {
             id(strip.piece)
             for strip, text in zip(strips, again, strict=True)

@@ -99,12 +99,12 @@ def ground_of(grey: Image) -> int:
 
 def cut_out(grey: Image, box: tuple[int, int, int, int], ground: int) -> Image:
     """Return a part of the picture, which may go beyond its edges."""
-    from PIL import Image as images
+    from PIL.Image import Transform
 
-    left, top, right, bottom = box
-    part = images.new("L", (max(1, right - left), max(1, bottom - top)), ground)
-    part.paste(grey, (-left, -top))
-    return part
+    size = (max(1, box[2] - box[0]), max(1, box[3] - box[1]))
+    return grey.transform(
+        size, Transform.EXTENT, (*box[:2], box[0] + size[0], box[1] + size[1]), fillcolor=ground
+    )
 
 
 @cache
