@@ -208,7 +208,7 @@ def read_lines(engine: Engine, image: Image, least_confidence: float = 0.5) -> l
 
 def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) -> T:
     """Return what comes of using the engine, with `auto` the first one of which something comes."""
-    problems = []
+    failed = None
     for each in ENGINES if name == "auto" else (name,):
         try:
             ENGINES[each].check(languages)
@@ -216,15 +216,10 @@ def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) 
         except ChameleonError as problem:
             if name != "auto":
                 raise
-            is_missing = isinstance(problem, MissingPackage)
-            _log.log(
-                logging.DEBUG if is_missing else logging.WARNING,
-                "the text engine %s is skipped: %s",
-                each,
-                problem,
-            )
-            problems += [] if is_missing else [problem]
-    if problems:
-        raise problems[0]
+            if isinstance(problem, MissingPackage):
+                continue
+            _log.warning("the text engine %s is skipped: %s", each, problem)
+            failed = failed or problem
     listed = "; or ".join(f"`{engine.hint}`" for engine in ENGINES.values())
-    raise MissingPackage("no engine for text in pictures is installed", hint=f"Run {listed}.")
+    missing = MissingPackage("no engine for text in pictures is installed", hint=f"Run {listed}.")
+    raise failed or missing

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 from chameleon.errors import InputError, MissingPackage
 from chameleon.sandbox.bounded import called
+from chameleon.text import one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -181,12 +182,9 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
     except Image.DecompressionBombError:
         raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
     except Exception as problem:  # Pillow names no base class for what damaged files make it raise
-        said = " ".join(str(problem).split()) or type(problem).__name__
-        raise InputError(
-            f"the picture is damaged or cut off ({said[:120]})",
-            where=where,
-            hint="Save or download it again.",
-        ) from None
+        said = one_line(str(problem) or type(problem).__name__, 120)
+        what, hint = f"the picture is damaged or cut off ({said})", "Save or download it again."
+        raise InputError(what, where=where, hint=hint) from None
 
 
 def _not_a_picture(data: bytes, where: str) -> InputError:
@@ -221,30 +219,21 @@ def in_rgb(image: Image, max_side: int) -> tuple[Image, tuple[int, int]]:
     ImageOps.exif_transpose(image, in_place=True)
     if (size[0] < size[1]) != (image.width < image.height):  # Pillow turns a TIFF's size by itself
         size = size[::-1]
-    if image.has_transparency_data:
-        image = _converted(image, "RGBA")
-    elif image.mode == "F" or image.mode.startswith("I"):  # deep grey; what is white is told by the lightest
-        tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
-        image = _converted(image, "F")
+    tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
+    is_deep = image.mode == "F" or image.mode.startswith("I")
+    mode = "RGBA" if image.has_transparency_data else "F" if is_deep else "RGB"
+    if image.mode != mode:
+        whole, image = image, image.convert(mode)
+        whole.close()  # of a large one there is no room for both
+    if mode == "F":  # deep grey; what is white is told by the lightest
         least, most = cast("tuple[float, float]", image.getextrema())
         least, most = min(least, 0.0), next((top for top in tops if most <= top), most)
         factor = 255.0 / (most - least)
         image = image.point(lambda value: value * factor - least * factor)
-    else:
-        image = _converted(image, "RGB")
     image.thumbnail((max_side, max_side))
-    if image.mode == "RGBA":
+    if mode == "RGBA":
         image = pillow.alpha_composite(pillow.new("RGBA", image.size, _ground(image)), image)
-    return image.convert("L" if image.mode == "F" else "RGB").convert("RGB"), size
-
-
-def _converted(image: Image, mode: str) -> Image:
-    """Convert a picture and close it: of a large one there is no room for both."""
-    if image.mode == mode:
-        return image
-    converted = image.convert(mode)
-    image.close()
-    return converted
+    return image.convert("L" if mode == "F" else "RGB").convert("RGB"), size
 
 
 def _ground(layer: Image) -> str:
