@@ -41,12 +41,15 @@ def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: st
 
     Raises `MissingPackage` where no engine is installed.
     """
-    from chameleon.pictures.engines import read_lines, shared_engine
+    from chameleon.pictures.engines import EngineName, read_lines, resolved_engine, shared_engine
     from chameleon.pictures.pieces import text_of
 
     going_on(_PAGE_SECONDS)
+    light: tuple[EngineName, ...] = ("rapidocr", "tesseract")  # EasyOCR may need more memory than there is
     try:
-        engine = shared_engine("auto", ())
+        engine = shared_engine(
+            next((each for each in light if resolved_engine(each, ())["engine"]), "auto"), ()
+        )
     except MissingPackage as problem:
         what = "its pages are pictures, and no engine that reads them is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
