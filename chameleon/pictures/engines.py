@@ -128,6 +128,7 @@ class RapidEngine(PackageEngine):
                 "Global.use_cls": False,  # it turns upside down what is right: "b" becomes "q"
                 "Det.limit_type": "max",
                 "Det.limit_side_len": 736,
+                "Rec.rec_batch_num": 1,  # six lines at once take twice the memory and no less time
                 # Pictures run beside each other; several threads for one of them get in each other's way.
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
