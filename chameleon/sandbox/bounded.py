@@ -79,6 +79,10 @@ def called(
             if worker.calls == 1 or parts:
                 raise _too_much(f"{bounds.memory >> 20:,} MB of memory", name) from None
             worker = _Worker(bounds.memory)  # files before this one may have left too little
+        except ChameleonError:  # told by the process, which can go on, or of one that has ended
+            with _lock:
+                _resting.append(worker)
+            raise
         except BaseException:
             worker.end()
             raise
