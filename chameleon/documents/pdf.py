@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon.documents.parts import UNREAD_PAGE, Part
 from chameleon.documents.pdf_headings import headings_of
@@ -23,13 +22,15 @@ from chameleon.documents.pdf_lines import (
     without_heads,
 )
 from chameleon.documents.pdf_tables import with_tables
+from chameleon.documents.scans import SIDE, read_pages
 from chameleon.errors import InputError, MissingPackage
 from chameleon.sandbox.bounded import going_on
 from chameleon.table import Table
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 MAX_PAGES = 2_000
-_SCAN_SIDE = 2_000  # pixels of a page's longer side, when it is read as a picture
-_SCAN_SECONDS = 120.0  # for all pages that are pictures
 _BEGINS_WITHIN = 1024  # bytes
 _PASSWORD = 4  # PDFium's error
 _SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
@@ -111,28 +112,19 @@ def _opened(data: bytes, name: str) -> Any:
 
 def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, str]:
     """The texts of the pages that are pictures; what to do, where they were not read."""
-    from chameleon.pictures.engines import shared_engine
-    from chameleon.pictures.pieces import lines_of as lines_of_pieces
-    from chameleon.pictures.pieces import text_of as text_of_pieces
+
+    def rendered(number: int) -> Image:
+        page = pdf[number]
+        scale = min(4.0, SIDE / max(page.get_width(), page.get_height(), 1))
+        image: Image = page.render(scale=scale).to_pil().convert("RGB")
+        return image
 
     try:
-        engine = shared_engine("auto", ())
-    except MissingPackage as problem:
-        if has_text:
-            return dict.fromkeys(numbers, f"{UNREAD_PAGE}: no engine for it is installed.]")
-        what = "the pages of the PDF are pictures, and no engine that reads them is installed"
-        raise MissingPackage(what, where=name, hint=problem.hint) from None
-    texts, begin = dict[int, str](), time.monotonic()
-    for number in numbers:
-        if time.monotonic() - begin > _SCAN_SECONDS:
-            texts[number] = f"{UNREAD_PAGE}: there are too many of them.]"
-            continue
-        page = pdf[number]
-        scale = min(4.0, _SCAN_SIDE / max(page.get_width(), page.get_height(), 1))
-        pieces = engine.read(page.render(scale=scale).to_pil().convert("RGB"))
-        texts[number] = text_of_pieces(lines_of_pieces([piece for piece in pieces if piece.text.strip()]))
-        going_on()
-    return texts
+        return read_pages(numbers, rendered, name)
+    except MissingPackage:
+        if not has_text:
+            raise
+        return dict.fromkeys(numbers, f"{UNREAD_PAGE}: no engine for it is installed.]")
 
 
 class _Paragraphs:

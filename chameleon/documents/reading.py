@@ -20,14 +20,17 @@ MAX_BYTES, MAX_TEXT_BYTES = 50_000_000, 1_000_000
 LONG = 20_000
 """A text of more characters than this is cut into passages."""
 
-Kind = Literal["pdf", "html", "docx", "pptx", "odt", "odp", "epub", "text"]
-SUFFIXES = frozenset((*(f".{kind}" for kind in get_args(Kind)), ".htm", ".xhtml", ".md", ".markdown", ".txt"))
+Kind = Literal["pdf", "html", "docx", "pptx", "odt", "odp", "epub", "picture", "text"]
+_PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp")
+_DOCUMENTS = (f".{kind}" for kind in get_args(Kind) if kind != "picture")
+SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt", *_PICTURES))
 """The names of files that are read end so; what a file is its first bytes tell, where they do."""
 
 _PDF_WITHIN = 1024  # bytes: a PDF may begin so far into its file
 _PAGE = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
 )
+_PICTURE = re.compile(rb"\x89PNG\r|\xff\xd8\xff|II[*+]\0|MM\0[*+]|RIFF.{4}WEBP|BM.{4}\0{4}", re.S)
 _ZIPPED: tuple[tuple[bytes, Kind], ...] = (
     (b"application/epub+zip", "epub"),
     (b"application/vnd.oasis.opendocument.text", "odt"),
@@ -54,6 +57,8 @@ def kind_of(data: bytes, name: str) -> Kind:
     start, suffix = data[:_PDF_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip(), Path(name).suffix.lower()
     if start.startswith(b"%PDF-") or suffix == ".pdf":
         return "pdf"
+    if suffix in _PICTURES or _PICTURE.match(data):
+        return "picture"
     if data.startswith(b"PK\x03\x04"):
         for mark, kind in _ZIPPED:
             if suffix == f".{kind}" or mark in (data[:200] if mark.startswith(b"app") else data):
@@ -80,6 +85,10 @@ def parts_of(data: bytes, name: str) -> Iterator[Part]:
         from chameleon.documents.pdf import pdf_parts
 
         return pdf_parts(data, name)
+    if kind == "picture":
+        from chameleon.documents.scans import picture_parts
+
+        return picture_parts(data, name)
     from chameleon.documents import office, pages
 
     readers = {

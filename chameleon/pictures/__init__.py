@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
 
@@ -9,8 +10,6 @@ def versions_of(*packages: str) -> dict[str, str]:
     """Return the versions of those that are installed, by name; nothing is imported."""
     found = {}
     for package in packages:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found

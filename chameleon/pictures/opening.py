@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from chameleon.errors import InputError, MissingPackage
+from chameleon.sandbox.bounded import called
+from chameleon.text import one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,17 +26,18 @@ MAX_BYTES = 256 << 20
 """Of a file. Photographs have some 10 MB, scans in TIFF some 100."""
 MAX_PIXELS = 89_000_000
 """Where Pillow begins to warn of decompression bombs: 256 MB once they are unpacked."""
+MAX_LENGTH = 65_535
+"""Of a side in pixels, JPEG's own bound: to scale what is longer and narrower takes gigabytes."""
 MAX_SIDE = 4096
 """The longer side of a loaded picture, in pixels, unless the caller says otherwise."""
 
-_GLANCE = 64
 _TOPS = (1.0, 255.0, 65535.0)  # what is white in deep grey
 _BRIGHT, _NEXT_TO_NOTHING = 192, 0.01
 """From which brightness, of 255, pixels are lost on white, and what part of them is too few to matter."""
 
 _opening = threading.Lock()
+_harmless: set[bytes] = set()  # digests of what was unpacked in a process of its own
 _ADDRESS = re.compile(r"data:|[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # a `Path` keeps one slash of two
-_PROGRAMS = frozenset({"EPS"})  # PostScript is a program: Pillow would hand it to Ghostscript
 
 
 @dataclass(frozen=True)
@@ -63,39 +66,37 @@ def read_picture(path: str | Path, *, max_side: int = MAX_SIDE) -> Picture:
 
     It is turned as its EXIF orientation says, transparency becomes white, or black where all that is
     visible is light, 16 bits become 8, and of an animation the first frame is taken. Addresses are never
-    followed.
+    followed, and all is unpacked in a process of its own first, with bounds on memory and seconds.
 
     Raises:
         InputError: names the file; it is missing, broken, cut off, no picture or too large.
         MissingPackage: Pillow is not installed.
     """
-    data = _bytes_of(path)
-    with _opened(data, str(path)) as image:
-        from PIL import ImageOps
-
+    data = check_picture(path)
+    with opened(data, str(path)) as image:
         kind = image.format or "unknown"
-        size = image.size
-        image.draft(None, (max_side, max_side))  # a JPEG is scaled down while it is unpacked
-        ImageOps.exif_transpose(image, in_place=True)
-        if (size[0] < size[1]) != (image.width < image.height):  # Pillow turns a TIFF's size by itself
-            size = size[::-1]
-        upright = _in_rgb(image)
-        if max(upright.size) > max_side:
-            upright.thumbnail((max_side, max_side))
-    return Picture(upright, size, hashlib.sha256(data).hexdigest(), kind)
+        shown, size = in_rgb(image, max_side)
+    return Picture(shown, size, hashlib.sha256(data).hexdigest(), kind)
 
 
-def check_picture(path: str | Path) -> None:
-    """Raise what `read_picture` would raise, and for checksums that do not fit.
-
-    The picture is unpacked once, a JPEG at a fraction of its size: nothing less shows that one is cut off.
-    """
+def check_picture(path: str | Path) -> bytes:
+    """Return the bytes of a picture. Raise what `read_picture` would raise, and for a wrong checksum."""
+    require_pillow(str(path))
     data = _bytes_of(path)
-    with _opened(data, str(path)) as image:
+    if (digest := hashlib.sha256(data).digest()) not in _harmless:
+        list(called(unpacked, str(path), name=str(path), data=data))
+        _harmless.add(digest)
+    return data
+
+
+def unpacked(data: bytes, where: str) -> Iterator[None]:
+    """Unpack a picture, a JPEG at a fraction of its size: nothing less shows that one is cut off."""
+    with opened(data, where) as image:
         image.verify()
-    with _opened(data, str(path)) as image:  # a picture that was verified cannot be unpacked any more
-        image.draft(None, (_GLANCE, _GLANCE))
+    with opened(data, where) as image:  # a picture that was verified cannot be unpacked any more
+        image.draft(None, (64, 64))
         image.load()
+    yield from ()
 
 
 def is_address(place: str | Path) -> bool:
@@ -121,12 +122,9 @@ class Attachment:
     @classmethod
     def of(cls, picture: Picture) -> Attachment:
         """Pack photographs as JPEG, and everything else, such as drawings with text, as PNG."""
-        packed = io.BytesIO()
-        if picture.format in ("JPEG", "MPO"):
-            picture.image.save(packed, "JPEG", quality=90)
-            return cls(packed.getvalue(), "image/jpeg", picture.digest, picture.image.size)
-        picture.image.save(packed, "PNG")
-        return cls(packed.getvalue(), "image/png", picture.digest, picture.image.size)
+        packed, form = io.BytesIO(), "jpeg" if picture.format in ("JPEG", "MPO") else "png"
+        picture.image.save(packed, form, quality=90)
+        return cls(packed.getvalue(), f"image/{form}", picture.digest, picture.image.size)
 
     @property
     def base64(self) -> str:
@@ -157,74 +155,85 @@ def _bytes_of(path: str | Path) -> bytes:
 
 
 @contextmanager
-def _opened(data: bytes, where: str) -> Iterator[Image]:
-    """Unpack the picture's header; whatever Pillow raises, then or later, becomes an `InputError`."""
+def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
+    """Unpack the header of a picture, or of a page of it.
+
+    Whatever Pillow raises, then or later, becomes an `InputError`, and its warnings, which name files of the
+    installation, are not printed. One picture is open at a time: large ones take a gigabyte each, and neither
+    Python's warnings nor Pillow's search for its formats are made for threads.
+    """
     require_pillow(where)
     from PIL import Image, UnidentifiedImageError
 
     try:
-        # One thread at a time: Pillow does not guard the search for its formats, nor Python its warnings.
         with _opening, warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # we refuse them ourselves
+            warnings.filterwarnings("ignore", module="PIL")
             Image.init()
-            formats = [name for name in Image.OPEN if name not in _PROGRAMS]
-            opened = Image.open(io.BytesIO(data), formats=formats)
-        with opened as image:
-            if image.width * image.height > MAX_PIXELS:
-                raise _too_large(f"has {image.width:,} × {image.height:,} pixels", where)
-            yield image
-    except InputError:
+            formats = [name for name in Image.OPEN if name != "EPS"]  # a program, which Ghostscript would run
+            with Image.open(io.BytesIO(data), formats=formats) as image:
+                image.seek(page)
+                if image.width * image.height > MAX_PIXELS or max(image.size) > MAX_LENGTH:
+                    raise _too_large(f"has {image.width:,} × {image.height:,} pixels", where)
+                yield image
+    except (InputError, MemoryError):
         raise
     except UnidentifiedImageError:
         raise _not_a_picture(data, where) from None
     except Image.DecompressionBombError:
         raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
     except Exception as problem:  # Pillow names no base class for what damaged files make it raise
-        said = " ".join(str(problem).split()) or type(problem).__name__
-        raise InputError(
-            f"the picture is damaged or cut off ({said[:120]})",
-            where=where,
-            hint="Save or download it again.",
-        ) from None
+        said = one_line(str(problem) or type(problem).__name__, 120)
+        what, hint = f"the picture is damaged or cut off ({said})", "Save or download it again."
+        raise InputError(what, where=where, hint=hint) from None
 
 
 def _not_a_picture(data: bytes, where: str) -> InputError:
+    hint = "Give a PNG, JPEG, GIF, WebP, BMP or TIFF file."
+    if not data:
+        return InputError("is empty", where=where, hint=hint)
+    if data.lstrip().startswith((b"%!PS", b"\xc5\xd0\xd3\xc6")):
+        return InputError("is PostScript, which is a program", where=where, hint=hint)
+    with suppress(UnicodeDecodeError):
+        if "\0" not in data.decode("utf-8"):
+            return InputError(
+                "is no picture but text", where=where, hint="Did you mean to give it as a text?"
+            )
     what = "is no picture, or one of an unknown format or damaged from its beginning"
-    if data.lstrip()[:4] == b"%!PS" or data[:4] == b"\xc5\xd0\xd3\xc6":
-        what = "is PostScript, which is a program"
-    elif not data:
-        what = "is empty"
-    else:
-        with suppress(UnicodeDecodeError):
-            if "\0" not in data.decode("utf-8"):
-                hint = "Did you mean to give it as a text?"
-                return InputError("is no picture but text", where=where, hint=hint)
-    return InputError(what, where=where, hint="Give a PNG, JPEG, GIF, WebP, BMP or TIFF file.")
+    return InputError(what, where=where, hint=hint)
 
 
 def _too_large(what: str, where: str) -> InputError:
-    return InputError(
-        f"the picture {what}, too large to be unpacked safely",
-        where=where,
-        hint=f"Scale it down below {MAX_PIXELS / 1e6:.0f} million pixels and {MAX_BYTES >> 20} MB.",
-    )
+    most = f"{MAX_PIXELS / 1e6:.0f} million pixels, {MAX_LENGTH:,} a side and {MAX_BYTES >> 20} MB"
+    hint = f"Scale it down below {most}."
+    return InputError(f"the picture {what}, too large to be unpacked safely", where=where, hint=hint)
 
 
-def _in_rgb(image: Image) -> Image:
+def in_rgb(image: Image, max_side: int) -> tuple[Image, tuple[int, int]]:
+    """Return an opened picture as modules see it, and its size before it was scaled down; close it."""
     from PIL import Image as pillow
+    from PIL import ImageOps
 
-    if image.has_transparency_data:
-        layer = image.convert("RGBA")
-        ground = pillow.new("RGBA", layer.size, _ground(layer))
-        return pillow.alpha_composite(ground, layer).convert("RGB")
-    if image.mode == "F" or image.mode.startswith("I"):  # deep grey; what is white is told by the lightest
-        grey = image.convert("F")
-        least, most = cast("tuple[float, float]", grey.getextrema())
-        tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
+    size = image.size
+    image.draft(None, (max_side, max_side))  # a JPEG is scaled down while it is unpacked
+    image.load()
+    ImageOps.exif_transpose(image, in_place=True)
+    if (size[0] < size[1]) != (image.width < image.height):  # Pillow turns a TIFF's size by itself
+        size = size[::-1]
+    tops = _TOPS[-1:] if image.mode.startswith("I;16") else _TOPS
+    is_deep = image.mode == "F" or image.mode.startswith("I")
+    mode = "RGBA" if image.has_transparency_data else "F" if is_deep else "RGB"
+    if image.mode != mode:
+        whole, image = image, image.convert(mode)
+        whole.close()  # of a large one there is no room for both
+    if mode == "F":  # deep grey; what is white is told by the lightest
+        least, most = cast("tuple[float, float]", image.getextrema())
         least, most = min(least, 0.0), next((top for top in tops if most <= top), most)
         factor = 255.0 / (most - least)
-        image = grey.point(lambda value: value * factor - least * factor).convert("L")
-    return image.convert("RGB")  # always a copy, so that the file behind the original can be closed
+        image = image.point(lambda value: value * factor - least * factor)
+    image.thumbnail((max_side, max_side))
+    if mode == "RGBA":
+        image = pillow.alpha_composite(pillow.new("RGBA", image.size, _ground(image)), image)
+    return image.convert("L" if mode == "F" else "RGB").convert("RGB"), size
 
 
 def _ground(layer: Image) -> str:

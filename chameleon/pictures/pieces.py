@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from statistics import fmean
@@ -91,26 +92,17 @@ class Piece:
 
     def turned(self, angle: float, around: Point) -> Piece:
         """Return the piece in a picture that is turned by so many degrees, clockwise."""
-        sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
-        left, top = around
-        return self._mapped(
-            lambda x, y: (
-                left + (x - left) * cosine - (y - top) * sine,
-                top + (x - left) * sine + (y - top) * cosine,
-            )
-        )
+        centre, turn = complex(*around), cmath.rect(1, math.radians(angle))
+        turned = [centre + (complex(*corner) - centre) * turn for corner in self.box]
+        return self.of_corners(self.text, [(at.real, at.imag) for at in turned], self.confidence)
 
     def moved(self, across: float, down: float) -> Piece:
         """Move the piece so many pixels right and down."""
-        return self._mapped(lambda x, y: (x + across, y + down))
+        return self.of_corners(self.text, [(x + across, y + down) for x, y in self.box], self.confidence)
 
     def scaled(self, across: float, down: float) -> Piece:
         """Return the piece in a picture that is so many times as large."""
-        return self._mapped(lambda x, y: (x * across, y * down))
-
-    def _mapped(self, to: Callable[[float, float], Point]) -> Piece:
-        first, second, third, fourth = (to(x, y) for x, y in self.box)
-        return replace(self, box=(first, second, third, fourth))
+        return self.of_corners(self.text, [(x * across, y * down) for x, y in self.box], self.confidence)
 
     def pitch(self, level: Iterable[Piece]) -> float:
         """Return how far the nearest piece above or below has its middle; infinity where there is none."""
@@ -202,7 +194,7 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """
     given = list(pieces)
     angle = tilt_of(given).angle
-    high = [piece.turned(-angle, (0, 0)) if angle else piece for piece in given]
+    high = [piece.turned(-angle, (0, 0)) for piece in given]
     level = []
     for piece in high:
         height = min(piece.bottom - piece.top, piece.pitch(high))
@@ -215,12 +207,10 @@ def lines_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
             lines.append([piece])
         else:
             best.append(piece)
-    lines.sort(key=lambda line: (fmean(piece.top for piece in line), min(piece.left for piece in line)))
+    lines = [sorted(line, key=lambda piece: (piece.left, piece.top)) for line in lines]
+    lines.sort(key=lambda line: (fmean(piece.top for piece in line), line[0].left))
     as_given = {id(one): other for one, other in zip(level, given, strict=True)}
-    return [
-        [as_given[id(piece)] for piece in sorted(line, key=lambda piece: (piece.left, piece.top))]
-        for line in lines
-    ]
+    return [[as_given[id(piece)] for piece in line] for line in lines]
 
 
 def text_of(lines: Sequence[Sequence[Piece]]) -> str:

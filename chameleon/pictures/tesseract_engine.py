@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from chameleon.errors import InventoryError, MissingPackage, ModuleError
 from chameleon.pictures.pieces import UNREAD, Piece, rectangle
 from chameleon.pictures.tilt import cut_out, ground_of
+from chameleon.text import one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -43,10 +44,9 @@ class TesseractEngine:
             raise MissingPackage("the text engine tesseract needs the program tesseract", hint=cls.hint)
         known = set(_said("--list-langs").splitlines()[1:])  # the first line says where they lie
         if unknown := sorted({part for code in languages or ["eng"] for part in code.split("+")} - known):
-            listed = ", ".join(sorted(known))
             raise InventoryError(
                 f"languages has {', '.join(unknown)}, which tesseract does not have here",
-                hint=f"It has {listed if len(listed) < 400 else listed[:400] + ' …'}.",
+                hint=f"It has {one_line(', '.join(sorted(known)), 400)}.",
             )
 
     @classmethod
@@ -59,17 +59,6 @@ class TesseractEngine:
         image.save(packed, "PNG", compress_level=1)
         return pieces_in(self._table(packed.getvalue(), _SPARSE))
 
-    def read_lines(self, strips: Sequence[Image]) -> list[str]:
-        """Return the text of each picture of a single line. Raise `ModuleError`."""
-        if not strips:
-            return []
-        packed = io.BytesIO()  # one call for all: each start takes longer than a line
-        strips[0].save(packed, "TIFF", save_all=True, append_images=strips[1:])
-        texts: list[list[str]] = [[] for _ in strips]
-        for (page, *_), word in _words(self._table(packed.getvalue(), _LINE)):
-            texts[int(page) - 1].append(word.text)
-        return [" ".join(words) for words in texts]
-
     def confirmed(self, image: Image, pieces: Sequence[Piece]) -> list[Piece]:
         """Read each piece of a level picture once more, with what is beside it and belongs to no other.
 
@@ -77,14 +66,21 @@ class TesseractEngine:
         """
         grey = image.convert("L")
         ground = ground_of(grey)
-        strips = [_Strip(grey, ground, piece, pieces) for piece in pieces if piece.text != UNREAD]
-        again = self.read_lines([strip.enlarged(ground) for strip in strips])
-        sure = {
-            id(strip.piece)
-            for strip, text in zip(strips, again, strict=True)
-            if _plain(text) == _plain(strip.piece.text) and not strip.has_more()
-        }
-        return [piece if id(piece) in sure else replace(piece, text=UNREAD) for piece in pieces]
+        strips = [_Strip(grey, ground, piece, pieces) for piece in pieces]
+        again = [""] * len(strips)
+        if strips:
+            packed, (first, *others) = io.BytesIO(), [strip.enlarged(ground) for strip in strips]
+            first.save(
+                packed, "TIFF", save_all=True, append_images=others
+            )  # each start takes longer than a line
+            for (page, *_), word in _words(self._table(packed.getvalue(), _LINE)):
+                again[int(page) - 1] += word.text
+        return [
+            piece
+            if _plain(text) == _plain(piece.text) and not strip.has_more()
+            else replace(piece, text=UNREAD)
+            for piece, strip, text in zip(pieces, strips, again, strict=True)
+        ]
 
     def _table(self, picture: bytes, layout: str) -> str:
         return _said("stdin", "stdout", "-l", self._languages, "--psm", layout, "tsv", given=picture)
@@ -160,7 +156,7 @@ class _Strip:
     """A piece and its surroundings, cut out of a picture; other pieces and upright rules are painted over."""
 
     def __init__(self, grey: Image, ground: int, piece: Piece, pieces: Sequence[Piece]) -> None:
-        self.piece = piece
+        self._high = piece.height
         left, top = piece.left - _BESIDE * piece.height, piece.top - _ABOVE * piece.height
         right, bottom = piece.right + _BESIDE * piece.height, piece.bottom + _ABOVE * piece.height
         self._cut = cut_out(grey, (int(left), int(top), int(right), int(bottom)), ground)
@@ -176,12 +172,12 @@ class _Strip:
         """Return the strip as large as Tesseract reads well, with an edge around it."""
         from PIL import ImageOps
 
-        times = max(1, _HIGH / max(1, self.piece.height))
+        times = max(1, _HIGH / max(1, self._high))
         return ImageOps.expand(ImageOps.scale(self._cut, times), _EDGE, ground)
 
     def has_more(self) -> bool:
         """Tell whether ink as high as letters, and no rule, stands beside the piece."""
-        cut, ink, high = self._cut, self._ink(), self.piece.height
+        cut, ink, high = self._cut, self._ink(), self._high
         for left, right in self._sides():
             found = ink.crop((left, int((_ABOVE + 0.1) * high), right, int((_ABOVE + 0.75) * high))).getbbox()
             if found and found[2] - found[0] > 1 and found[3] - found[1] > 0.3 * high:

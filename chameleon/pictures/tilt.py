@@ -13,7 +13,7 @@ from chameleon.pictures.pieces import Piece, tilt_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_STEEPEST, _FIRST_STEP, _STEPS = 44, 2, (0.25, 0.125)
+_STEPS = ((2, 22), (0.5, 4), (0.25, 1), (0.125, 1))  # degrees, and how many of them either way
 _AROUND, _TALLEST = 3.0, 60  # lines so many heights of so many pixels away tell a piece's tilt
 _COLUMNS, _FINER = 3, 3
 """Pixels side by side are seen as one, and rows three times as fine, lest level ones look the sharpest."""
@@ -83,12 +83,11 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
         rows = pairwise(back.reduce((strip.width, 1)).tobytes())
         return sum(part * (one - other) ** 2 for part, (one, other) in zip(_fading(back.height - 1), rows))  # noqa: B905
 
-    steps = range(-_STEEPEST, _STEEPEST + 1, _FIRST_STEP)
-    angle = float(max(steps, key=lambda angle: (contrast(rough, angle), -abs(angle))))
-    near = [angle + step / 2 for step in range(-2 * _FIRST_STEP, 2 * _FIRST_STEP + 1)]
-    angle = max(near, key=lambda angle: (contrast(sharp, angle), -abs(angle)))
-    for step in _STEPS:
-        angle = max((angle, angle - step, angle + step), key=lambda angle: contrast(sharp, angle))
+    angle = 0.0
+    for step, most in _STEPS:
+        strip = rough if step == _STEPS[0][0] else sharp
+        near = [angle + step * times for times in range(-most, most + 1)]
+        angle = max((contrast(strip, angle), -abs(angle), angle) for angle in near)[-1]
     return angle
 
 
@@ -99,12 +98,12 @@ def ground_of(grey: Image) -> int:
 
 def cut_out(grey: Image, box: tuple[int, int, int, int], ground: int) -> Image:
     """Return a part of the picture, which may go beyond its edges."""
-    from PIL import Image as images
+    from PIL.Image import Transform
 
-    left, top, right, bottom = box
-    part = images.new("L", (max(1, right - left), max(1, bottom - top)), ground)
-    part.paste(grey, (-left, -top))
-    return part
+    size = (max(1, box[2] - box[0]), max(1, box[3] - box[1]))
+    return grey.transform(
+        size, Transform.EXTENT, (*box[:2], box[0] + size[0], box[1] + size[1]), fillcolor=ground
+    )
 
 
 @cache

@@ -79,6 +79,10 @@ def called(
             if worker.calls == 1 or parts:
                 raise _too_much(f"{bounds.memory >> 20:,} MB of memory", name) from None
             worker = _Worker(bounds.memory)  # files before this one may have left too little
+        except ChameleonError:  # told by the process, which can go on, or of one that has ended
+            with _lock:
+                _resting.append(worker)
+            raise
         except BaseException:
             worker.end()
             raise
@@ -121,14 +125,14 @@ class _Worker:
         if not self.calls:
             self._message(name, _START)
         self.calls += 1
-        left = bounds.total
+        left, seconds = bounds.total, bounds.part
         with suppress(OSError):  # one that has died is told below
             for message in messages:
                 _send(self._asking, message)
         while True:
             begun = time.monotonic()
-            answer = json.loads(self._message(name, min(bounds.part, left)))
-            left -= time.monotonic() - begun
+            answer = json.loads(self._message(name, min(seconds, left)))
+            left, seconds = left - (time.monotonic() - begun), answer.get("going_on") or bounds.part
             if "part" in answer:
                 yield answer["part"]
             elif "going_on" in answer:
@@ -213,10 +217,10 @@ def _send(pipe: IO[bytes], message: bytes) -> None:
 _answers: IO[bytes] | None = None  # in the process that is called
 
 
-def going_on() -> None:
-    """Say that a part is still to come, as after each page: its seconds begin anew."""
+def going_on(seconds: float = 0.0) -> None:
+    """Say that a part is still to come, as after each page: its seconds begin anew, or are so many."""
     if _answers is not None:
-        _send(_answers, b'{"going_on": true}')
+        _send(_answers, json.dumps({"going_on": seconds}).encode())
 
 
 def _receive(pipe: IO[bytes]) -> bytes | None:
@@ -262,6 +266,8 @@ def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]
     except MemoryError:
         last = {"error": _MEMORY}
     except Exception as problem:  # whatever a library raises of a damaged file
-        said = one_line(redact(f"{type(problem).__name__}: {problem}"), 200)
+        lines = str(problem).strip().splitlines()
+        told = lines[-1] if "Traceback" in str(problem) else " ".join(lines)
+        said = one_line(redact(f"{type(problem).__name__}: {told}"), 200)
         last = {"error": ["InputError", f"cannot be read ({said})", "", _HINT]}
     _send(answers, json.dumps(last).encode())

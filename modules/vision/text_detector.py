@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from chameleon import Module, State
-from chameleon.pictures.engines import EngineName, chosen_engine, resolved_engine, shared_engine
+from chameleon.pictures.engines import EngineName, chosen_engine, read_lines, resolved_engine, shared_engine
 from chameleon.pictures.opening import read_picture, require_pillow
-from chameleon.pictures.pieces import UNREAD, Piece, lines_of, text_of
-from chameleon.pictures.tesseract_engine import TesseractEngine
-from chameleon.pictures.tilt import read_tilted
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from chameleon.pictures.pieces import Piece, lines_of, text_of
 
 _MAX_SIDE = 2000
 
@@ -66,23 +60,8 @@ class TextDetector(Module):
         and `confidence` (0 to 1).
         """
         picture = read_picture(state.input["image"], max_side=_MAX_SIDE)
-        read = read_tilted(self._read, picture.image, self._checked)
-        found = [piece.scaled(*picture.scale) for piece in read]
-        lines = [line for line in lines_of(found) if any(piece.text != UNREAD for piece in line)]
-        return [piece.to_json() for line in lines for piece in line]
-
-    def _read(self, image: Image) -> list[Piece]:
-        """Return the pieces that the engine finds; those that it is not sure enough of have no text."""
-        found = [piece for piece in self._reader.read(image) if piece.text.strip()]
-        sure = [piece for piece in found if piece.confidence >= self.least_confidence]
-        unsure = [piece for piece in found if piece.confidence < self.least_confidence]
-        return sure + [replace(piece, text=UNREAD) for piece in unsure if any(map(str.isalnum, piece.text))]
-
-    def _checked(self, image: Image, pieces: list[Piece]) -> list[Piece]:
-        """Return the pieces, without the text of those that Tesseract reads otherwise on their own."""
-        if not isinstance(self._reader, TesseractEngine):
-            return pieces
-        return self._reader.confirmed(image, pieces)
+        lines = read_lines(self._reader, picture.image, self.least_confidence)
+        return [piece.scaled(*picture.scale).to_json() for line in lines for piece in line]
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         text = _with_boxes(output) if self.boxes else text_of(lines_of(map(Piece.from_json, output)))

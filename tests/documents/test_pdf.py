@@ -257,9 +257,7 @@ class TestPictures:
             raise MissingPackage("none", hint="pip install rapidocr")
 
         monkeypatch.setattr("chameleon.pictures.engines.shared_engine", missing)
-        with pytest.raises(
-            MissingPackage, match=r"scan.pdf: the pages .* are pictures.*pip install rapidocr"
-        ):
+        with pytest.raises(MissingPackage, match=r"scan.pdf: its pages are pictures.*pip install rapidocr"):
             list(pdf_parts(picture_pdf(), "scan.pdf"))
 
 

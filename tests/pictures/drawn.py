@@ -42,12 +42,15 @@ def text_picture(path: Path, words: dict[tuple[int, int], str], size: tuple[int,
     return path
 
 
-def png(width: int, height: int) -> bytes:
-    """A PNG whose header promises that many pixels; it holds them where they are few."""
+def png(width: int, height: int, colour: int | None = None) -> bytes:
+    """A PNG whose header promises that many pixels; it holds them where they are few or in colour."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    rows = zlib.compress((b"\0" + b"\xff" * width) * height) if width * height < 10**6 else b""
+    header = struct.pack(">IIBBBBB", width, height, 8, colour or 0, 0, 0, 0)
+    held = height if colour or width * height < 10**6 else 0
+    row = b"\0" + b"\xff" * min(width, 10**6) * {None: 1, 6: 4}[colour]
+    pack = zlib.compressobj(1)
+    rows = b"".join(pack.compress(row) for _ in range(held)) + pack.flush()
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import random
+import struct
 import sys
+import warnings
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +23,7 @@ from PIL import Image, ImageColor
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures import opening
 from chameleon.pictures.opening import Attachment, check_picture, read_picture
+from chameleon.sandbox.bounded import Bounds, called
 from tests.pictures.drawn import BLUE, RED, WHITE, colour_at, halves, near, png
 
 
@@ -177,6 +183,7 @@ def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.Mo
         ("bomb.png", png(60_000, 60_000), "too large to be unpacked.*89 million"),
         ("smaller.png", png(10_000, 9_500), "too large to be unpacked.*89 million"),
         ("line.png", png(2_000_000_000, 1), "too large to be unpacked.*89 million"),
+        ("long.png", png(1, 70_000), "1 × 70,000 pixels, too large.*65,535 a side"),
     ):
         (tmp_path / name).write_bytes(data)
         for look in (read_picture, check_picture):
@@ -186,6 +193,46 @@ def test_refuses_broken_files_naming_them(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(opening, "MAX_BYTES", 10)
     with pytest.raises(InputError, match="too large"):
         read_picture(tmp_path / "whole.png")
+
+
+def test_a_corrupt_tiff_prints_no_warning(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "a description"
+    halves().save(tmp_path / "a.tiff", exif=exif)
+    data = bytearray((tmp_path / "a.tiff").read_bytes())
+    at = data.index(struct.pack("<HH", 0x010E, 2)) + 4
+    data[at : at + 4] = struct.pack("<I", 1 << 20)  # its length
+    (tmp_path / "a.tiff").write_bytes(data)
+    with (
+        pytest.warns(UserWarning, match="Tag data larger than file"),
+        Image.open(tmp_path / "a.tiff") as image,
+    ):
+        image.load()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert colour_at(read(tmp_path / "a.tiff"), 0.2, 0.5) == RED
+
+
+def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A JPEG that is drawn over a thousand times."""
+    file = io.BytesIO()
+    Image.new("L", (4000, 4000)).save(file, "JPEG", progressive=True)
+    data = file.getvalue()
+    (tmp_path / "a.jpg").write_bytes(data[:-2] + data[data.rindex(b"\xff\xda") : -2] * 1_000 + data[-2:])
+    monkeypatch.setattr(opening, "called", partial(called, bounds=Bounds(part=0.3)))
+    with pytest.raises(InputError, match=r"a\.jpg: reading it takes more than 0 seconds"):
+        read(tmp_path / "a.jpg")
+
+
+def test_transparency_takes_less_than_a_gigabyte_at_the_limit(tmp_path: Path) -> None:
+    """A quarter of the pixels, in a quarter of the memory and what a process takes."""
+    (tmp_path / "a.png").write_bytes(png(65_535, 339, colour=6))
+    found = called(sizes, str(tmp_path / "a.png"), name="a.png", bounds=Bounds(60, 60, 280_000_000))
+    assert list(found) == [[64, 1]]
+
+
+def sizes(path: str) -> Iterator[tuple[int, int]]:
+    yield read_picture(path, max_side=64).image.size
 
 
 def test_says_what_to_install_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

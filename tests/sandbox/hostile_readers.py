@@ -36,6 +36,13 @@ def goes_on() -> Iterator[int]:
     yield 1
 
 
+def asks_for(seconds: float) -> Iterator[float]:
+    """Say how long the next part may take, and take most of it."""
+    going_on(seconds)
+    time.sleep(0.8 * seconds)
+    yield seconds
+
+
 def takes(megabytes: int) -> Iterator[int]:
     yield len(bytearray(megabytes << 20))
 

@@ -59,11 +59,11 @@ def test_what_takes_too_much_or_fails_is_told_in_one_line(name: str, arguments: 
 
 
 def test_our_own_errors_stay_and_what_came_before_is_kept() -> None:
-    found = []
+    found, process = [], call("tells")[1]
     with pytest.raises(Declined, match=r"a\.csv: not to be had\. Do this\."):
-        for part in called(hostile_readers.raises, "ours", name="b"):
+        for part in called(hostile_readers.raises, "ours", name="b", bounds=SHORT):
             found.append(part)
-    assert found == [1]
+    assert found == [1] and call("tells")[1] == process
 
 
 def test_what_is_printed_reaches_nobody(capfd: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +84,7 @@ def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_
 
 def test_seconds_begin_anew_with_each_part_and_while_nobody_waits() -> None:
     assert call("slowly", 3, 0.3) == [0, 1, 2]
-    assert call("goes_on") == [1]
+    assert call("goes_on") == [1] and call("asks_for", 1.0) == [1.0]
     for _ in called(hostile_readers.slowly, 3, 0.1, name="a", bounds=SHORT):
         time.sleep(0.7)
 

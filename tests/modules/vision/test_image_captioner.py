@@ -24,7 +24,7 @@ from chameleon.modules.vision import captioning
 from chameleon.modules.vision.captioning import Captioning, Model, captioner
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.modules.vision.text_detector import TextDetector
-from chameleon.pictures.package_engines import RapidEngine
+from chameleon.pictures.engines import RapidEngine
 from chameleon.planners.fixed import Fixed
 from chameleon.prompt import context_of
 from chameleon.steps import PreparedModule

@@ -1,0 +1,65 @@
+"""Pages that are pictures, in a PDF or as files of their own, read by an OCR engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from chameleon.documents.parts import UNREAD_PAGE, Part
+from chameleon.errors import MissingPackage
+from chameleon.sandbox.bounded import going_on
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SIDE = 2_000  # pixels of a page's longer side
+_SECONDS, _PAGE_SECONDS = 120.0, 60.0  # for all pages; for one, or to load an engine
+
+
+def picture_parts(data: bytes, name: str) -> Iterator[Part]:
+    """Yield the text of a picture, or of each page of a TIFF.
+
+    Raises `MissingPackage` where no engine is installed, and `InputError` for a picture that is broken or
+    too large.
+    """
+    from chameleon.pictures.opening import in_rgb, opened
+
+    def page(number: int) -> Image:
+        with opened(data, name, number) as image:
+            return in_rgb(image, SIDE)[0]
+
+    with opened(data, name) as image:
+        # the frames of other formats are an animation's
+        count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+    for number, text in read_pages(range(count), page, name).items():
+        yield Part(text, page=number + 1 if count > 1 else None)
+
+
+def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, str]:
+    """Return the text of each page; in place of those that 2 minutes do not suffice for, a line that says so.
+
+    Raises `MissingPackage` where no engine is installed.
+    """
+    from chameleon.pictures.engines import EngineName, read_lines, resolved_engine, shared_engine
+    from chameleon.pictures.pieces import text_of
+
+    going_on(_PAGE_SECONDS)
+    light: tuple[EngineName, ...] = ("rapidocr", "tesseract")  # EasyOCR may need more memory than there is
+    try:
+        engine = shared_engine(
+            next((each for each in light if resolved_engine(each, ())["engine"]), "auto"), ()
+        )
+    except MissingPackage as problem:
+        what = "its pages are pictures, and no engine that reads them is installed"
+        raise MissingPackage(what, where=name, hint=problem.hint) from None
+    texts, end = dict[int, str](), time.monotonic() + _SECONDS
+    for number in numbers:
+        going_on()
+        if time.monotonic() > end:
+            texts[number] = f"{UNREAD_PAGE}: there are too many of them.]"
+            continue
+        image = picture(number)
+        going_on(_PAGE_SECONDS)
+        texts[number] = text_of(read_lines(engine, image))
+    return texts

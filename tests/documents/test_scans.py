@@ -1,0 +1,87 @@
+"""Pictures of pages as documents: read by an OCR engine, page by page."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PIL", reason="pictures need pillow")
+
+from PIL import Image
+
+from chameleon.documents.parts import Part
+from chameleon.documents.reading import SUFFIXES, kind_of, parts_of, read_passages
+from chameleon.documents.scans import picture_parts
+from chameleon.errors import InputError, MissingPackage
+from chameleon.pictures.pieces import Piece, rectangle
+from tests.pictures.drawn import png, text_picture
+
+FORMATS = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp"]
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """An engine that reads the width of a picture; returns the sizes of those that it was given."""
+    sizes: list[tuple[int, int]] = []
+
+    class Engine:
+        def read(self, image: Image.Image) -> list[Piece]:
+            sizes.append(image.size)
+            found = Piece(f"Berth {image.width}", rectangle(5, 5, image.width - 10, 10), 0.9)
+            return [found, Piece("~", rectangle(0, 0, 9, 9), 0.1)]
+
+    monkeypatch.setattr("chameleon.pictures.engines.shared_engine", lambda name, languages: Engine())
+    return sizes
+
+
+def written(form: str, *widths: int) -> bytes:
+    pages = [Image.new("RGB", (width, 30), "white") for width in widths]
+    file = io.BytesIO()
+    pages[0].save(file, form, **({"save_all": True, "append_images": pages[1:]} if pages[1:] else {}))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_picture_is_told_by_its_first_bytes_or_its_name(suffix: str, engine: list[Any]) -> None:
+    data = written({"jpg": "jpeg", "tif": "tiff"}.get(suffix, suffix), 80)
+    assert f".{suffix}" in SUFFIXES and kind_of(data, "page") == kind_of(b"", f"page.{suffix}") == "picture"
+    assert list(parts_of(data, "page")) == [Part("Berth 80")]
+
+
+def test_a_tiff_is_read_page_by_page_and_large_pages_smaller(engine: list[Any]) -> None:
+    found = list(picture_parts(written("tiff", 80, 5_000, 90), "fax.tif"))
+    assert found == [Part("Berth 80", page=1), Part("Berth 2000", page=2), Part("Berth 90", page=3)]
+    assert engine == [(80, 30), (2_000, 12), (90, 30)]
+    assert list(picture_parts(written("webp", 80, 80), "moving.webp")) == [Part("Berth 80")]
+
+
+def test_what_cannot_be_read_is_told_in_a_line(engine: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for data, told in (
+        (written("png", 80)[:60], "damaged or cut off"),
+        (b"Opens at 9.", "no picture but text"),
+        (png(70_000, 1), "too large"),
+    ):
+        with pytest.raises(InputError, match=rf"scan\.png.*{told}"):
+            list(picture_parts(data, "scan.png"))
+
+    def missing(name: str, languages: Sequence[str]) -> Any:
+        raise MissingPackage("none", hint="pip install rapidocr")
+
+    monkeypatch.setattr("chameleon.pictures.engines.shared_engine", missing)
+    with pytest.raises(MissingPackage, match=r"scan\.png: .* no engine .*pip install rapidocr"):
+        list(picture_parts(written("png", 80), "scan.png"))
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="the program tesseract is not installed")
+def test_a_scan_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
+    path = text_picture(tmp_path / "scan.png", {(20, 20): "Berth fees", (20, 90): "are 40 crowns"})
+    (found,) = read_passages(path.read_bytes(), "port/scan.png")
+    assert found == {"title": "", "text": "Berth fees\nare 40 crowns", "file": "scan.png"}
+    text_picture(path, {})
+    with pytest.raises(InputError, match=r"scan\.png: the document holds no text"):
+        read_passages(path.read_bytes(), "scan.png")
