@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chameleon.documents.file_documents import file_documents
 from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of, unread_entry
+from chameleon.documents.reading import PICTURES
 from chameleon.documents.walking import Walk, require_file
-from chameleon.errors import ChameleonError, InputError
+from chameleon.errors import ChameleonError, InputError, MissingPackage
 from chameleon.retrieval.build import Build, clear
 from chameleon.retrieval.document import Document, Kind
 from chameleon.retrieval.engine import Damaged
@@ -196,6 +197,11 @@ class _Reading:
                     yield document
                     if len(ids) % 50 == 0:
                         self.progress(number, len(self.files), f"{name}, {document.kind} {len(ids):,}")
+            except MissingPackage as problem:
+                if path.suffix.lower() in PICTURES:  # of which there may be thousands
+                    self._lacks_engine(path, problem)
+                    continue
+                error = LeftOut.of(problem, name)
             except ChameleonError as problem:
                 error = LeftOut.of(problem, name)
             except Exception as problem:  # a file may be damaged in ways that its reader does not know
@@ -238,6 +244,12 @@ class _Reading:
                 self.summary.tables += 1
                 self.summary.rows += len(found.table.rows)
             yield found
+
+    def _lacks_engine(self, path: Path, problem: MissingPackage) -> None:
+        """Count a picture that no engine reads among files of other kinds, and tell once what would."""
+        self.summary.others[path.suffix.lower()] += 1
+        told = Note("pictures", f"were not read: {LeftOut.of(problem).why}")
+        self.summary.notes += [told] if told not in self.summary.notes else []
 
     def _keep(self, entry: Entry) -> None:
         """The file is as it was, and so is what it lacks."""

@@ -21,9 +21,9 @@ LONG = 20_000
 """A text of more characters than this is cut into passages."""
 
 Kind = Literal["pdf", "html", "docx", "pptx", "odt", "odp", "epub", "picture", "text"]
-_PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp")
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp")
 _DOCUMENTS = (f".{kind}" for kind in get_args(Kind) if kind != "picture")
-SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt", *_PICTURES))
+SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt", *PICTURES))
 """The names of files that are read end so; what a file is its first bytes tell, where they do."""
 
 _PDF_WITHIN = 1024  # bytes: a PDF may begin so far into its file
@@ -57,7 +57,7 @@ def kind_of(data: bytes, name: str) -> Kind:
     start, suffix = data[:_PDF_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip(), Path(name).suffix.lower()
     if start.startswith(b"%PDF-") or suffix == ".pdf":
         return "pdf"
-    if suffix in _PICTURES or _PICTURE.match(data):
+    if suffix in PICTURES or _PICTURE.match(data):
         return "picture"
     if data.startswith(b"PK\x03\x04"):
         for mark, kind in _ZIPPED:
@@ -103,7 +103,14 @@ def parts_of(data: bytes, name: str) -> Iterator[Part]:
 
 
 def read_passages(data: bytes, name: str) -> list[Passage]:
-    """Return the passages of a file, read once and kept. Raises as `parts_of`, `InputError` for no text.
+    """Return the passages of a file. Raises as `found_passages`, and `InputError` for a file without text."""
+    if not (found := found_passages(data, name)):
+        raise InputError("the document holds no text", where=name, hint="There is nothing to answer from.")
+    return found
+
+
+def found_passages(data: bytes, name: str) -> list[Passage]:
+    """Return the passages of a file, read once and kept; none of one without text. Raises as `parts_of`.
 
     All but short texts is read in a process of its own, with bounds on memory and seconds.
     """
@@ -128,7 +135,10 @@ def passages_as_json(data: bytes, name: str) -> Iterator[dict[str, Any]]:
 
 def text_passages(text: str, name: str) -> list[Passage]:
     """Return the passages of a Markdown or plain text. Raises `InputError`."""
-    return [{**passage, "file": Path(name).name} for passage in passages_of(text_parts(text), name)]
+    found = [{**passage, "file": Path(name).name} for passage in passages_of(text_parts(text), name)]
+    if not found:
+        raise InputError("the text is empty", where=name, hint="There is nothing in it to answer from.")
+    return found
 
 
 def is_document(text: str) -> bool:
@@ -148,9 +158,9 @@ def decoded_text(data: bytes, where: str) -> str:
 
 
 def read_document(path: Path, name: str) -> list[Passage]:
-    """Return the passages of the file at a path. Raises as `read_passages` does."""
+    """Return the passages of the file at a path; none of one without text. Raises as `parts_of`."""
     with path.open("rb") as opened:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InputError(f"has more than the limit of {MAX_BYTES:,} bytes", where=name)
-    return read_passages(data, name)
+    return found_passages(data, name) if data.strip() else []
