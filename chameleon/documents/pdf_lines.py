@@ -24,7 +24,8 @@ _BOLD = re.compile(rb"bold|black|heavy|demi|medi|cmbx|cmssbx|sfbx", re.IGNORECAS
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
 _RAISED, _SUPERSCRIPTS = "0123456789+-−", str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: how a raised figure stands
-_APART = 0.9  # of the letters' size: what stands further apart are cells
+_APART = 0.9  # of the letters' size: what stands further apart are cells; of figures half as far
+_FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
 _SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 _LINE, _WORD = re.compile(r"[^\r\n\x02]+"), re.compile(r"[^\s\x00\ufffe\uffff]+")
 _TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))
@@ -95,7 +96,9 @@ class Line:
         found = [[self.words[0]]]
         for before, word in pairwise(self.words):
             is_sign = _SIGN_BEFORE.fullmatch(before.text) or _SIGN_AFTER.fullmatch(word.text)
-            if word.x0 - before.x1 > _APART * self.size and not is_sign:
+            are_figures = _FIGURE.fullmatch(before.text) and _FIGURE.fullmatch(word.text)
+            white = (_APART / 2 if are_figures else _APART) * self.size
+            if word.x0 - before.x1 > white and not is_sign:
                 found.append([])
             found[-1].append(word)
         return found

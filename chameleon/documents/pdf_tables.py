@@ -19,6 +19,7 @@ _LEAST_ROWS, _BETWEEN = 3, 2  # rows of several cells; rows of one that may stan
 _MOST_WORDS = 6  # of a row that stands across columns, as "Fixed assets" does
 _PARTED = 0.4  # of the rows have cells on both sides where two columns part
 _CROSSING = 0.1  # of the rows may have letters where two columns part
+_WIDEST = 20_000  # points; PDF's own limit is 14,400
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
@@ -111,7 +112,7 @@ def _table(rows: Sequence[_Row]) -> Table | None:
 
 def _edges(rows: Sequence[_Row]) -> list[float]:
     """Where columns part: white that runs through nearly all rows, and parts cells in many of them."""
-    if len(rows) < _LEAST_ROWS:
+    if len(rows) < _LEAST_ROWS or any(row.line.x1 - row.line.x0 > _WIDEST for row in rows):
         return []
     letters, gaps = Counter[int](), Counter[int]()
     for row in rows:
