@@ -28,8 +28,8 @@ _APART = 0.9  # of the letters' size: what stands further apart are cells; of fi
 _FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
 _SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 _LINE, _WORD = re.compile(r"[^\r\n\x02]+"), re.compile(r"[^\s\x00\ufffe\uffff]+")
-_TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))
-_LEVEL = 0.02  # radians by which letters may lean and stand level all the same
+_TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # -1 is the last of them
+_LEVEL = 0.01  # of a quarter of a turn: so far letters may lean and stand level all the same
 _LIFTED = 0.5  # of the letters' size: what stands so much higher or lower is on another line
 _JUMP = 12.0  # lines: what goes on so much higher up stands in another column
 _ENDS = 2  # lines at either end of a page that may be its head or foot
@@ -104,31 +104,35 @@ class Line:
         return found
 
 
-class _Letters:
-    """The letters of a page, by their places in PDFium's text of it."""
+class _Letters(dict[int, _Letter]):
+    """The letters of a page that were asked for, by their places in PDFium's text of it."""
 
     def __init__(self, text: Any) -> None:
         import pypdfium2.raw as pdfium
 
-        self._pdfium, self._text = pdfium, text
+        self._pdfium, self._text = pdfium, text.raw
         self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
         self._x, self._y, self._flags = ctypes.c_double(), ctypes.c_double(), ctypes.c_int()
         self._font = ctypes.create_string_buffer(128)
-        self.written = "".join(chr(pdfium.FPDFText_GetUnicode(text, n)) for n in range(text.count_chars()))
+        self.written = "".join(
+            chr(pdfium.FPDFText_GetUnicode(text.raw, n)) for n in range(text.count_chars())
+        )
 
-    def __getitem__(self, place: int) -> _Letter:
+    def __missing__(self, place: int) -> _Letter:
         text, box, matrix = self._text, self._box, self._matrix
         self._pdfium.FPDFText_GetMatrix(text, place, matrix)
         self._pdfium.FPDFText_GetLooseCharBox(text, place, box)
         self._pdfium.FPDFText_GetCharOrigin(text, place, self._x, self._y)
         size = self._pdfium.FPDFText_GetFontSize(text, place) * math.hypot(matrix.c, matrix.d)
-        angle = math.atan2(matrix.b, matrix.a)
-        turn = round(2 * angle / math.pi) % 4
-        is_level = abs(math.remainder(angle, math.pi / 2)) <= _LEVEL
+        quarters = 2 * math.atan2(matrix.b, matrix.a) / math.pi
+        turn = round(quarters)
         along, up = _TURNS[turn]
         ends = along * box.left + up * box.bottom, along * box.right + up * box.top
         base = along * self._y.value - up * self._x.value
-        return _Letter(min(ends), max(ends), base, round(size, 1) or 1.0, turn if is_level else None)
+        is_level = abs(quarters - turn) <= _LEVEL
+        size = round(size, 1) or 1.0
+        self[place] = _Letter(min(ends), max(ends), base, size, turn % 4 if is_level else None)
+        return self[place]
 
     def is_bold(self, place: int) -> bool:
         self._pdfium.FPDFText_GetFontInfo(self._text, place, self._font, 128, self._flags)
@@ -166,9 +170,10 @@ def lines_of(text: Any, where: str) -> list[Line]:
 
 def _add(line: Line, word: str, begin: int, letters: _Letters) -> None:
     """Add a word, if it stands as its line does, by the places of its letters."""
-    first, last, written = letters[begin], letters[begin + len(word) - 1], len(word)
+    first, written = letters[begin], len(word)
     if first.turn != line.turn:
         return
+    last = letters[begin + written - 1] if written > 1 else first
     while written and word[written - 1] in _RAISED and _is_raised(letters[begin + written - 1], line):
         written -= 1
     shown = visible(_plain(word[:written])).strip() + word[written:].translate(_SUPERSCRIPTS)
