@@ -176,7 +176,8 @@ def _add(line: Line, word: str, begin: int, letters: _Letters) -> None:
     last = letters[begin + written - 1] if written > 1 else first
     while written and word[written - 1] in _RAISED and _is_raised(letters[begin + written - 1], line):
         written -= 1
-    shown = visible(_plain(word[:written])).strip() + word[written:].translate(_SUPERSCRIPTS)
+    plain = word[:written].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    shown = visible(plain.translate(_LIGATURES)).strip() + word[written:].translate(_SUPERSCRIPTS)
     if shown and not written and line.words and _is_beside(first, line):
         line.words[-1] = Word(line.words[-1].text + shown, line.words[-1].x0, last.x1)
     elif shown:
@@ -185,16 +186,12 @@ def _add(line: Line, word: str, begin: int, letters: _Letters) -> None:
 
 def _is_raised(letter: _Letter, line: Line) -> bool:
     """Whether a letter is smaller than those of a line, and stands higher."""
-    lift = letter.base - line.base
-    return letter.size <= _SMALL * line.size and _HIGHER * line.size <= lift <= line.size
+    is_small = letter.turn == line.turn and letter.size <= _SMALL * line.size
+    return is_small and _HIGHER * line.size <= letter.base - line.base <= line.size
 
 
 def _is_beside(letter: _Letter, line: Line) -> bool:
     return abs(letter.x0 - line.x1) <= _BESIDE * line.size
-
-
-def _plain(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").translate(_LIGATURES)
 
 
 def text_of(lines: Sequence[Line]) -> str:
