@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from chameleon.documents.file_documents import file_documents
-from chameleon.documents.ledger import Entry, Ledger, digest_of, stamp_of, unread_entry
+from chameleon.documents.ledger import Entry, Ledger, Stamp, digest_of, stamp_of, unread_entry
 from chameleon.documents.reading import PICTURES
 from chameleon.documents.walking import Walk, require_file
 from chameleon.errors import ChameleonError, InputError, MissingPackage
@@ -166,6 +166,7 @@ class _Reading:
         self.ledger, self.files, self.summary, self.summarises = ledger, files, summary, summarises
         self.progress = progress or (lambda *_: None)
         self.gone: set[str] = set()
+        self._is_whole = True
         self._owners = {id: path for path, entry in ledger.entries.items() for id in entry.ids}
 
     def documents(self) -> Iterator[Document]:
@@ -173,53 +174,17 @@ class _Reading:
             name = self.ledger.name_for(path, relative)
             self.progress(number, len(self.files), name)
             old = self.ledger.entries.get(str(path))
-            is_done = old is not None and (old.summarised or not self.summarises)
-            try:
-                stamp = stamp_of(path)
-                if old and is_done and old.stamp == stamp and all(time for _, time in stamp):
-                    self._keep(old)
-                    continue
-                digest = digest_of(path)
-            except OSError as problem:
-                stays = "; what the index has of it stays" if old and old.ids else ""
-                why = f"cannot be read ({problem.strerror or problem}){stays}"
-                self.summary.left_out.append(LeftOut(name, why))
-                continue
-            if old and is_done and old.digest == digest:
-                self.ledger.entries[str(path)] = replace(old, stamp=stamp)
-                self._keep(old)
+            if (state := self._changed(path, name, old)) is None:
                 continue
             ids: list[str] = []
-            before, error = len(self.summary.left_out), None
-            try:
-                for document in self._read(path, name):
-                    ids.append(document.id)
-                    yield document
-                    if len(ids) % 50 == 0:
-                        self.progress(number, len(self.files), f"{name}, {document.kind} {len(ids):,}")
-            except MissingPackage as problem:
-                if path.suffix.lower() in PICTURES:  # of which there may be thousands
-                    self._lacks_engine(path, problem)
-                    continue
-                error = LeftOut.of(problem, name)
-            except ChameleonError as problem:
-                error = LeftOut.of(problem, name)
-            except Exception as problem:  # a file may be damaged in ways that its reader does not know
-                said = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
-                error = LeftOut(name, f"cannot be read ({said})")
-            if error is not None:
-                lost = len(set(old.ids).difference(ids)) if old else 0
-                out = f"; what was read of it before ({lost:,}) is taken out" if lost else ""
-                self.summary.left_out.append(replace(error, why=f"{error.why}{out}"))
+            before, self._is_whole = len(self.summary.left_out), True
+            for document in self._read(path, name):
+                ids.append(document.id)
+                yield document
+                if len(ids) % 50 == 0:
+                    self.progress(number, len(self.files), f"{name}, {document.kind} {len(ids):,}")
             left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
-            self._forget(path, ids)
-            if ids or not any(is_fault for _, _, is_fault in left_out):
-                entry = Entry(name, stamp, digest, ids, left_out, self.summarises)
-                self.ledger.entries[str(path)] = unread_entry(entry) if error else entry
-            if ids and old and old.summarised and not self.summarises:
-                self.summary.notes.append(Note(name, "had summaries, and is indexed without"))
-            self.summary.files += bool(ids)
-            self.summary.without += not ids and not left_out
+            self._note(path, Entry(name, *state, ids, left_out, self.summarises), old)
         self.progress(len(self.files), len(self.files), "")
 
     def lacks_summary(self, id: str, problem: ChameleonError) -> None:
@@ -228,22 +193,71 @@ class _Reading:
         self.ledger.entries[path] = replace(self.ledger.entries[path], summarised=False)
         self.summary.notes.append(Note(id, f"has no summary: {problem}"))
 
+    def _changed(self, path: Path, name: str, old: Entry | None) -> tuple[Stamp, str] | None:
+        """Return the stamp and digest of a file that is to be read; None for one that stays as it was."""
+        is_done = old is not None and (old.summarised or not self.summarises)
+        try:
+            stamp = stamp_of(path)
+            if old and is_done and old.stamp == stamp and all(time for _, time in stamp):
+                self._keep(old)
+                return None
+            digest = digest_of(path)
+        except OSError as problem:
+            stays = "; what the index has of it stays" if old and old.ids else ""
+            why = f"cannot be read ({problem.strerror or problem}){stays}"
+            self.summary.left_out.append(LeftOut(name, why))
+            return None
+        if old and is_done and old.digest == digest:
+            self.ledger.entries[str(path)] = replace(old, stamp=stamp)
+            self._keep(old)
+            return None
+        return stamp, digest
+
     def _read(self, path: Path, name: str) -> Iterator[Document]:
+        """Yield the documents of a file, and tell of all else in the summary; `_is_whole` says of faults."""
         key = str(path)
-        for found in file_documents(path, name, lambda id: self._owners.get(id, key) == key):
-            if isinstance(found, LeftOut):
-                self.summary.left_out.append(found)
-                continue
-            if isinstance(found, Note):
-                self.summary.notes.append(found)
-                continue
-            self._owners[found.id] = key
-            if found.table is None:
-                self.summary.passages += 1
+        try:
+            for found in file_documents(path, name, lambda id: self._owners.get(id, key) == key):
+                if isinstance(found, LeftOut):
+                    self.summary.left_out.append(found)
+                elif isinstance(found, Note):
+                    self.summary.notes.append(found)
+                else:
+                    self._owners[found.id] = key
+                    self._count(found)
+                    yield found
+        except MissingPackage as problem:
+            self._is_whole = False
+            if path.suffix.lower() in PICTURES:  # of which there may be thousands
+                self._lacks_engine(path, problem)
             else:
-                self.summary.tables += 1
-                self.summary.rows += len(found.table.rows)
-            yield found
+                self.summary.left_out.append(LeftOut.of(problem, name))
+        except ChameleonError as problem:
+            self._is_whole = False
+            self.summary.left_out.append(LeftOut.of(problem, name))
+        except Exception as problem:  # a file may be damaged in ways that its reader does not know
+            self._is_whole = False
+            said = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
+            self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
+
+    def _count(self, document: Document) -> None:
+        if document.table is None:
+            self.summary.passages += 1
+        else:
+            self.summary.tables += 1
+            self.summary.rows += len(document.table.rows)
+
+    def _note(self, path: Path, entry: Entry, old: Entry | None) -> None:
+        """Note what was read of a file in the ledger, and what of it is gone."""
+        lost = self._forget(path, entry.ids)
+        if lost and not self._is_whole:
+            self.summary.notes.append(Note(entry.name, f"is not whole: {lost:,} parts of it were taken out"))
+        if entry.ids or not any(is_fault for _, _, is_fault in entry.left_out):
+            self.ledger.entries[str(path)] = entry if self._is_whole else unread_entry(entry)
+        if entry.ids and old and old.summarised and not self.summarises:
+            self.summary.notes.append(Note(entry.name, "had summaries, and is indexed without"))
+        self.summary.files += bool(entry.ids)
+        self.summary.without += self._is_whole and not entry.ids and not entry.left_out
 
     def _lacks_engine(self, path: Path, problem: MissingPackage) -> None:
         """Count a picture that no engine reads among files of other kinds, and tell once what would."""
@@ -256,11 +270,12 @@ class _Reading:
         self.summary.unchanged += 1
         self.summary.left_out += [LeftOut(*one) for one in entry.left_out]
 
-    def _forget(self, path: Path, ids: Sequence[str]) -> None:
-        """What the file held before and does not hold any more."""
+    def _forget(self, path: Path, ids: Sequence[str]) -> int:
+        """Take note of what the file held before and does not hold any more; return how much that is."""
         old = self.ledger.entries.pop(str(path), None)
-        if old:
-            self.gone |= set(old.ids) - set(ids)
+        lost = set(old.ids) - set(ids) if old else set()
+        self.gone |= lost
+        return len(lost)
 
 
 def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], list[Path]]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from io import BytesIO
-from itertools import chain, count
 from typing import Any
 from urllib.parse import unquote
 
@@ -27,7 +25,6 @@ _UNREAD = re.compile("del|moveFrom|Fallback|annotation|tracked-changes|table-of-
 _BREAKS = {"br": "<br>", "cr": "<br>", "line-break": "<br>", "tab": " ", "s": " ", "noBreakHyphen": "-"}
 _LATER = {"txbxContent", "text-box", "note-body", "footnoteReference", "endnoteReference"}
 """What stands inside a paragraph, and is read after it."""
-_BLOCKS = {"table": "table", "table-row": "tr", "table-cell": "td"}
 _SPANS = ("columns-spanned", "columns-repeated", "rows-spanned")
 _BESIDE_A_SLIDE = re.compile("/diagrams/data|/notesSlides/")
 _FURNITURE, _TITLES = ("sldNum", "dt", "ftr", "sldImg"), ("title", "ctrTitle")
@@ -38,35 +35,27 @@ def word_parts(data: bytes, name: str) -> Iterator[Part]:
     """Yield the parts of a .docx: headings by style, number or bold letters, lists, tables, notes."""
     archive = _Archive(data, name)
     main = next((each for each in sorted(archive.names) if re.fullmatch(r"word/document\d*\.xml", each)), "")
-    writer = _Writer(archive)
-    writer.children(archive.xml(main))
-    return writer.parts()
+    return _written([_Writer(archive).inside(archive.xml(main))])
 
 
 def slide_parts(data: bytes, name: str) -> Iterator[Part]:
     """Yield the parts of a .pptx: each slide is a page, headed by its title, its notes last."""
     archive = _Archive(data, name)
-    writer, show = _Writer(archive), "ppt/presentation.xml"
+    writer, show, pages = _Writer(archive), "ppt/presentation.xml", list[str]()
     related = archive.related(show)
     slides = [related.get(_own(each, "id"), "") for each in archive.xml(show).iter("{*}sldId")]
-    for page, slide in enumerate(dict.fromkeys(slides), 1):
+    for slide in dict.fromkeys(slides):
         files = [slide, *filter(_BESIDE_A_SLIDE.search, archive.related(slide).values())]
-        found = (archive.xml(file).iter("{*}sp", "{*}graphicFrame", "{*}dataModel") for file in files)
-        shapes = [(shape, _role(shape)) for shape in chain.from_iterable(found)]
-        writer.begin_slide(page, any(role in _TITLES for _, role in shapes))
-        for shape, role in sorted(shapes, key=lambda each: each[1] not in _TITLES):
-            if role not in _FURNITURE:
-                writer.block(shape, is_title=role in _TITLES, is_item=role not in _TITLES)
-        writer.written.append("</section>")
-    return writer.parts()
+        found = [archive.xml(file).iter("{*}sp", "{*}graphicFrame", "{*}dataModel") for file in files]
+        shapes = [shape for each in found for shape in each if _role(shape) not in _FURNITURE]
+        pages.append(writer.slide(shapes))
+    return _written(pages)
 
 
 def open_document_parts(data: bytes, name: str) -> Iterator[Part]:
     """Yield the parts of an .odt, or of an .odp, whose slides are pages."""
     archive = _Archive(data, name)
-    writer = _Writer(archive, mixed=True)
-    writer.children(archive.xml("content.xml"))
-    return writer.parts()
+    return _written([_Writer(archive).inside(archive.xml("content.xml"))])
 
 
 def book_parts(data: bytes, name: str) -> Iterator[Part]:
@@ -83,20 +72,22 @@ def book_parts(data: bytes, name: str) -> Iterator[Part]:
             yield from page_parts(archive.read(posixpath.normpath(path)), name)
 
 
+def _written(pages: Iterable[str]) -> Iterator[Part]:
+    return page_parts(f"<html><body>{''.join(pages)}".encode("utf-8", "replace"), "")
+
+
 class _Archive:
     """The files of an archive by name, which all together unpack to a bounded size."""
 
     def __init__(self, data: bytes, name: str) -> None:
         require_lxml()
         self.name, self.left = name, MAX_UNPACKED
+        self.broken = InputError("is broken or cut short", where=name, hint="Save it anew from its source.")
         try:
             self.file = zipfile.ZipFile(BytesIO(data))
         except Exception:
-            raise self._broken() from None
+            raise self.broken from None
         self.names = set(self.file.namelist())
-
-    def _broken(self) -> InputError:
-        return InputError("is broken or cut short", where=self.name, hint="Save it anew from its source.")
 
     def read(self, file: str) -> bytes:
         """Return the bytes of a file, none where it is not there. Raises `InputError`."""
@@ -109,7 +100,7 @@ class _Archive:
             hint = "Save a copy without a password."
             raise InputError("is encrypted", where=self.name, hint=hint) from None
         except Exception:  # zlib, bz2 and lzma have errors of their own
-            raise self._broken() from None
+            raise self.broken from None
         self.left -= len(data)
         if self.left < 0:
             what = f"unpacks to more than the limit of {MAX_UNPACKED:,} bytes"
@@ -121,138 +112,100 @@ class _Archive:
         from lxml import etree
 
         data = self.read(file)
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+        )
         try:
             return etree.fromstring(data, parser) if data else etree.Element("none")
         except etree.XMLSyntaxError:
-            raise self._broken() from None
+            raise self.broken from None
 
     def related(self, file: str) -> dict[str, str]:
         """Return the files of the archive that one refers to, by the ids of its references."""
         folder, own = posixpath.split(file)
-        links = self.xml(f"{folder}/_rels/{own}.rels")
-        paths = (posixpath.join("/", folder, _own(link, "Target")) for link in links)
-        return {
-            _own(link, "Id"): posixpath.normpath(path)[1:] for link, path in zip(links, paths, strict=True)
-        }
+        found = dict[str, str]()
+        for link in self.xml(f"{folder}/_rels/{own}.rels"):
+            path = posixpath.join("/", folder, _own(link, "Target"))
+            found[_own(link, "Id")] = posixpath.normpath(path)[1:]
+        return found
 
 
 class _Writer:
-    """Writes the blocks of an office document as HTML, which the reader of pages reads."""
+    """Writes the elements of an office document as HTML, which the reader of pages reads."""
 
-    def __init__(self, archive: _Archive, *, mixed: bool = False) -> None:
-        self.written: list[str] = []
-        self._mixed = mixed  # text stands between elements, as in OpenDocument, and not in those named "t"
-        self._later: list[Any] = []
-        self._page = 0
-        self._in_paragraph = self._is_title = self._is_item = False
-        numbering = archive.xml("word/numbering.xml")
-        kinds = {_own(each, "abstractNumId"): each for each in numbering if _tag(each) == "abstractNum"}
-        styles = (each for each in archive.xml("word/styles.xml") if _tag(each) == "style")
-        self._styles = {_own(each, "styleId"): each for each in styles}
+    def __init__(self, archive: _Archive) -> None:
+        numbering, styles = archive.xml("word/numbering.xml"), archive.xml("word/styles.xml")
+        kinds = {_own(each, "abstractNumId"): each for each in numbering.findall("{*}abstractNum")}
         self._lists = {_own(each, "numId"): kinds.get(_value(each, "abstractNumId")) for each in numbering}
+        self._styles = {_own(each, "styleId"): each for each in styles.findall("{*}style")}
         notes = (each for part in ("footnotes", "endnotes") for each in archive.xml(f"word/{part}.xml"))
         self._notes = {f"{_tag(each)}Reference{_own(each, 'id')}": each for each in notes}
-        self._counts: dict[tuple[Any, int], int] = {}
+        self._counts: dict[Any, list[int]] = {}  # of a list, how far its levels are
         self._titles = {"Title"}
-        self._writers: dict[str, Callable[[Any], None]] = {
+        self._later: list[Any] = []
+        self._in_paragraph = False
+        self._page = 0
+        self._writers = {
             "p": self._paragraph,
             "h": self._paragraph,
             "r": self._run,
             "tbl": self._table,
-            "page": self._slide,
-            "frame": self._frame,
-            "list-item": partial(self.block, is_item=True),
+            "table": lambda each: f"<table>{self.inside(each)}</table>",
+            "table-row": lambda each: f"<tr>{self.inside(each)}</tr>",
+            "table-cell": self._cell,
+            "page": self.slide,
         }
 
-    def parts(self) -> Iterator[Part]:
-        """Yield the parts of what was written."""
-        return page_parts(f"<html><body>{''.join(self.written)}".encode("utf-8", "replace"), "")
+    def inside(self, element: Any) -> str:
+        """Return what is in an element; text stands in those named "t", in OpenDocument in all of them."""
+        is_text = self._in_paragraph and ("opendocument" in str(element.tag) or _tag(element) == "t")
+        written = [escape(element.text or "")] if is_text else []
+        for child in element:
+            written.append(self._element(child))
+            if is_text:
+                written.append(escape(child.tail or ""))
+        return "".join(written)
 
-    def element(self, element: Any) -> None:
-        """Write an element by its name."""
+    def slide(self, shapes: Iterable[Any]) -> str:
+        """Return a page, its title first; one without does not stand below the title of the page before."""
+        self._page += 1
+        pieces = sorted(map(self._element, shapes), key=lambda piece: not piece.startswith("<h1>"))
+        title = "" if pieces and pieces[0].startswith("<h1>") else f"<h1>Slide {self._page}</h1>"
+        return f"<section data-page={self._page}>{title}{''.join(pieces)}</section>"
+
+    def _element(self, element: Any) -> str:
         tag = _tag(element)
         if _UNREAD.fullmatch(tag):
-            return
+            return ""
         if self._in_paragraph and tag in _LATER:
             self._later.append(self._notes.pop(f"{tag}{_own(element, 'id')}", element))
-        elif tag in _BREAKS:
-            self.written.append(_BREAKS[tag])
-        elif tag == "t":
-            self._text(element.text)
-        elif tag in self._writers:
-            self._writers[tag](element)
-        elif tag in _BLOCKS:
-            is_head = tag == "table-cell" and _tag(element.getparent().getparent()) == "table-header-rows"
-            columns, times, rows = (_count(_own(element, f"number-{name}"), 1) for name in _SPANS)
-            spans = f" colspan={max(columns, times)} rowspan={rows}" if tag == "table-cell" else ""
-            self.inside(f"{'th' if is_head else _BLOCKS[tag]}{spans}", element)
-        else:
-            if tag == "style" and _own(element, "parent-style-name") in self._titles:
-                self._titles.add(_own(element, "name"))
-            self.children(element)
+            return ""
+        if tag in _BREAKS:
+            return _BREAKS[tag]
+        if tag in self._writers:
+            return self._writers[tag](element)
+        if tag == "style" and _own(element, "parent-style-name") in self._titles:
+            self._titles.add(_own(element, "name"))
+        return self.inside(element)
 
-    def _slide(self, page: Any) -> None:
-        self._page += 1
-        self.begin_slide(self._page, any(_own(each, "class") == "title" for each in page))
-        self.children(page)
-        self.written.append("</section>")
-
-    def _frame(self, frame: Any) -> None:
-        is_title = _own(frame, "class") == "title"
-        self.block(frame, is_title=is_title, is_item=self._page > 0 and not is_title)
-
-    def _run(self, run: Any) -> None:
-        bold = _find(_find(run, "rPr"), "b")
+    def _run(self, run: Any) -> str:
+        bold = _find(run, "rPr", "b")
         is_bold = bold is not None and _own(bold, "val") not in ("0", "false")
-        self.inside("b", run) if is_bold else self.children(run)
+        return f"<b>{self.inside(run)}</b>" if is_bold else self.inside(run)
 
-    def begin_slide(self, page: int, has_title: bool) -> None:
-        """Begin a page; one without a title does not stand below that of the page before."""
-        self.written.append(f"<section data-page={page}>{'' if has_title else f'<h1>Slide {page}</h1>'}")
-
-    def block(self, element: Any, *, is_title: bool = False, is_item: bool = False) -> None:
-        """Write what is in an element, its paragraphs as titles or as items of a list."""
-        around = self._is_title, self._is_item
-        self._is_title, self._is_item = is_title, is_item
-        self.children(element)
-        self._is_title, self._is_item = around
-
-    def inside(self, tag: str, element: Any) -> None:
-        """Write what is in an element inside a tag of HTML, which may have attributes."""
-        self.written.append(f"<{tag}>")
-        self.children(element)
-        self.written.append(f"</{tag.partition(' ')[0]}>")
-
-    def children(self, element: Any) -> None:
-        """Write what is in an element."""
-        if self._mixed:
-            self._text(element.text)
-        for child in element:
-            self.element(child)
-            if self._mixed:
-                self._text(child.tail)
-
-    def _text(self, text: str | None) -> None:
-        if text and self._in_paragraph:
-            self.written.append(escape(text))
-
-    def _paragraph(self, element: Any) -> None:
-        """Write a paragraph, and after it the notes and boxes of text that stand in it."""
-        holders = [element, *self._styles_of(_value(_find(element, "pPr"), "pStyle"))]
+    def _paragraph(self, element: Any) -> str:
+        """Return a paragraph, and after it the notes and boxes of text that stand in it."""
+        holders = [element, *self._styles_of(_value(element, "pPr", "pStyle"))]
         number, level = self._number(holders), self._level(holders)
-        level = 1 if self._is_title else level
-        is_item = self._is_item or (number and "." not in number[:-1])
+        is_item = self._page > 0 or next(element.iterancestors("{*}list-item"), None) is not None
+        is_item = is_item or (number != "" and "." not in number[:-1])
         tag = f"h{min(level, 6)}" if level else "li" if is_item else "p"
-        is_inside, self._in_paragraph = self._in_paragraph, True
-        self.written.append(f"<{tag}>{escape(f'{number} ' if number else '')}")
-        self.children(element)
-        self.written.append(f"</{tag}>")
-        self._in_paragraph = is_inside
-        if not self._in_paragraph:
-            later, self._later = self._later, []
-            for each in later:
-                self.children(each)
+        is_outermost, self._in_paragraph = not self._in_paragraph, True
+        written = f"<{tag}>{escape(f'{number} ' if number else '')}{self.inside(element)}</{tag}>"
+        if is_outermost:
+            self._in_paragraph, later, self._later = False, self._later, []
+            written += "".join(map(self.inside, later))
+        return written
 
     def _styles_of(self, style: str) -> Iterator[Any]:
         """Yield a style and those that it is based on."""
@@ -264,57 +217,71 @@ class _Writer:
 
     def _level(self, holders: Sequence[Any]) -> int:
         """The level of a heading: a title's is 1, 0 is that of a paragraph."""
-        if _tag(holders[0]) == "h":
-            return _count(_own(holders[0], "outline-level"), 1) + 1
-        if _own(holders[0], "style-name") in self._titles:
+        element, *styles = holders
+        if _tag(element) == "h":
+            return _count(_own(element, "outline-level"), 1) + 1
+        shape = next(element.iterancestors("{*}sp", "{*}frame"), None)
+        if shape is not None and (_own(shape, "class") or _role(shape)) in _TITLES:
             return 1
-        if any(_value(style, "name").lower() == "title" for style in holders[1:]):
+        if _own(element, "style-name") in self._titles:
             return 1
-        levels = (_value(_find(each, "pPr"), "outlineLvl") for each in holders)
+        if any(_value(style, "name").lower() == "title" for style in styles):
+            return 1
+        levels = (_value(each, "pPr", "outlineLvl") for each in holders)
         level = _count(next(filter(None, levels), ""), 9)
         return level + 2 if level < 9 else 0
 
     def _number(self, holders: Sequence[Any]) -> str:
         """The number that Word shows before a paragraph, counted; "-" for a bullet."""
-        marks = (_find(_find(each, "pPr"), "numPr") for each in holders)
-        mark = next((each for each in marks if each is not None), None)
+        mark = next((mark for each in holders if (mark := _find(each, "pPr", "numPr")) is not None), None)
         own = None if mark is None else self._lists.get(_value(mark, "numId"))
-        if own is None:
-            return ""
-        at, levels = _count(_value(mark, "ilvl"), 0), [each for each in own if _tag(each) == "lvl"]
+        levels = [] if own is None else own.findall("{*}lvl")
+        at = _count(_value(mark, "ilvl"), 0) if levels else 0
         if at >= len(levels):
             return ""
-        for place, level in enumerate(levels):
-            start = _count(_value(level, "start"), 1)
-            if place > at:
-                self._counts.pop((own, place), None)
-            else:
-                count = self._counts.setdefault((own, place), start - (place == at))
-                self._counts[own, place] = count + (place == at)
+        counts = self._counts.setdefault(own, [])
+        if at < len(counts):
+            counts[at:] = [counts[at] + 1]
+        else:
+            counts += [_count(_value(level, "start"), 1) for level in levels[len(counts) : at + 1]]
         if _value(levels[at], "numFmt") == "bullet":
             return "-"
         shown = _value(levels[at], "lvlText")
-        for place, level in enumerate(levels[: at + 1]):
-            numeral = _numeral(self._counts[own, place], _value(level, "numFmt"))
-            shown = shown.replace(f"%{place + 1}", numeral)
+        for place, number in enumerate(counts):
+            shown = shown.replace(f"%{place + 1}", _numeral(number, _value(levels[place], "numFmt")))
         return shown.strip()
 
-    def _table(self, table: Any) -> None:
-        """Write a table of Word or PowerPoint."""
-        rows = [(row, list(_columns(row))) for row in _below(table, "tr")]
-        merged = {(n, at) for n, (_, cells) in enumerate(rows) for at, cell in cells if n and _goes_on(cell)}
+    def _cell(self, cell: Any) -> str:
+        """Return a cell of OpenDocument."""
+        columns, times, rows = (_count(_own(cell, f"number-{name}"), 1) for name in _SPANS)
+        tag = "th" if next(cell.iterancestors("{*}table-header-rows"), None) is not None else "td"
+        return f"<{tag} colspan={max(columns, times)} rowspan={rows}>{self.inside(cell)}</{tag}>"
+
+    def _table(self, table: Any) -> str:
+        """Return a table of Word or PowerPoint."""
         first = _find(table, "tblPr")
-        has_head = first is not None and first.get("firstRow") == "1"
-        self.written.append("<table>")
-        for place, (row, cells) in enumerate(rows):
-            is_head = (has_head and not place) or _find(_find(row, "trPr"), "tblHeader") is not None
-            self.written.append("<tr>")
-            for at, cell in cells:
-                if (place, at) not in merged:
-                    down = next(n for n in count(1) if (place + n, at) not in merged)
-                    self.inside(f"{'th' if is_head else 'td'} colspan={_width(cell)} rowspan={down}", cell)
-            self.written.append("</tr>")
-        self.written.append("</table>")
+        is_head = first is not None and first.get("firstRow") == "1"
+        rows, above = list[list[list[Any]]](), dict[int, list[Any]]()
+        for row in _below(table, "tr"):
+            tag = "th" if is_head or _find(row, "trPr", "tblHeader") is not None else "td"
+            is_head, at = False, 0
+            rows.append([])
+            for cell in _below(row, "tc"):
+                width = _count(cell.get("gridSpan") or _value(cell, "tcPr", "gridSpan"), 1)
+                if at in above and _is_merged(cell):
+                    above[at][2] += 1
+                elif cell.get("hMerge") is None:
+                    above[at] = [tag, width, 1, self.inside(cell)]
+                    rows[-1].append(above[at])
+                at += width if cell.get("hMerge") is None else 0
+        return f"<table>{''.join(map(_row, rows))}</table>"
+
+
+def _row(cells: Iterable[Sequence[Any]]) -> str:
+    made = (
+        f"<{tag} colspan={columns} rowspan={rows}>{inside}</{tag}>" for tag, columns, rows, inside in cells
+    )
+    return f"<tr>{''.join(made)}</tr>"
 
 
 def _below(element: Any, name: str) -> Iterator[Any]:
@@ -326,23 +293,9 @@ def _below(element: Any, name: str) -> Iterator[Any]:
             yield from _below(child, name)
 
 
-def _columns(row: Any) -> Iterator[tuple[int, Any]]:
-    """Yield cells with the columns that they begin in; those covered from the left are none."""
-    at = 0
-    for cell in _below(row, "tc"):
-        if cell.get("hMerge") is None:
-            yield at, cell
-            at += _width(cell)
-
-
-def _width(cell: Any) -> int:
-    span = cell.get("gridSpan") or _value(_find(cell, "tcPr"), "gridSpan")
-    return _count(span, 1)
-
-
-def _goes_on(cell: Any) -> bool:
+def _is_merged(cell: Any) -> bool:
     """Whether a cell is merged with the one above."""
-    merged = _find(_find(cell, "tcPr"), "vMerge")
+    merged = _find(cell, "tcPr", "vMerge")
     return cell.get("vMerge") is not None or (merged is not None and _own(merged, "val") in ("", "continue"))
 
 
@@ -360,7 +313,8 @@ def _numeral(number: int, kind: str) -> str:
 
 def _role(shape: Any) -> str:
     """What a shape of a slide is for: "title", "body", "sldNum"; "" where it says nothing."""
-    return next((each.get("type", "body") for each in shape.iter("{*}ph")), "")
+    holder = _find(shape, "nvSpPr", "nvPr", "ph")
+    return "" if holder is None else holder.get("type", "body")
 
 
 def _count(text: str, default: int) -> int:
@@ -377,11 +331,12 @@ def _own(element: Any, name: str) -> str:
     return next((value for key, value in reversed(element.items()) if key.rpartition("}")[2] == name), "")
 
 
-def _find(element: Any, name: str) -> Any:
-    return None if element is None else next((each for each in element if _tag(each) == name), None)
+def _find(element: Any, *path: str) -> Any:
+    """The first element of a path of names below another."""
+    return element.find("/".join(f"{{*}}{name}" for name in path))
 
 
-def _value(element: Any, name: str) -> str:
-    """The value of the element of a name right inside another."""
-    found = _find(element, name)
+def _value(element: Any, *path: str) -> str:
+    """The value of the element of a path below another; "" where there is none."""
+    found = _find(element, *path)
     return "" if found is None else _own(found, "val")

@@ -194,13 +194,10 @@ def _goes_on(number: tuple[int, ...], last: tuple[int, ...], most: int) -> bool:
     """Whether a number may come after another: 7.2 after 7.1 or 7.1.9, 7.1 after 7, 8.1 after 7.3."""
     if not last:
         return len(number) > 1 or number == (1,)
-    at = next(
-        (n for n, (one, other) in enumerate(zip(number, last, strict=False)) if one != other), len(last)
-    )
-    if at >= len(number):
-        return False
-    step = number[at] - (last[at] if at < len(last) else 0)
-    return 0 < step <= most and all(each == 1 for each in number[at + 1 :])
+    for at, (own, before) in enumerate(zip(number, (*last, 0), strict=False)):
+        if own != before:
+            return 0 < own - before <= most and set(number[at + 1 :]) <= {1}
+    return False
 
 
 def _level(named: re.Match[str]) -> int:

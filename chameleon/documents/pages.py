@@ -159,12 +159,6 @@ class _Reader:
         else:
             self._flush(place)
 
-    def comment(self, text: str) -> None:
-        """Skip comments."""
-
-    def pi(self, target: str, data: str | None = None) -> None:
-        """Skip processing instructions."""
-
     def close(self) -> None:
         self._flush(self._places[0])
 

@@ -9,11 +9,10 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from chameleon.documents.parts import UNREAD_PAGE, Part
-from chameleon.documents.pdf_headings import headings_of
+from chameleon.documents.pdf_headings import mark_headings
 from chameleon.documents.pdf_lines import (
     CAPTION,
     LARGER,
-    LEADING,
     SOFT,
     Line,
     flows,
@@ -33,8 +32,9 @@ if TYPE_CHECKING:
 MAX_PAGES = 2_000
 _BEGINS_WITHIN = 1024  # bytes
 _PASSWORD = 4  # PDFium's error
-_SHORT = 0.7  # of the paragraph's width: a line that ends so early was ended by its author
-_FEW, _MOST = 3, 0.8  # lines do not tell how wide a paragraph is; the share of all lines that is not wider
+_SHORT = 0.7  # of the usual width: a line that ends so early was ended by its author
+_MOST = 0.8  # the share of all lines that are no wider than the usual one
+_LONGEST_WORD = 50
 _NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 _DIGIT = re.compile(r"\d")
 _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
@@ -71,13 +71,13 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
         if not any(pages) and not any(scans.values()):
             raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
         pages = without_heads(pages)
-        headings = headings_of(pdf, pages)
+        mark_headings(pdf, pages)
     paragraphs, last = _Paragraphs([line for page in pages for line in page]), Part("")
     for number, lines in enumerate(pages):
         if text := scans.get(number):
             yield Part(text, page=number + 1)
         for flow in flows(lines):
-            for heading, found in groupby(flow, key=lambda line: headings.get(id(line))):
+            for heading, found in groupby(flow, key=lambda line: line.heading):
                 below = list(found)
                 headed = heading and Part(text_of(below), level=heading[0], page=number + 1)
                 for part in [headed] if headed else paragraphs.parts(below, number + 1):
@@ -133,46 +133,41 @@ class _Paragraphs:
     def __init__(self, lines: Sequence[Line]) -> None:
         widths = sorted(line.x1 - line.x0 for line in lines)
         self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
-        self._known, parted = set[str](), False
-        for line in lines:
-            ends = line.text.endswith(SOFT)
-            whole = line.words[parted : len(line.words) - ends]
-            self._known |= {word.text.strip(".,;:()").lower() for word in whole}
-            parted = ends
+        self._known = {word.text.strip(".,;:()").lower() for line in lines for word in line.words[1:-1]}
 
     def parts(self, lines: Sequence[Line], page: int) -> Iterator[Part]:
         """The paragraphs and tables of a column, below one heading."""
         held = list[Line]()
-        for item in with_tables(lines):
+        for item in [*with_tables(lines), None]:
             if held and not (isinstance(item, Line) and _goes_on(held[-1], item)):
                 yield Part(self._joined(held), page=page)
                 held = []
             if isinstance(item, Line):
                 held.append(item)
-            else:
+            elif item is not None:
                 yield Part(item, page=page)
-        if held:
-            yield Part(self._joined(held), page=page)
 
     def _joined(self, lines: Sequence[Line]) -> str:
         """The lines as one text. A line stays one where its author ended it, and where it begins with a
         number; the words that a line's end parts are joined."""
-        left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
-        width = max(right - left, self._usual if len(lines) <= _FEW else 0.0)
-        pieces = [lines[0].text]
+        text = lines[0].text
         for above, line in pairwise(lines):
-            if pieces[-1].endswith(SOFT):
-                pieces[-1] = pieces[-1][:-1]
-                pieces.append("" if self._is_one(pieces[-1], line.text) else "-")
+            if text.endswith(SOFT):
+                text = text[:-1] + ("" if self._is_one(text[:-1], line.text) else "-")
+            elif not above.is_level_with(line):
+                is_short = above.x1 - above.x0 < _SHORT * self._usual
+                text += "\n" if is_short or _NUMBERED.match(line.text) else " "
             else:
-                ends = above.x1 < left + _SHORT * width or _NUMBERED.match(line.text)
-                pieces.append("\n" if ends and not above.is_level_with(line) else " ")
-            pieces.append(line.text)
-        return "".join(pieces).replace(SOFT, "-")
+                text += " "
+            text += line.text
+        return text.replace(SOFT, "-")
 
     def _is_one(self, above: str, below: str) -> bool:
         """Whether two halves are one word: not where both, and never the whole, stand elsewhere."""
-        first, second = re.split(r"\W", above)[-1].lower(), re.split(r"\W", below, maxsplit=1)[0].lower()
+        first, second = (
+            re.split(r"\W", above[-50:])[-1].lower(),
+            re.split(r"\W", below, maxsplit=1)[0].lower(),
+        )
         if not (first.isalpha() and second.isalpha()):
             return False
         parted = {first, second} <= self._known or f"{first}-{second}" in self._known
@@ -185,8 +180,7 @@ def _goes_on(line: Line, below: Line) -> bool:
         return True
     if _BEGINS.match(below.text) or CAPTION.match(below.text):
         return False
-    same = max(line.size, below.size) < LARGER * min(line.size, below.size)
-    return same and 0 < line.base - below.base <= LEADING * max(line.size, below.size)
+    return max(line.size, below.size) < LARGER * min(line.size, below.size) and line.goes_on(below)
 
 
 def _continued(part: Part, before: Part) -> Part:

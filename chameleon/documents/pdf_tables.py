@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, groupby, pairwise
+from dataclasses import replace
+from itertools import groupby, pairwise
 from statistics import median
+from typing import NamedTuple
 
-from chameleon.documents.pdf_lines import CAPTION, LEADING, SOFT, Line, Word, runs_of
+from chameleon.documents.pdf_lines import CAPTION, LEADING, SOFT, Line, Word
 from chameleon.table import Table
 
 _WHITE = 0.45  # of the letters' size: white so wide, from the first row to the last, parts columns
@@ -18,7 +20,6 @@ _MOST_WORDS = 6  # of a row that stands across columns, as "Fixed assets" does
 _PARTED = 0.4  # of the rows have cells on both sides where two columns part
 _CROSSING = 0.1  # of the rows may have letters where two columns part
 _WIDEST = 20_000  # points; PDF's own limit is 14,400
-_LOOKED_BACK = 40  # rows above, to which a cell may belong
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
@@ -29,51 +30,47 @@ _MARKED = re.compile(r"(?<=[\d%)])(?<!10)[⁰¹²³⁴-⁹]{1,2}$")
 _DIGIT = re.compile(r"\d")
 
 
-@dataclass(slots=True)
-class _Row:
-    base: float
-    size: float
+class _Row(NamedTuple):
+    """Lines that stand on one level, as one line, and its words, parted where white stands between cells."""
+
     lines: list[Line]
-    words: list[Word]
-    runs: list[list[Word]] = field(default_factory=list)
-    """Its words, parted where white stands between cells."""
+    line: Line
+    runs: list[list[Word]]
 
 
 def with_tables(flow: Sequence[Line]) -> Iterator[Line | Table]:
     """The lines of a column as they were written; those of a table as that table, where it begins."""
-    of = dict[int, Table]()
+    of, told = dict[Line, Table](), set[int]()
     rows = _rows(flow)
     begin = 0
     while begin < len(rows):
         end = _end(rows, begin)
         table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
         if table is not None:
-            of |= {id(line): table for row in rows[begin:end] for line in row.lines}
+            of |= {line: table for row in rows[begin:end] for line in row.lines}
         begin = max(end, begin + 1)
-    last = None
     for line in flow:
-        table = of.get(id(line))
-        if table is None:
+        if line not in of:
             yield line
-        elif table is not last:
-            yield table
-        last = table if table is not None else last
+        elif id(of[line]) not in told:
+            told.add(id(of[line]))
+            yield of[line]
 
 
 def _rows(flow: Sequence[Line]) -> list[_Row]:
-    """Lines that are level, from the top down; one belongs to a row whose last word begins left of it."""
-    rows = list[_Row]()
-    for line in flow:
-        for row in reversed(rows[-_LOOKED_BACK:]):
-            if row.lines[0].is_level_with(line) and row.words[-1].x0 <= line.x0 + 1:
-                row.lines.append(line)
-                row.words += line.words
-                break
+    """Lines that are level, from the top down."""
+    level = list[list[Line]]()
+    for line in sorted(flow, key=lambda line: -line.base):
+        if level and level[-1][0].is_level_with(line):
+            level[-1].append(line)
         else:
-            rows.append(_Row(line.base, line.size, [line], [*line.words]))
-    for row in rows:
-        row.runs = runs_of(row.words, row.size)
-    return sorted(rows, key=lambda row: -row.base)
+            level.append([line])
+    rows = list[_Row]()
+    for lines in level:
+        words = sorted((word for line in lines for word in line.words), key=lambda word: word.x0)
+        whole = replace(lines[0], words=words)
+        rows.append(_Row(lines, whole, whole.runs()))
+    return rows
 
 
 def _end(rows: Sequence[_Row], begin: int) -> int:
@@ -82,14 +79,16 @@ def _end(rows: Sequence[_Row], begin: int) -> int:
         return begin
     last, second = begin, rows[begin].runs[1][0].x0
     for place in range(begin + 1, len(rows)):
-        row, down = rows[place], rows[place - 1].base - rows[place].base
-        if down > _FAR * row.size or CAPTION.match(row.lines[0].text):
+        row, down = rows[place], rows[place - 1].line.base - rows[place].line.base
+        if down > _FAR * row.line.size or CAPTION.match(row.line.text):
             break
         if len(row.runs) > 1:
             last, second = place, min(second, row.runs[1][0].x0)
-        elif row.words[0].x0 >= second - 1 and down <= LEADING * row.size:
+        elif row.line.words[0].x0 >= second - 1 and down <= LEADING * row.line.size:
             last = place
-        elif place - last > _BETWEEN or (row.words[-1].x1 > second and len(row.words) > _MOST_WORDS):
+        elif place - last > _BETWEEN or (
+            row.line.words[-1].x1 > second and len(row.line.words) > _MOST_WORDS
+        ):
             break
     return last + 1
 
@@ -113,44 +112,29 @@ def _table(rows: Sequence[_Row]) -> Table | None:
 
 def _edges(rows: Sequence[_Row]) -> list[float]:
     """Where columns part: white that runs through nearly all rows, and parts cells in many of them."""
-    if len(rows) < _LEAST_ROWS:
+    if len(rows) < _LEAST_ROWS or any(row.line.x1 - row.line.x0 > _WIDEST for row in rows):
         return []
-    usual = sorted(len(row.runs) for row in rows)[int(0.8 * len(rows))]
-    rows = [row for row in rows if 2 * len(row.runs) > usual]
-    left = min(row.words[0].x0 for row in rows)
-    width = int(max(row.words[-1].x1 for row in rows) - left) + 2
-    if width > _WIDEST:
-        return []
-    letters, gaps = [0] * (width + 1), [0] * (width + 1)
+    letters, gaps = Counter[int](), Counter[int]()
     for row in rows:
-        for word in row.words:
-            _count(letters, word.x0 - left, word.x1 - left + 1)
+        for word in row.line.words:
+            letters.update(range(int(word.x0), int(word.x1) + 2))
         for before, after in pairwise(row.runs):
-            _count(gaps, before[-1].x1 - left, after[0].x0 - left)
-    covered, parted = list(accumulate(letters)), list(accumulate(gaps))
-    few = max(int(_CROSSING * len(rows)), 1 if len(rows) > _LEAST_ROWS else 0)
-    least = _WHITE * median(row.size for row in rows)
+            gaps.update(range(int(before[-1].x1), int(after[0].x0)))
     edges = list[float]()
-    for white, places in groupby(range(width), key=lambda place: covered[place] <= few):
+    least = _WHITE * median(row.line.size for row in rows)
+    few = max(_CROSSING * len(rows), len(rows) > _LEAST_ROWS)
+    across = range(min(letters), max(letters) + 1)
+    for is_white, places in groupby(across, key=lambda place: letters[place] <= few):
         band = list(places)
-        if white and len(band) >= least and band[0] > 0 and band[-1] < width - 1:
-            least_covered = min(covered[place] for place in band)
-            emptiest = [place for place in band if covered[place] == least_covered]
-            if max(parted[place] for place in band) >= _PARTED * len(rows):
-                edges.append(left + median(emptiest))
+        if is_white and len(band) >= least and max(gaps[place] for place in band) >= _PARTED * len(rows):
+            edges.append(median(band))
     return edges
-
-
-def _count(steps: list[int], begin: float, end: float) -> None:
-    last = len(steps) - 1
-    steps[min(last, max(0, int(begin)))] += 1
-    steps[min(last, max(0, int(end)))] -= 1
 
 
 def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
     cells = [list[str]() for _ in range(len(edges) + 1)]
-    for word in row.words:
-        middle = row.words[0].x0 if len(row.runs) == 1 else (word.x0 + word.x1) / 2
+    for word in row.line.words:
+        middle = row.line.words[0].x0 if len(row.runs) == 1 else (word.x0 + word.x1) / 2
         cells[sum(edge < middle for edge in edges)].append(word.text)
     joined = (_BLANK.sub("", " ".join(cell)) for cell in cells)
     return [_MARKED.sub("", cell) if _DIGIT.search(cell) else cell for cell in joined]
