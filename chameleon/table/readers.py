@@ -186,7 +186,7 @@ def choose_table(
     Raises `InputError` for a source without a table, and as `tables_in` does.
     """
     if isinstance(source, str) and is_address(source):
-        name, findings = address_name(source), server_tables(source, sheet, first=True)
+        name, findings = address_name(source), server_tables(source, sheet)
     else:
         source = Path(source) if isinstance(source, str) else source
         name = name or ("the input" if isinstance(source, bytes) else printable(str(source)))
