@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError
-from chameleon.table import Table, parse_table, read_table_text, to_terminal, to_text
+from chameleon.table import Table, parse_table, to_terminal, to_text
 from chameleon.table.formats import excerpt
 from chameleon.text import estimated_tokens
-from tests.table.strategies import tables
+from tests.table.strategies import read_text, tables
 
 SALES = Table(
     ["", "Units", "Price | unit"], [["Mon", "3", "$1.50"], ["Tue", "", "<b> \\|"], ["Wed", "1,200", '"x"']]
@@ -105,12 +105,12 @@ def test_delimited_text_is_read_back(table: Table, style: str) -> None:
 
 @given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "tsv", "json"]))
 def test_files_are_read_back(table: Table, style: str) -> None:
-    assert read_table_text(to_text(table, style), style) == table  # type: ignore[arg-type]
+    assert read_text(to_text(table, style), style) == table  # type: ignore[arg-type]
 
 
 @given(tables(min_columns=2, min_rows=1, filled=True, bars=False))
 def test_csv_files_are_read_back(table: Table) -> None:
-    assert read_table_text(to_text(table, "csv"), "csv") == table
+    assert read_text(to_text(table, "csv"), "csv") == table
 
 
 @given(tables())
