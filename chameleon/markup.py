@@ -27,6 +27,8 @@ UNREAD = re.compile(
     "|datalist|button|dialog"
 )
 """Elements of which nothing is text."""
+SUPERSCRIPTS = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
+"""For `str.translate`: "10" with a raised "6" is "10⁶"."""
 _INLINE = re.compile(
     "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"
     "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"

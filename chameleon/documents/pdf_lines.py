@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.markup import visible
+from chameleon.markup import SUPERSCRIPTS, visible
 
 MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has some 20,000
 _BOLD = re.compile(rb"bold|black|heavy|demi|medi|cmbx|cmssbx|sfbx", re.IGNORECASE)
@@ -26,7 +26,6 @@ _Form = tuple[object, ...]  # a text and its height; or what stands around a num
 _TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: how a raised figure stands
 _RAISED = frozenset("0123456789+-−")
-_SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 SOFT = "\xad"
 """The hyphen of a word that a line's end parts."""
@@ -139,7 +138,7 @@ def lines_of(text: Any, where: str) -> list[Line]:
             line.words[-1] = line.words[-1]._replace(text=line.words[-1].text + SOFT)
         if line.words and lines and _is_mark(line, lines[-1]):
             last, (mark, _, end) = lines[-1].words[-1], line.words[0]
-            lines[-1].words[-1] = Word(last.text + mark.translate(_SUPERSCRIPTS), last.x0, end)
+            lines[-1].words[-1] = Word(last.text + mark.translate(SUPERSCRIPTS), last.x0, end)
         elif line.words:
             lines.append(line)
     return lines
@@ -158,7 +157,7 @@ def _add(line: Line, begin: int, end: int, letters: _Letters) -> None:
             break
         raised -= 1
     shown = visible(_plain(letters.written[begin:raised])).strip()
-    shown += letters.written[raised:end].translate(_SUPERSCRIPTS)
+    shown += letters.written[raised:end].translate(SUPERSCRIPTS)
     if shown and raised == begin and line.words and min(along) - line.x1 < _BESIDE * line.size:
         line.words[-1] = Word(line.words[-1].text + shown, line.words[-1].x0, max(along))
     elif shown:

@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.markup import UNREAD, decoded, is_hidden, require_lxml
+from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, require_lxml
 from chameleon.table.found import Found, LeftOut, table_of
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
 from chameleon.text import clean_cell
@@ -18,7 +18,6 @@ _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|sec
 _NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre", "input", "textarea")
 _LONGEST_CELL = 150  # on average, in letters, in a table without header cells
 _SPACES = re.compile(r"\s+")
-_HIGH = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
 _POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
 _MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")
 _BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
@@ -138,7 +137,7 @@ def _superscript(before: str, raised: str, after: str) -> str:
     if mark.isdecimal() and after.lstrip()[:1] in tuple("/⁄"):
         return f" {mark}" if before[-1:].isdigit() else mark
     if mark.lstrip("+-−–").isdecimal() and len(mark) < 4 and (not mark[0].isdigit() or _POWER.search(before)):
-        return mark.translate(_HIGH)
+        return mark.translate(SUPERSCRIPTS)
     is_letter = mark.isalpha() and before.rstrip()[-1:] not in tuple("0123456789)%")
     return "" if before.strip() and _MARK.fullmatch(mark) and not is_letter else raised
 
