@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import unicodedata
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import InputError
 from chameleon.table import Table, parse_table, to_terminal, to_text
-from chameleon.table.formats import excerpt
+from chameleon.table.formats import excerpt, places
 from chameleon.text import estimated_tokens
 from tests.table.strategies import read_text, tables
 
@@ -139,13 +138,6 @@ def test_a_budget_of_tokens_keeps_the_first_rows_and_says_what_it_left_out(
     assert bool(shown.note) == (kept < len(table.rows))
     text = to_text(table, style, max_tokens=limit)  # type: ignore[arg-type]
     assert ("not shown" in text.splitlines()[-1]) == bool(shown.note) or "not shown" in str(table.rows)
-
-
-def places(text: str) -> int:
-    marks = sum(unicodedata.category(character) in {"Mn", "Me"} for character in text)
-    return (
-        len(text) - marks + sum(unicodedata.east_asian_width(character) in {"W", "F"} for character in text)
-    )
 
 
 def test_columns_stand_in_line() -> None:
