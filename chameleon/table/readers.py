@@ -27,15 +27,7 @@ from chameleon.table.found import (
 )
 from chameleon.table.html_tables import page_tables
 from chameleon.table.json_files import json_line_tables, json_tables
-from chameleon.table.records import (
-    Origin,
-    limit_in_bytes,
-    printable,
-    read_file,
-    shown,
-    too_large,
-    unpack_gzip,
-)
+from chameleon.table.records import Origin, printable, read_file, read_within, shown, unpack_gzip
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
 from chameleon.table.workbooks import workbook_tables
@@ -219,11 +211,7 @@ def read_table(
 
 def read_stream(stream: BinaryIO, name: str = "standard input") -> bytes:
     """Return the bytes of a stream. Raises `InputError` beyond the limit."""
-    limit = limit_in_bytes()
-    data = stream.read(limit + 1)
-    if len(data) > limit:
-        raise too_large("has more", limit, name)
-    return data
+    return read_within(stream, name)
 
 
 def _name_of(source: Path | bytes) -> str:
