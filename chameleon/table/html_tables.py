@@ -180,32 +180,23 @@ def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
     for number, row in enumerate(sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)), 1):
         if row.getparent() is not group:
             group, reaching = row.getparent(), {}
-        slots, below = list[Slot](), dict[int, tuple[Slot, int]]()
-        cells = iter([cell for cell in row if cell.tag in ("td", "th")])
-        cell = next(cells, None)
-        last = max(reaching, default=-1)
-        while cell is not None or len(slots) <= last:
-            place = len(slots)
-            if place in reaching:
-                slot, left = reaching[place]
-                span = 1
-            elif cell is None:
-                slot, left, span = _EMPTY, 1, 1
-            else:
-                count += 1
-                slot = Slot(text_of(cell), cell.tag == "th" or group.tag == "thead", count)
-                left = _span(cell, "rowspan") or MAX_CELLS
-                span = min(_span(cell, "colspan") or 1, 1_000)
-                cell = next(cells, None)
-            if left > 1:
-                below |= dict.fromkeys(range(place, place + span), (slot, left - 1))
-            slots += [slot] * span
-            widest = max(widest, len(slots))
+        slots = {column: slot for column, (slot, _) in reaching.items()}
+        reaching = {column: (slot, left - 1) for column, (slot, left) in reaching.items() if left > 1}
+        column = 0
+        for cell in row.iterchildren("td", "th"):
+            while column in slots:
+                column += 1
+            count += 1
+            slot = Slot(text_of(cell), cell.tag == "th" or group.tag == "thead", count)
+            span = range(column, column + min(_span(cell, "colspan") or 1, 1_000))
+            slots |= dict.fromkeys(span, slot)
+            if left := (_span(cell, "rowspan") or MAX_CELLS) - 1:
+                reaching |= dict.fromkeys(span, (slot, left))
+            widest = max(widest, span.stop)
             if widest > MAX_COLUMNS or widest * (len(grid) + 1) > MAX_CELLS:
                 raise too_many_cells(origin)
-        reaching = below
-        if any(slot.text for slot in slots):
-            grid.append((number, slots))
+        if any(slot.text for slot in slots.values()):
+            grid.append((number, [slots.get(column, _EMPTY) for column in range(max(slots) + 1)]))
     return grid
 
 
