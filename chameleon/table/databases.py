@@ -16,7 +16,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import MissingPackage
 from chameleon.table.found import Finding, Found, LeftOut, Unread, table_of
 from chameleon.table.records import (
     MAX_CELLS,
@@ -208,19 +208,17 @@ def _engine(address: str, origin: Origin) -> Any:
         import sqlalchemy
 
         url = sqlalchemy.make_url(address)
-        if url.get_backend_name() in _FILES:
-            raise origin.error("is the address of a file", hint="Give the path of the file itself.")
         timed = {"connect_timeout": int(SECONDS)} if url.get_driver_name() in _TIMED else {}
-        return sqlalchemy.create_engine(url, connect_args=timed, hide_parameters=True)
+        if url.get_backend_name() not in _FILES:
+            return sqlalchemy.create_engine(url, connect_args=timed, hide_parameters=True)
     except ImportError as error:
         package = _BY_DRIVER.get(error.name or "", error.name or "of its driver")
         what, hint = f"needs the package {package} to be read", f"pip install '{package}'"
         raise MissingPackage(what, where=origin.name, hint=hint) from None
-    except InputError:
-        raise
     except Exception:  # classes of SQLAlchemy, and what a driver says of its own part
         hint = "Write it as postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ and %2F for /."
         raise origin.error("is no address of a database", hint=hint) from None
+    raise origin.error("is the address of a file", hint="Give the path of the file itself.")
 
 
 def address_name(address: str) -> str:

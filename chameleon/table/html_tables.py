@@ -76,24 +76,22 @@ def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Ite
         where = f"{origin.name}, table {number}" + (f" below {shown(heading)}" if heading else "")
         called = ("", "") if keep_notes else (heading, title)
         found.append(html_table(table, Origin(where, "row"), *called, keep_notes=keep_notes))
-        parent = table.getparent()
-        if parent is not None:
-            parent.set("data-holds-table", "yes")
-            table.drop_tree()
+        table.getparent().set("data-holds-table", "yes")
+        table.drop_tree()
     yield from reversed(found)
 
 
 def html_table(
     table: Any, origin: Origin, heading: str = "", title: str = "", *, keep_notes: bool = False
 ) -> Found | LeftOut:
-    """Return the table of an element, without those inside it, or why it is no data.
+    """Return the table of an element, from which those inside it were taken, or why it is no data.
 
     The header is what `<thead>` holds, else the rows of `<th>` alone at the top, else the first row; several
     are joined from the top down. Where each row begins with its name and there is no row of names, rows and
     columns are swapped. A row that one cell spans is a title above the header and a note below it, or a row
     as well with `keep_notes`. Signs in cells of their own, as in filings, go with their amounts.
     """
-    rows = [row for row in table.iter("tr") if next(row.iterancestors("table")) is table]
+    rows = list(table.iter("tr"))
     try:
         if reason := _layout_reason(table, rows):
             return LeftOut(origin.name, f"is no data: {reason}", is_fault=False)
@@ -153,10 +151,7 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
         return "it is marked as layout"
     if role == "navigation" or "navbox" in table.get("class", ""):
         return "it is for navigation"
-    holds_tables = any(
-        each.get("data-holds-table") or each.tag == "table" for each in table.iterdescendants()
-    )
-    if holds_tables and not (has_header and has_caption):
+    if table.find(".//*[@data-holds-table]") is not None and not (has_header and has_caption):
         return "it holds other tables"
     if sum(map(bool, cells)) < 2:
         return "it has one row or none"
