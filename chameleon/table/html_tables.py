@@ -35,7 +35,7 @@ class Slot(NamedTuple):
 
 
 _EMPTY = Slot("", False, -1)
-_Row = tuple[int, list[Slot]]
+_Row = list[Slot]
 
 
 def parse_page(data: bytes) -> Any:
@@ -167,12 +167,12 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
 
 
 def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
-    """Return the rows that hold text, with spans filled in and their numbers; those of `<thead>` first."""
+    """Return the rows that hold text, with spans filled in; those of `<thead>` first."""
     order = {"thead": 0, "tfoot": 2}
     grid = list[_Row]()
     reaching: dict[int, tuple[Slot, int]] = {}  # by column: a cell that reaches down, and how many rows
     group, count, widest = None, 0, 0
-    for number, row in enumerate(sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)), 1):
+    for row in sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)):
         if row.getparent() is not group:
             group, reaching = row.getparent(), {}
         slots = {column: slot for column, (slot, _) in reaching.items()}
@@ -191,7 +191,7 @@ def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
             if widest > MAX_COLUMNS or widest * (len(grid) + 1) > MAX_CELLS:
                 raise too_many_cells(origin)
         if any(slot.text for slot in slots.values()):
-            grid.append((number, [slots.get(column, _EMPTY) for column in range(max(slots) + 1)]))
+            grid.append([slots.get(column, _EMPTY) for column in range(max(slots) + 1)])
     return grid
 
 
@@ -202,35 +202,33 @@ def _span(cell: Any, name: str) -> int:
 
 def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], list[str], list[str]]:
     """Return the records of a grid, the titles above them and the notes between or below them."""
-    width = max(len(slots) for _, slots in grid)
-    rows = [(number, [*slots, *[_EMPTY] * (width - len(slots))]) for number, slots in grid]
+    width = max(map(len, grid))
+    rows = [[*slots, *[_EMPTY] * (width - len(slots))] for slots in grid]
     titles = list[str]()
-    while width > 1 and len(rows) > 1 and _is_one_cell(rows[0][1]):
-        titles.append(rows.pop(0)[1][0].text)
-    joined = _joined_columns([slots for _, slots in rows])
-    rows = [(number, list(slots)) for (number, _), slots in zip(rows, joined, strict=True)]
-    above = _header_rows([slots for _, slots in rows])
+    while width > 1 and len(rows) > 1 and _is_one_cell(rows[0]):
+        titles.append(rows.pop(0)[0].text)
+    rows = _joined_columns(rows)
+    above = _header_rows(rows)
     header, body = rows[: above or 1], rows[above or 1 :]
-    notes = [slots[0].text for _, slots in body if _is_one_cell(slots)]
+    notes = [slots[0].text for slots in body if _is_one_cell(slots)]
     if keep_notes:
-        blank = [_EMPTY] * (len(header[0][1]) - 1)
-        body = [(n, [slots[0], *blank] if _is_one_cell(slots) else slots) for n, slots in body]
+        blank = [_EMPTY] * (len(header[0]) - 1)
+        body = [[slots[0], *blank] if _is_one_cell(slots) else slots for slots in body]
     else:
-        body = [(n, slots) for n, slots in body if not _is_one_cell(slots)]
-    every = [*header, *body]
-    if not above and all(
-        slots[0].is_header and not any(s.is_header for s in slots[1:]) for _, slots in every
-    ):
-        turned = zip(*([slot.text for slot in slots] for _, slots in every), strict=True)
-        return list(enumerate(turned, 1)), titles, notes
-    named = zip(*([slot.text for slot in slots] for _, slots in header), strict=True)
-    records: list[Record] = [(1, [" ".join(dict.fromkeys(filter(None, texts))) for texts in named])]
-    repeated = [[slot.text for slot in slots] for _, slots in header]
-    for number, slots in body:
-        texts = [slot.text for slot in slots]
-        if not (texts in repeated and all(slot.is_header for slot in slots)):
-            records.append((number, texts))
-    return records, titles, notes
+        body = [slots for slots in body if not _is_one_cell(slots)]
+    names, cells = ([[slot.text for slot in slots] for slots in part] for part in (header, body))
+    is_turned = not above and all(
+        slots[0].is_header and not any(slot.is_header for slot in slots[1:]) for slots in (*header, *body)
+    )
+    if is_turned:
+        return list(enumerate(zip(*names, *cells, strict=True), 1)), titles, notes
+    joined = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*names, strict=True)]
+    kept = [
+        texts
+        for texts, slots in zip(cells, body, strict=True)
+        if texts not in names or not all(slot.is_header for slot in slots)
+    ]
+    return list(enumerate([joined, *kept], 1)), titles, notes
 
 
 def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
@@ -255,7 +253,7 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
     return above if above > 1 and not has_figures[0] and any(has_figures[above:]) else 0
 
 
-def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[tuple[Slot, ...]]:
+def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:
     """Return the rows with signs at their amounts, and without columns that hold nothing of their own."""
     body = next((n for n, slots in enumerate(rows) if any(_is_amount(slot.text) for slot in slots[1:])), 0)
     columns = list[tuple[Slot, ...]]()
@@ -264,7 +262,7 @@ def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[tuple[Slot, ...]]:
             columns[-1] = one
         else:
             columns.append(column)
-    return list(zip(*columns, strict=True))
+    return list(map(list, zip(*columns, strict=True)))
 
 
 def _one_column(left: Sequence[Slot], right: Sequence[Slot], body: int) -> tuple[Slot, ...] | None:
