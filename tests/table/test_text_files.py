@@ -62,6 +62,10 @@ def test_what_quotes_keep_and_blanks_around_them() -> None:
     assert read_text('Nail,Price\n5" nail,2\n6" nail,3\n').rows[1] == ('6" nail', "3")
 
 
+def test_a_text_may_begin_as_a_parquet_file_does() -> None:
+    assert read_text("PAR1,PAR2\n3,4\n").header == ("PAR1", "PAR2")
+
+
 def test_blank_lines_and_empty_columns_are_dropped() -> None:
     expected = Table(["a", "b"], [["1", "2"], ["3", "4"]])
     assert read_text("a,b\n\n1,2,\n   \n3,4,\n,,\n") == expected
