@@ -21,14 +21,11 @@ _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 # Codecs for pages; others that Python knows (punycode, unicode_escape) are no charsets and may be slow.
 _CHARSETS = re.compile(r"utf-(8|16)|iso8859|cp\d|koi8|gb|big5|shift_jis|euc|iso2022_jp|mac-|tis|ascii|latin")
-# UTF-32's little-endian mark begins with UTF-16's, so it has to be looked for first.
-BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-)
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),  # UTF-16's are how these begin
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+}
 UNREAD = re.compile(
     "script|style|noscript|template|svg|math|iframe|object|embed|applet|canvas|audio|video|head|select"
     "|datalist|button|dialog"
@@ -176,7 +173,7 @@ def decoded(body: bytes, content_type: str = "") -> str:
 
     A wrong or unknown charset costs some letters (U+FFFD), never an error.
     """
-    for mark, codec in BYTE_ORDER_MARKS:
+    for mark, codec in BYTE_ORDER_MARKS.items():
         if body.startswith(mark):
             return body.decode(codec, "replace")
     declared = _CHARSET.search(content_type)

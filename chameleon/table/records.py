@@ -105,15 +105,17 @@ def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
     limit = limit_in_bytes()
     widest = size = 0
     for rows, (number, cells) in enumerate(records, 1):
-        widest = max(widest, len(cells))
+        lengths = list(map(len, cells))
+        if len(lengths) > widest:
+            widest = len(lengths)
         if widest > MAX_COLUMNS:
             hint = "Rows and columns may be swapped, or the delimiter may be another one."
             raise origin.error(f"has {widest:,} columns, more than {MAX_COLUMNS:,}", at=number, hint=hint)
         if rows * widest > MAX_CELLS:
             raise too_many_cells(origin)
-        if cells and len(max(cells, key=len)) > MAX_CELL:
+        if lengths and max(lengths) > MAX_CELL:
             raise origin.error(f"a cell is longer than {MAX_CELL:,} characters", at=number)
-        size += sum(map(len, cells)) + len(cells)
+        size += sum(lengths, len(lengths))
         if size > limit + 1:
             raise too_large(f"has more text in its first {rows:,} rows", limit, origin.name)
         yield number, cells

@@ -39,7 +39,8 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     spreadsheet programs write, or what charset-normalizer takes it for. Raises `InputError` for what is no
     text, or damaged.
     """
-    encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
+    marked = (encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark))
+    encoding = next(marked, "utf-8")
     guessed = ""
     try:
         text = data.decode(encoding)
