@@ -106,8 +106,7 @@ def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
     widest = size = 0
     for rows, (number, cells) in enumerate(records, 1):
         lengths = list(map(len, cells))
-        if len(lengths) > widest:
-            widest = len(lengths)
+        widest = max(widest, len(lengths))
         if widest > MAX_COLUMNS:
             hint = "Rows and columns may be swapped, or the delimiter may be another one."
             raise origin.error(f"has {widest:,} columns, more than {MAX_COLUMNS:,}", at=number, hint=hint)
