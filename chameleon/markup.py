@@ -21,12 +21,18 @@ _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 # Codecs for pages; others that Python knows (punycode, unicode_escape) are no charsets and may be slow.
 _CHARSETS = re.compile(r"utf-(8|16)|iso8859|cp\d|koi8|gb|big5|shift_jis|euc|iso2022_jp|mac-|tis|ascii|latin")
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),  # UTF-16's are how these begin
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+}
 UNREAD = re.compile(
     "script|style|noscript|template|svg|math|iframe|object|embed|applet|canvas|audio|video|head|select"
     "|datalist|button|dialog"
 )
 """Elements of which nothing is text."""
+SUPERSCRIPTS = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
+"""For `str.translate`: "10" with a raised "6" is "10⁶"."""
 _INLINE = re.compile(
     "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|label|mark|q|rp|rt|ruby|s|samp"
     "|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
@@ -167,7 +173,7 @@ def decoded(body: bytes, content_type: str = "") -> str:
 
     A wrong or unknown charset costs some letters (U+FFFD), never an error.
     """
-    for mark, codec in _MARKS:
+    for mark, codec in BYTE_ORDER_MARKS.items():
         if body.startswith(mark):
             return body.decode(codec, "replace")
     declared = _CHARSET.search(content_type)

@@ -35,13 +35,12 @@ def kept(data: bytes, kind: str, read: Callable[[], list[Passage]]) -> list[Pass
         return read()
     folder = Path(place or _PLACE).expanduser()
     entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{READERS}.json"
-    found: list[Passage] | None
     try:
         found = [passage_from_json(each) for each in json.loads(entry.read_bytes())]
         os.utime(entry)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        found = None
-    if found is None:
+        found = []
+    if not found:
         found = read()
         if any(UNREAD_PAGE in passage["text"] for passage in found):
             return found

@@ -7,18 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from chameleon.documents.outline import LONGEST_HEADING
 from chameleon.documents.parts import BY_LETTERS, Part
-from chameleon.errors import InputError
 from chameleon.table import Table
+from chameleon.table.delimited import bars_in, has_bar, split_rows
+from chameleon.table.records import MAX_CELLS, Origin, too_many_cells
 from chameleon.text import clean_cell
 
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,}|\*{4,}|\^{4,})\s*")
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1(:?)\s*")
 _BEFORE_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?(\*\*|__)(?=\d)|\s*[-*+]\s+(?=\d{1,3}\.\d)")
-_BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*\|?\s*+")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
-_MAX_CELLS = 2_000_000
 _MOST_UNDERLINED = 2  # lines of a heading that is underlined
 
 
@@ -54,7 +53,7 @@ def _block(lines: Sequence[str], levels: dict[str, int]) -> Iterator[Part]:
     """Yield what stands between two empty lines."""
     held, rows = list[str](), 0
     for place, line in enumerate(lines):
-        if rows and _BAR.search(line):
+        if rows and has_bar(line):
             rows += 1
             continue
         if rows:
@@ -95,28 +94,22 @@ def _unmarked(line: str) -> str:
 
 def _may_be_underlined(held: Sequence[str]) -> bool:
     is_short = len(held) <= _MOST_UNDERLINED and sum(map(len, held)) <= LONGEST_HEADING
-    return is_short and not _BAR.search(held[-1])
+    return is_short and not has_bar(held[-1])
 
 
 def _is_rule(line: str, above: str) -> bool:
     """Whether a line is the rule below a table's header: dashes, one or more for each of its cells."""
-    if not _BAR.search(line) or not _BAR.search(above) or not _RULE.fullmatch(line):
+    if not has_bar(line) or not has_bar(above) or not _RULE.fullmatch(line):
         return False
-    return "---" in line or len(_cells(line)) == len(_cells(above))
-
-
-def _cells(line: str) -> list[str]:
-    framed = line.strip().removeprefix("|")
-    inner = framed[:-1] if framed.endswith("|") and not framed.endswith("\\|") else framed
-    return [clean_cell(cell.strip().replace("\\|", "|")) for cell in _BAR.split(inner)]
+    return "---" in line or len({bars_in(each.strip().strip("|")) for each in (line, above)}) == 1
 
 
 def _table(lines: Sequence[str]) -> Part:
     """The table of lines with bars; short rows are filled up, and what a row has too much gets a column."""
-    rows = [_cells(line) for place, line in enumerate(lines) if place != 1]
+    rule = lines[1].replace("-", "---")
+    rows = [list(map(clean_cell, cells)) for cells in split_rows([lines[0], rule, *lines[2:]])]
     width = max(map(len, rows))
-    if width * len(rows) > _MAX_CELLS:
-        what = f"a table of the text has more than {_MAX_CELLS:,} cells"
-        raise InputError(what, hint="Save it as CSV, and give it as a table.")
+    if width * len(rows) > MAX_CELLS:
+        raise too_many_cells(Origin("a table of the text"))
     header, *body = [[*row, *[""] * (width - len(row))] for row in rows]
     return Part(Table(header, body))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from chameleon.documents.outline import LONGEST_HEADING
 from chameleon.documents.parts import BY_LETTERS, Part
-from chameleon.markup import UNREAD, decoded, is_hidden, visible
+from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, visible
 from chameleon.table import Table
 from chameleon.table.found import Found
 from chameleon.table.html_tables import page_tables
@@ -36,7 +36,6 @@ _MAIN, _MENUS = ("main", "article"), ("nav", "navigation", "menu", "menubar")
 _BESIDE = ("footer", "aside", "header", "contentinfo", "complementary", "banner", "search")
 _BLANKS = re.compile(r"\s+")
 _LEAST_MAIN = 0.2  # of a page's text: less is not its main text
-_HIGH = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
 _CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|wbr)\b)([a-z]\w*)([^<>]*)/>"
 )
@@ -127,7 +126,7 @@ class _Reader:
         if place.is_unread or place.is_cell:
             return
         text = data if place.is_code else _BLANKS.sub(" ", data)
-        self._text.append(text.translate(_HIGH) if place.is_raised else text)
+        self._text.append(text.translate(SUPERSCRIPTS) if place.is_raised else text)
         if not data.isspace():
             self._is_plain = self._is_plain or not place.is_bold
             self._has_term = False

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.markup import visible
+from chameleon.markup import SUPERSCRIPTS, visible
 
 MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has some 20,000
 LEADING = 1.75  # of the letters' size: lines further apart are of two paragraphs
@@ -22,7 +22,7 @@ SOFT = "\xad"
 """The hyphen of a word that a line's end parts."""
 _BOLD = re.compile(rb"bold|black|heavy|demi|medi|cmbx|cmssbx|sfbx", re.IGNORECASE)
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
-_RAISED, _SUPERSCRIPTS = "0123456789+-−", str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_RAISED = "0123456789+-−"
 _SMALL, _HIGHER, _BESIDE = 0.85, 0.15, 0.5  # of the letters' size: how a raised figure stands
 _APART = 0.9  # of the letters' size: what stands further apart are cells; of figures half as far
 _FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
@@ -177,7 +177,7 @@ def _add(line: Line, word: str, begin: int, letters: _Letters) -> None:
     while written and word[written - 1] in _RAISED and _is_raised(letters[begin + written - 1], line):
         written -= 1
     plain = word[:written].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    shown = visible(plain.translate(_LIGATURES)).strip() + word[written:].translate(_SUPERSCRIPTS)
+    shown = visible(plain.translate(_LIGATURES)).strip() + word[written:].translate(SUPERSCRIPTS)
     if shown and not written and line.words and _is_beside(first, line):
         line.words[-1] = Word(line.words[-1].text + shown, line.words[-1].x0, last.x1)
     elif shown:

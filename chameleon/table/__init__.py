@@ -1,13 +1,7 @@
 """Tables: the immutable `Table`, typed cells, readers of files and text forms for prompts."""
 
 from chameleon.table.formats import to_terminal, to_text
-from chameleon.table.readers import (
-    choose_table,
-    read_table,
-    read_table_bytes,
-    read_table_stream,
-    read_table_text,
-)
+from chameleon.table.readers import choose_table, read_table
 from chameleon.table.replies import as_subtable, parse_table
 from chameleon.table.table import Column, Row, Table
 from chameleon.table.typed import Kind, Value, read_value
@@ -22,9 +16,6 @@ __all__ = [
     "choose_table",
     "parse_table",
     "read_table",
-    "read_table_bytes",
-    "read_table_stream",
-    "read_table_text",
     "read_value",
     "to_terminal",
     "to_text",

@@ -12,11 +12,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import MissingPackage
 from chameleon.table.found import Finding, Found, LeftOut, Unread, table_of
 from chameleon.table.records import (
     MAX_CELLS,
@@ -41,13 +41,6 @@ _SQLITE_NAMES = (
     " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view',"
     " (SELECT rowid FROM sqlite_master AS m WHERE m.name = pragma_table_list.name)"
 )
-_READING = {
-    sqlite3.SQLITE_SELECT,
-    sqlite3.SQLITE_READ,
-    sqlite3.SQLITE_RECURSIVE,
-    sqlite3.SQLITE_PRAGMA,
-}
-_FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer"}
 _DUCKDB_NAMES = (
     "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database()"
     " ORDER BY table_type = 'VIEW', table_schema <> 'main', table_schema, table_name"
@@ -70,6 +63,15 @@ _READ_ONLY = {
 }
 
 
+class _Database(NamedTuple):
+    """An open database: `run` gives the names of a query's columns, and what fetches some of its rows."""
+
+    run: Callable[[str], tuple[list[str], Callable[[int], Sequence[Sequence[Any]]]]]
+    error: type[Exception]
+    interrupt: Callable[[], object] | None = None
+    secret: str = ""
+
+
 def is_address(source: str) -> bool:
     """Tell whether this is the address of a database rather than a path."""
     return re.match(r"[a-z][\w+]+:/", source, re.IGNORECASE) is not None
@@ -80,15 +82,20 @@ def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Itera
 
     Raises `InputError` for a file that is no such database, or a damaged one.
     """
+
+    def run(query: str) -> Any:
+        cursor = connection.execute(query)
+        return [name for name, *_ in cursor.description], cursor.fetchmany
+
     try:
         with copy_of(source) as path, closing(sqlite3.connect(path)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "replace")
             for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
                 connection.execute(f"PRAGMA {pragma}")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1_000_000, min(limit_in_bytes(), 10**9)))
-            connection.set_authorizer(_authorize)
             names = {name: _quoted(name) for (name,) in connection.execute(_SQLITE_NAMES).fetchall()}
-            yield from _tables(connection, names, origin, wanted, sqlite3.Error)
+            opened = _Database(run, sqlite3.Error, connection.interrupt)
+            yield from _tables(opened, names, origin, wanted)
     except sqlite3.Error as error:
         raise origin.error(f"cannot be read as an SQLite database ({_said(error)})") from None
 
@@ -105,24 +112,37 @@ def duckdb_tables(
     except ImportError:
         what, hint = "DuckDB databases and Parquet files need the package duckdb", "pip install duckdb"
         raise MissingPackage(what, where=origin.name, hint=hint) from None
+
+    def run(query: str) -> Any:
+        # Moments with a time zone are handed out only where another package is installed.
+        described = [
+            (_quoted(name), kind) for name, kind, *_ in connection.execute(f"DESCRIBE {query}").fetchall()
+        ]
+        cells = [
+            f"CAST({name} AS VARCHAR) AS {name}" if "TIME ZONE" in kind else name for name, kind in described
+        ]
+        found = connection.execute(f"SELECT {', '.join(cells)} FROM ({query})")  # noqa: S608
+        return [name for name, *_ in found.description], found.fetchmany
+
     with copy_of(source) as path:
-        literal, opened = "'" + str(path).replace("'", "''") + "'", ":memory:" if is_parquet else str(path)
+        literal, place = "'" + str(path).replace("'", "''") + "'", ":memory:" if is_parquet else str(path)
         try:
-            with closing(duckdb.connect(opened, config=dict(_CLOSED))) as connection:
+            with closing(duckdb.connect(place, config=dict(_CLOSED))) as connection:
                 if is_parquet:
                     connection.execute(f"SET allowed_paths = [{literal}]")
                 connection.execute("SET enable_external_access = false")
                 connection.execute("SET lock_configuration = true")
+                opened = _Database(run, duckdb.Error, connection.interrupt, str(path))
                 if is_parquet:
-                    yield _read(connection, f"read_parquet({literal})", origin, {}, SECONDS)
+                    yield _read(opened, f"read_parquet({literal})", origin, {}, SECONDS)
                     return
                 names = {
                     name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
                     for schema, name in connection.execute(_DUCKDB_NAMES).fetchall()
                 }
-                yield from _tables(connection, names, origin, wanted, duckdb.Error)
+                yield from _tables(opened, names, origin, wanted)
         except duckdb.Error as error:
-            raise origin.error(f"cannot be read ({_said(error, [str(path)])})") from None
+            raise origin.error(f"cannot be read ({_said(error, str(path))})") from None
 
 
 @contextmanager
@@ -139,35 +159,45 @@ def copy_of(source: Path | bytes) -> Iterator[Path]:
         yield copy
 
 
-def server_tables(address: str, sheet: str | None = None, *, first: bool = False) -> Iterator[Finding]:
-    """Yield the tables and views at an address of SQLAlchemy: all, the first, or `sheet` ("schema.table").
+def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
+    """Yield the first table or view that can be read at an address of SQLAlchemy, or `sheet`; else names.
 
-    Each is read in a transaction that may not write. Raises `InputError` for an address or a server that does
-    not work, without the password, and `MissingPackage` for what reads such servers.
+    A table of another schema is `schema.table`; each is read in a transaction that may not write. Raises
+    `InputError` for an address or a server that does not work, without the password, and `MissingPackage`
+    for what reads such servers.
     """
     origin = Origin(address_name(address))
     engine = _engine(address, origin)
     from sqlalchemy import exc, inspect
 
+    def run(query: str) -> Any:
+        found = connection.exec_driver_sql(query, execution_options=streamed)
+        stack.callback(found.close)
+        return list(found.keys()), found.fetchmany
+
+    streamed = {"stream_results": True, "no_parameters": True}
+    quoted = engine.dialect.identifier_preparer.quote_identifier
+    opened = _Database(run, exc.DBAPIError, secret=engine.url.password or "")
+    has_table = False
     try:
         listed = inspect(engine)
-        names = [*listed.get_table_names(), *listed.get_view_names()]
-        other = [sheet] if sheet is not None and sheet not in names and "." in sheet else []
-        has_table = False
-        for name in [*names, *other]:
-            if (sheet is not None and name != sheet) or (first and has_table):
+        names = {name: quoted(name) for name in (*listed.get_table_names(), *listed.get_view_names())}
+        if sheet is not None and sheet not in names and "." in sheet:
+            names[sheet] = ".".join(map(quoted, sheet.split(".", 1)))
+        for name, source in names.items():
+            if has_table if sheet is None else name != sheet:
                 yield Unread(name)
                 continue
-            found = _read_server(
-                engine, name, name in names, Origin(f"{origin.name}, table {shown(name)}", "row")
-            )
+            with ExitStack() as stack:
+                connection = stack.enter_context(engine.connect())
+                for statement in _READ_ONLY.get(engine.dialect.name, ()):
+                    connection.exec_driver_sql(statement)
+                found = next(_tables(opened, {name: source}, origin, lambda _: True))
             has_table |= isinstance(found, Found)
             yield found
     except exc.SQLAlchemyError as error:
-        said = _said(getattr(error, "orig", None) or error, [engine.url.password or ""])
-        raise origin.error(
-            f"cannot be read ({said})", hint="Check the address, and whether it runs."
-        ) from None
+        hint = "Check the address, and whether it runs."
+        raise origin.error(f"cannot be read ({_said(error, opened.secret)})", hint=hint) from None
     finally:
         engine.dispose()
 
@@ -178,45 +208,17 @@ def _engine(address: str, origin: Origin) -> Any:
         import sqlalchemy
 
         url = sqlalchemy.make_url(address)
-        if url.get_backend_name() in _FILES:
-            raise origin.error("is the address of a file", hint="Give the path of the file itself.")
         timed = {"connect_timeout": int(SECONDS)} if url.get_driver_name() in _TIMED else {}
-        return sqlalchemy.create_engine(url, connect_args=timed, hide_parameters=True)
+        if url.get_backend_name() not in _FILES:
+            return sqlalchemy.create_engine(url, connect_args=timed, hide_parameters=True)
     except ImportError as error:
         package = _BY_DRIVER.get(error.name or "", error.name or "of its driver")
         what, hint = f"needs the package {package} to be read", f"pip install '{package}'"
         raise MissingPackage(what, where=origin.name, hint=hint) from None
-    except InputError:
-        raise
     except Exception:  # classes of SQLAlchemy, and what a driver says of its own part
         hint = "Write it as postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ and %2F for /."
         raise origin.error("is no address of a database", hint=hint) from None
-
-
-def _read_server(engine: Any, name: str, is_listed: bool, where: Origin) -> Found | LeftOut:
-    """Return a table of a server, or why it is left out."""
-    from sqlalchemy import exc, sql
-
-    schema, _, table = ("", "", name) if is_listed else name.partition(".")
-    source = sql.table(sql.quoted_name(table, True), schema=sql.quoted_name(schema, True) if schema else None)
-    rows = sql.select(sql.text("*")).select_from(source)
-    one: Any = sql.select(sql.literal_column("1")).select_from(source).limit(1)
-    try:
-        with engine.connect() as connection:
-            for statement in _READ_ONLY.get(engine.dialect.name, ()):
-                connection.execute(sql.text(statement))
-            header = list(connection.execute(rows.limit(0)).keys())
-            with suppress(exc.CompileError):  # some know no offset: their rows are counted as they come
-                if connection.execute(one.offset(MAX_CELLS // max(len(header), 1))).first():
-                    return LeftOut.of(too_many_cells(where))
-            found = connection.execution_options(stream_results=True).execute(rows)
-            return _table(header, found.fetchmany, where, {"table": name}, time.monotonic() + SECONDS)
-    except exc.DBAPIError as error:
-        if "timeout" in str(error.orig):
-            return LeftOut.of(too_slow(where))
-        return LeftOut(
-            where.name, f"cannot be read ({_said(error.orig or error, [engine.url.password or ''])})"
-        )
+    raise origin.error("is the address of a file", hint="Give the path of the file itself.")
 
 
 def address_name(address: str) -> str:
@@ -228,91 +230,63 @@ def address_name(address: str) -> str:
 
 
 def _tables(
-    connection: Any, names: Mapping[str, str], origin: Origin, wanted: Wanted, error: type[Exception]
+    database: _Database, sources: Mapping[str, str], origin: Origin, wanted: Wanted
 ) -> Iterator[Finding]:
-    """Yield the tables by their names, each with its source as SQL has it."""
+    """Yield the tables by their names, each with what SQL calls it, quoted."""
     ends = time.monotonic() + SECONDS
-    for name, source in names.items():
+    for name, source in sources.items():
         where = Origin(f"{origin.name}, table {shown(name)}", "row")
         if not wanted(name):
             yield Unread(name)
             continue
         try:
-            yield _read(connection, source, where, {"table": name}, ends - time.monotonic())
-        except error as problem:
-            yield LeftOut(where.name, f"cannot be read ({_said(problem)})")
+            yield _read(database, source, where, {"table": name}, ends - time.monotonic())
+        except database.error as problem:
+            yield LeftOut(where.name, f"cannot be read ({_said(problem, database.secret)})")
 
 
 def _read(
-    connection: Any, source: str, where: Origin, place: Mapping[str, str], seconds: float
+    database: _Database, source: str, where: Origin, place: Mapping[str, str], seconds: float
 ) -> Found | LeftOut:
-    """Return the table that a source of SQL, quoted by the caller, gives, or why it is left out."""
-    timer = threading.Timer(max(seconds, 0.1), connection.interrupt)
+    """Return a table, or why it is left out; what would be too large is counted, not fetched."""
+    too_slow = where.error(
+        f"takes more than {SECONDS:.1f} s to be read", hint="Name a smaller table or view."
+    )
+    ends = time.monotonic() + max(seconds, 0.1)
+    timer = threading.Timer(ends - time.monotonic(), database.interrupt or bool)
     timer.start()
-    try:
-        described = connection.execute(f"SELECT * FROM {source} LIMIT 0").description  # noqa: S608
-        names = [str(name) for name, *_ in described]
-        # DuckDB hands out moments with a time zone only where another package is installed.
-        zoned = [
-            f"CAST({_quoted(name)} AS VARCHAR)" if "TIME ZONE" in str(kind) else _quoted(name)
-            for name, kind, *_ in described
-        ]
-        columns = ", ".join(zoned) if zoned != list(map(_quoted, names)) else "*"
-        most = MAX_CELLS // max(len(names), 1)
-        if connection.execute(f"SELECT 1 FROM {source} LIMIT 1 OFFSET {most}").fetchone():  # noqa: S608
-            return LeftOut.of(too_many_cells(where))
-        found = connection.execute(f"SELECT {columns} FROM {source}")  # noqa: S608
-        return _table(names, found.fetchmany, where, place)
-    except Exception as error:
-        if "interrupt" in f"{type(error).__name__}{error}".lower():
-            return LeftOut.of(too_slow(where))
-        raise
-    finally:
-        timer.cancel()
-
-
-def _table(
-    header: Sequence[str],
-    fetch: Callable[[int], Sequence[Sequence[Any]]],
-    where: Origin,
-    place: Mapping[str, str],
-    ends: float = float("inf"),
-) -> Found | LeftOut:
-    """Return the table of rows that are fetched in portions."""
 
     def records() -> Iterator[tuple[int, list[str]]]:
         yield 0, list(map(cell_text, header))
         number = 0
         while portion := fetch(_AT_ONCE):
             if time.monotonic() > ends:
-                raise too_slow(where)
+                raise too_slow
             for row in portion:
                 number += 1
                 yield number, list(map(cell_text, row))
 
-    return table_of(records(), where, place, " ".join(place.get("table", "").replace("_", " ").split()))
-
-
-def too_slow(where: Origin) -> InputError:
-    """Return the error for a table that is not read in time."""
-    return where.error(f"takes more than {SECONDS:.1f} s to be read", hint="Name a smaller table or view.")
-
-
-def _authorize(action: int, first: str | None, second: str | None, *_: Any) -> int:
-    if action == sqlite3.SQLITE_FUNCTION:
-        return sqlite3.SQLITE_DENY if second in _FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
-    # A virtual table, such as that of a full-text index, declares its columns by this; nothing is written.
-    declares = action == sqlite3.SQLITE_UPDATE and first == "sqlite_master"
-    return sqlite3.SQLITE_OK if declares or action in _READING else sqlite3.SQLITE_DENY
+    try:
+        _, fetch = database.run(f"SELECT COUNT(*) FROM {source}")  # noqa: S608
+        ((rows,),) = fetch(2)  # drivers that stream want to be asked until there is no more
+        header, fetch = database.run(f"SELECT * FROM {source}")  # noqa: S608
+        if rows * len(header) > MAX_CELLS:
+            return LeftOut.of(too_many_cells(where))
+        return table_of(records(), where, place, " ".join(place.get("table", "").replace("_", " ").split()))
+    except database.error as error:
+        if re.search("interrupt|timeout", f"{type(error).__name__}{error}", re.IGNORECASE):
+            return LeftOut.of(too_slow)
+        raise
+    finally:
+        timer.cancel()
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _said(error: BaseException, hidden: Sequence[str] = ()) -> str:
-    text = str(error)
-    for each in filter(None, hidden):
-        text = text.replace(each, "***")
-    line = " ".join(text.split()).partition(" LINE 1:")[0]
+def _said(error: BaseException, secret: str = "") -> str:
+    """Return what an error says, on one line."""
+    text = str(getattr(error, "orig", None) or error)
+    line = " ".join((text.replace(secret, "***") if secret else text).split()).partition(" LINE 1:")[0]
     return shown(redact(line) or type(error).__name__, 200)

@@ -142,23 +142,20 @@ def split_rows(lines: Sequence[str]) -> list[list[str]]:
     """
     if len(lines) > 1 and is_rule(lines[1]):
         width = len(_BAR.split(lines[1].strip().removeprefix("|").removesuffix("|")))
-        return [_split_to(line, width) for index, line in enumerate(lines) if index != 1]
+        return [_split_to(line.strip(), width) for index, line in enumerate(lines) if index != 1]
     left = all(line.startswith("|") for line in lines)
     # A space after the last bar is an empty last cell, unless bars at the left show that there is a frame.
     right = all(_LAST_BAR.search(line.rstrip() if left else line) for line in lines)
-    return [_split(line, left=left, right=right) for line in lines]
+    return [_split(line, (left, right)) for line in lines]
 
 
 def _split_to(line: str, width: int) -> list[str]:
-    line = line.strip()
     left, right = line.startswith("|"), _LAST_BAR.search(line) is not None
-    tries = [_split(line, left=left, right=right)]
-    if left or right:
-        tries += [_split(line, left=left, right=False), _split(line, left=False, right=right)]
-        tries.append(_split(line, left=False, right=False))
+    tries = [_split(line, frame) for frame in ((left, right), (left, False), (False, right), (False, False))]
     return next((cells for cells in tries if len(cells) == width), tries[0])
 
 
-def _split(line: str, *, left: bool, right: bool) -> list[str]:
+def _split(line: str, frame: tuple[bool, bool]) -> list[str]:
+    left, right = frame
     cells = [cell.strip().replace(r"\|", "|") for cell in _BAR.split(line)]
     return cells[1 if left else 0 : -1 if right and len(cells) > 1 else None]

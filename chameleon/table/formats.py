@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import json
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
@@ -121,27 +120,24 @@ def excerpt(
     if any(limit is not None and limit < bound for limit, bound in least):
         raise InputError("a table's text keeps at least 0 rows, 1 token and 1 character of each cell")
     lines = [[clean_cell(cell) for cell in row] for row in (table.header, *table.rows[:max_rows])]
-    cut = 0
-    if max_cell is not None:
-        long, lines = (
-            lines,
-            [
-                [cell if len(cell) <= max_cell else cell[: max_cell - 1] + ELLIPSIS for cell in line]
-                for line in lines
-            ],
-        )
     if max_tokens is not None:
-        used = accumulate(estimated_tokens(" | ".join(line)) + 1 for line in lines)
+        used = accumulate(estimated_tokens(" | ".join(_cut(line, max_cell))) + 1 for line in lines)
         fitting = len(list(takewhile(lambda tokens: tokens <= max_tokens, used)))
         lines = lines[: max(fitting, 1)]  # the header always fits
-    if max_cell is not None:
-        cut = sum(len(cell) > max_cell for line in long[: len(lines)] for cell in line)
+    cut = sum(max_cell is not None and len(cell) > max_cell for line in lines for cell in line)
+    lines = [_cut(line, max_cell) for line in lines]
     notes = []
     if hidden := len(table.rows) - (len(lines) - 1):
         notes.append(f"{hidden:,} more {'row' if hidden == 1 else 'rows'} not shown")
     if cut:
         notes.append(f"{cut:,} {'cell' if cut == 1 else 'cells'} cut to {max_cell:,} characters")
     return Excerpt(lines[0], lines[1:], f"{ELLIPSIS} {'; '.join(notes)}" if notes else "")
+
+
+def _cut(line: list[str], limit: int | None) -> list[str]:
+    if limit is None:
+        return line
+    return [cell if len(cell) <= limit else cell[: limit - 1] + ELLIPSIS for cell in line]
 
 
 def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str:
@@ -161,8 +157,9 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
     text = []
     for line in lines:
         # Only as many cells as there are widths: the other columns found no room.
-        shown = zip(line, widths, right, strict=False)
-        text.append(_GAP.join(_padded(cell, size, to_right) for cell, size, to_right in shown).rstrip())
+        placed = zip(line, widths, right, strict=False)
+        cells = [padded(cell, size, to_right=to_right) for cell, size, to_right in placed]
+        text.append(_GAP.join(cells).rstrip())
     text.insert(1, _GAP.join("─" * size for size in widths))
     if part.note:
         text.append(part.note)
@@ -175,16 +172,18 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
 
 def places(text: str) -> int:
     """Return how many places a terminal gives to a text: 2 for wide characters, 0 for combining ones."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0
-        if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me"}
-        else 2
-        if unicodedata.east_asian_width(character) in {"W", "F"}
-        else 1
-        for character in text
-    )
+    from rich.cells import cell_len
+
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def padded(cell: str, width: int, *, to_right: bool) -> str:
+    """Return a cell in so many places, cut or filled with blanks."""
+    from rich.text import Text
+
+    text = Text(cell, overflow="ellipsis")
+    text.align("right" if to_right else "left", width)
+    return text.plain
 
 
 def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int]:
@@ -207,15 +206,3 @@ def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int
         slack, column = max((widths[i], i) for i in range(count) if widths[i] > least[i])
         widths[column] = slack - 1
     return widths
-
-
-def _padded(cell: str, width: int, to_right: bool) -> str:
-    if places(cell) > width:
-        kept = ""
-        for character in cell:
-            if places(kept + character) > width - 1:
-                break
-            kept += character
-        cell = kept + ELLIPSIS
-    space = " " * (width - places(cell))
-    return space + cell if to_right else cell + space

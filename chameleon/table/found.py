@@ -98,9 +98,8 @@ def tables_of(
     except InputError as error:
         yield LeftOut.of(error)
         return
-    for section in found:
-        notes = "\n".join(section.notes)
-        yield _built(section.records, origin, place, (": ".join(section.titles), notes), pad=pad)
+    for each in found:
+        yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), pad=pad)
 
 
 def table_of(
@@ -109,21 +108,12 @@ def table_of(
     place: Mapping[str, str] | None = None,
     caption: str = "",
     notes: str = "",
+    *,
+    pad: bool = False,
 ) -> Found | LeftOut:
     """Return the one table of these records, or why there is none."""
-    return _built(bounded(records, origin), origin, place, (caption, notes), pad=False)
-
-
-def _built(
-    records: Iterable[Record],
-    origin: Origin,
-    place: Mapping[str, str] | None,
-    texts: tuple[str, str],
-    *,
-    pad: bool,
-) -> Found | LeftOut:
-    caption, notes = texts
     try:
-        return Found(build_table(records, origin, caption[:_LONGEST_CAPTION], pad=pad), place or {}, notes)
+        table = build_table(bounded(records, origin), origin, caption[:_LONGEST_CAPTION], pad=pad)
     except InputError as error:
         return LeftOut.of(error)
+    return Found(table, place or {}, notes)

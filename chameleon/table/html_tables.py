@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.markup import UNREAD, decoded, is_hidden, require_lxml
+from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, require_lxml
 from chameleon.table.found import Found, LeftOut, table_of
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
 from chameleon.text import clean_cell
@@ -18,7 +18,6 @@ _BREAKS = re.compile("br|p|div|li|ul|ol|dl|dt|dd|tr|h[1-6]|hr|pre|blockquote|sec
 _NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre", "input", "textarea")
 _LONGEST_CELL = 150  # on average, in letters, in a table without header cells
 _SPACES = re.compile(r"\s+")
-_HIGH = str.maketrans("0123456789+-−–()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾")
 _POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
 _MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")
 _BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
@@ -36,7 +35,7 @@ class Slot(NamedTuple):
 
 
 _EMPTY = Slot("", False, -1)
-_Row = tuple[int, list[Slot]]
+_Row = list[Slot]
 
 
 def parse_page(data: bytes) -> Any:
@@ -77,24 +76,22 @@ def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Ite
         where = f"{origin.name}, table {number}" + (f" below {shown(heading)}" if heading else "")
         called = ("", "") if keep_notes else (heading, title)
         found.append(html_table(table, Origin(where, "row"), *called, keep_notes=keep_notes))
-        parent = table.getparent()
-        if parent is not None:
-            parent.set("data-holds-table", "yes")
-            table.drop_tree()
+        table.getparent().set("data-holds-table", "yes")
+        table.drop_tree()
     yield from reversed(found)
 
 
 def html_table(
     table: Any, origin: Origin, heading: str = "", title: str = "", *, keep_notes: bool = False
 ) -> Found | LeftOut:
-    """Return the table of an element, without those inside it, or why it is no data.
+    """Return the table of an element, from which those inside it were taken, or why it is no data.
 
     The header is what `<thead>` holds, else the rows of `<th>` alone at the top, else the first row; several
     are joined from the top down. Where each row begins with its name and there is no row of names, rows and
     columns are swapped. A row that one cell spans is a title above the header and a note below it, or a row
     as well with `keep_notes`. Signs in cells of their own, as in filings, go with their amounts.
     """
-    rows = [row for row in table.iter("tr") if next(row.iterancestors("table")) is table]
+    rows = list(table.iter("tr"))
     try:
         if reason := _layout_reason(table, rows):
             return LeftOut(origin.name, f"is no data: {reason}", is_fault=False)
@@ -138,7 +135,7 @@ def _superscript(before: str, raised: str, after: str) -> str:
     if mark.isdecimal() and after.lstrip()[:1] in tuple("/⁄"):
         return f" {mark}" if before[-1:].isdigit() else mark
     if mark.lstrip("+-−–").isdecimal() and len(mark) < 4 and (not mark[0].isdigit() or _POWER.search(before)):
-        return mark.translate(_HIGH)
+        return mark.translate(SUPERSCRIPTS)
     is_letter = mark.isalpha() and before.rstrip()[-1:] not in tuple("0123456789)%")
     return "" if before.strip() and _MARK.fullmatch(mark) and not is_letter else raised
 
@@ -154,10 +151,7 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
         return "it is marked as layout"
     if role == "navigation" or "navbox" in table.get("class", ""):
         return "it is for navigation"
-    holds_tables = any(
-        each.get("data-holds-table") or each.tag == "table" for each in table.iterdescendants()
-    )
-    if holds_tables and not (has_header and has_caption):
+    if table.find(".//*[@data-holds-table]") is not None and not (has_header and has_caption):
         return "it holds other tables"
     if sum(map(bool, cells)) < 2:
         return "it has one row or none"
@@ -173,40 +167,31 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
 
 
 def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
-    """Return the rows that hold text, with spans filled in and their numbers; those of `<thead>` first."""
+    """Return the rows that hold text, with spans filled in; those of `<thead>` first."""
     order = {"thead": 0, "tfoot": 2}
     grid = list[_Row]()
     reaching: dict[int, tuple[Slot, int]] = {}  # by column: a cell that reaches down, and how many rows
     group, count, widest = None, 0, 0
-    for number, row in enumerate(sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)), 1):
+    for row in sorted(rows, key=lambda each: order.get(each.getparent().tag, 1)):
         if row.getparent() is not group:
             group, reaching = row.getparent(), {}
-        slots, below = list[Slot](), dict[int, tuple[Slot, int]]()
-        cells = iter([cell for cell in row if cell.tag in ("td", "th")])
-        cell = next(cells, None)
-        last = max(reaching, default=-1)
-        while cell is not None or len(slots) <= last:
-            place = len(slots)
-            if place in reaching:
-                slot, left = reaching[place]
-                span = 1
-            elif cell is None:
-                slot, left, span = _EMPTY, 1, 1
-            else:
-                count += 1
-                slot = Slot(text_of(cell), cell.tag == "th" or group.tag == "thead", count)
-                left = _span(cell, "rowspan") or MAX_CELLS
-                span = min(_span(cell, "colspan") or 1, 1_000)
-                cell = next(cells, None)
-            if left > 1:
-                below |= dict.fromkeys(range(place, place + span), (slot, left - 1))
-            slots += [slot] * span
-            widest = max(widest, len(slots))
+        slots = {column: slot for column, (slot, _) in reaching.items()}
+        reaching = {column: (slot, left - 1) for column, (slot, left) in reaching.items() if left > 1}
+        column = 0
+        for cell in row.iterchildren("td", "th"):
+            while column in slots:
+                column += 1
+            count += 1
+            slot = Slot(text_of(cell), cell.tag == "th" or group.tag == "thead", count)
+            span = range(column, column + min(_span(cell, "colspan") or 1, 1_000))
+            slots |= dict.fromkeys(span, slot)
+            if left := (_span(cell, "rowspan") or MAX_CELLS) - 1:
+                reaching |= dict.fromkeys(span, (slot, left))
+            widest = max(widest, span.stop)
             if widest > MAX_COLUMNS or widest * (len(grid) + 1) > MAX_CELLS:
                 raise too_many_cells(origin)
-        reaching = below
-        if any(slot.text for slot in slots):
-            grid.append((number, slots))
+        if any(slot.text for slot in slots.values()):
+            grid.append([slots.get(column, _EMPTY) for column in range(max(slots) + 1)])
     return grid
 
 
@@ -217,35 +202,33 @@ def _span(cell: Any, name: str) -> int:
 
 def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], list[str], list[str]]:
     """Return the records of a grid, the titles above them and the notes between or below them."""
-    width = max(len(slots) for _, slots in grid)
-    rows = [(number, [*slots, *[_EMPTY] * (width - len(slots))]) for number, slots in grid]
+    width = max(map(len, grid))
+    rows = [[*slots, *[_EMPTY] * (width - len(slots))] for slots in grid]
     titles = list[str]()
-    while width > 1 and len(rows) > 1 and _is_one_cell(rows[0][1]):
-        titles.append(rows.pop(0)[1][0].text)
-    joined = _joined_columns([slots for _, slots in rows])
-    rows = [(number, list(slots)) for (number, _), slots in zip(rows, joined, strict=True)]
-    above = _header_rows([slots for _, slots in rows])
+    while width > 1 and len(rows) > 1 and _is_one_cell(rows[0]):
+        titles.append(rows.pop(0)[0].text)
+    rows = _joined_columns(rows)
+    above = _header_rows(rows)
     header, body = rows[: above or 1], rows[above or 1 :]
-    notes = [slots[0].text for _, slots in body if _is_one_cell(slots)]
+    notes = [slots[0].text for slots in body if _is_one_cell(slots)]
     if keep_notes:
-        blank = [_EMPTY] * (len(header[0][1]) - 1)
-        body = [(n, [slots[0], *blank] if _is_one_cell(slots) else slots) for n, slots in body]
+        blank = [_EMPTY] * (len(header[0]) - 1)
+        body = [[slots[0], *blank] if _is_one_cell(slots) else slots for slots in body]
     else:
-        body = [(n, slots) for n, slots in body if not _is_one_cell(slots)]
-    every = [*header, *body]
-    if not above and all(
-        slots[0].is_header and not any(s.is_header for s in slots[1:]) for _, slots in every
-    ):
-        turned = zip(*([slot.text for slot in slots] for _, slots in every), strict=True)
-        return list(enumerate(turned, 1)), titles, notes
-    named = zip(*([slot.text for slot in slots] for _, slots in header), strict=True)
-    records: list[Record] = [(1, [" ".join(dict.fromkeys(filter(None, texts))) for texts in named])]
-    repeated = [[slot.text for slot in slots] for _, slots in header]
-    for number, slots in body:
-        texts = [slot.text for slot in slots]
-        if not (texts in repeated and all(slot.is_header for slot in slots)):
-            records.append((number, texts))
-    return records, titles, notes
+        body = [slots for slots in body if not _is_one_cell(slots)]
+    names, cells = ([[slot.text for slot in slots] for slots in part] for part in (header, body))
+    is_turned = not above and all(
+        slots[0].is_header and not any(slot.is_header for slot in slots[1:]) for slots in (*header, *body)
+    )
+    if is_turned:
+        return list(enumerate(zip(*names, *cells, strict=True), 1)), titles, notes
+    joined = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*names, strict=True)]
+    kept = [
+        texts
+        for texts, slots in zip(cells, body, strict=True)
+        if texts not in names or not all(slot.is_header for slot in slots)
+    ]
+    return list(enumerate([joined, *kept], 1)), titles, notes
 
 
 def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
@@ -270,7 +253,7 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
     return above if above > 1 and not has_figures[0] and any(has_figures[above:]) else 0
 
 
-def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[tuple[Slot, ...]]:
+def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:
     """Return the rows with signs at their amounts, and without columns that hold nothing of their own."""
     body = next((n for n, slots in enumerate(rows) if any(_is_amount(slot.text) for slot in slots[1:])), 0)
     columns = list[tuple[Slot, ...]]()
@@ -279,7 +262,7 @@ def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[tuple[Slot, ...]]:
             columns[-1] = one
         else:
             columns.append(column)
-    return list(zip(*columns, strict=True))
+    return list(map(list, zip(*columns, strict=True)))
 
 
 def _one_column(left: Sequence[Slot], right: Sequence[Slot], body: int) -> tuple[Slot, ...] | None:

@@ -96,25 +96,22 @@ def _shape(value: Any) -> str:
 
 def _records(data: Any, origin: Origin) -> Iterator[Record]:
     """Yield the records of a value by its shape. Raises `InputError` for what is no table."""
-    shape = _shape(data)
-    if shape == "rows":
-        yield from _of_rows(list(enumerate(data, 1)), origin)
-    elif shape == "whole":
+    shape, rows, names = _shape(data), data, list[str]()
+    if shape == "whole":
         header, rows = (next(data[key] for key in keys if key in data) for keys in (_HEADERS, _ROWS))
         names = list(map(cell_text, header))
-        if not (rows and isinstance(rows[0], dict)):
-            yield 0, names
-        yield from _of_rows(list(enumerate(rows, 1)), origin, names) if rows else ()
     elif shape == "columns":
         if len(set(map(len, data.values()))) > 1:
             counts = ", ".join(f"{shown(key)} has {len(values):,}" for key, values in [*data.items()][:3])
             hint = "Give every column a value, or null, for each row."
             raise origin.error(f"its columns differ in length: {counts}", hint=hint)
-        yield 0, list(data)
-        for number, row in enumerate(zip(*data.values(), strict=True), 1):
-            yield number, list(map(cell_text, row))
-    else:
+        names, rows = list(data), list(map(list, zip(*data.values(), strict=True)))
+    elif not shape:
         raise origin.error("holds no table", hint=_SHAPES)
+    if shape != "rows" and not (rows and isinstance(rows[0], dict)):
+        yield 0, names
+    if rows:
+        yield from _of_rows(list(enumerate(rows, 1)), origin, names)
 
 
 def _of_rows(

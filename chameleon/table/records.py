@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from chameleon.errors import InputError
 from chameleon.table.table import Table, told_apart
@@ -57,6 +58,16 @@ def too_large(what: str, limit: int, where: str) -> InputError:
     return InputError(f"{what} than the limit of {limit / 1e6:,.1f} MB", where=where, hint=hint)
 
 
+def read_within(file: BinaryIO | gzip.GzipFile, name: str, what: str = "has more") -> bytes:
+    """Return the bytes of a file or stream. Raises `InputError` beyond the limit."""
+    limit = limit_in_bytes()
+    # A pipe has no size, and a file may grow after it was looked at.
+    data = file.read(limit + 1)
+    if len(data) > limit:
+        raise too_large(what, limit, name)
+    return data
+
+
 def read_file(path: Path, name: str = "") -> bytes:
     """Return the bytes of an ordinary file or a pipe; no more than the limit is read.
 
@@ -72,29 +83,21 @@ def read_file(path: Path, name: str = "") -> bytes:
         if status.st_size > limit:
             raise too_large(f"has {status.st_size / 1e6:,.1f} MB, more", limit, where)
         with path.open("rb") as file:
-            # A pipe has no size, and a file may grow after it was looked at.
-            data = file.read(limit + 1)
+            return read_within(file, where)
     except FileNotFoundError:
         raise InputError("there is no such file", where=where, hint="Check the path.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from None
-    if len(data) > limit:
-        raise too_large("has more", limit, where)
-    return data
 
 
 def unpack_gzip(data: bytes, origin: Origin) -> bytes:
     """Return what gzip has packed. Raises `InputError` for a damaged archive, and beyond the limit."""
-    limit = limit_in_bytes()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            found = file.read(limit + 1)
+            return read_within(file, origin.name, "unpacks to more")
     except (OSError, EOFError, zlib.error) as error:
         raise origin.error(f"is a damaged gzip archive ({error})", hint="Pack or download it anew.") from None
-    if len(found) > limit:
-        raise too_large("unpacks to more", limit, origin.name)
-    return found
 
 
 def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
@@ -102,15 +105,16 @@ def bounded(records: Iterable[Record], origin: Origin) -> Iterator[Record]:
     limit = limit_in_bytes()
     widest = size = 0
     for rows, (number, cells) in enumerate(records, 1):
-        widest = max(widest, len(cells))
+        lengths = list(map(len, cells))
+        widest = max(widest, len(lengths))
         if widest > MAX_COLUMNS:
             hint = "Rows and columns may be swapped, or the delimiter may be another one."
             raise origin.error(f"has {widest:,} columns, more than {MAX_COLUMNS:,}", at=number, hint=hint)
         if rows * widest > MAX_CELLS:
             raise too_many_cells(origin)
-        if cells and len(max(cells, key=len)) > MAX_CELL:
+        if lengths and max(lengths) > MAX_CELL:
             raise origin.error(f"a cell is longer than {MAX_CELL:,} characters", at=number)
-        size += sum(map(len, cells)) + len(cells)
+        size += sum(lengths, len(lengths))
         if size > limit + 1:
             raise too_large(f"has more text in its first {rows:,} rows", limit, origin.name)
         yield number, cells

@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, Self
+from typing import Self
 
 from chameleon.errors import InputError
 from chameleon.quoting import untagged
@@ -75,24 +75,20 @@ class _Found:
     @classmethod
     def of_bars(cls, text: str) -> list[Self]:
         """Return tables with bars, the last first, but after all tables of several lines those of one."""
-        tables: list[list[str]] = []
-        state: Literal["outside", "gap", "inside"] = "outside"
-        after_gap = 0
+        tables, table, gap = list[list[str]](), list[str](), 0
         for line in lines_of(text):
             if not line.strip():
-                state = "gap" if state == "inside" else state
+                gap = len(table)
             elif not has_bar(line):
-                state = "outside"
-            elif state == "inside" and is_rule(line) and after_gap and len(tables[-1]) == after_gap + 1:
-                tables.append([tables[-1].pop(), line])
-                after_gap = 0
-            elif state == "inside" or (state == "gap" and bars_in(line) == bars_in(tables[-1][-1])):
-                after_gap = len(tables[-1]) if state == "gap" else after_gap
-                tables[-1].append(line)
-                state = "inside"
+                table = []
+            elif table and gap and len(table) == gap + 1 and is_rule(line):
+                tables.append(table := [table.pop(), line])
+                gap = 0
+            elif table and (len(table) > gap or bars_in(line) == bars_in(table[-1])):
+                table.append(line)
             else:
-                tables.append([line])
-                state, after_gap = "inside", 0
+                tables.append(table := [line])
+                gap = 0
         tables.reverse()
         tables.sort(key=lambda lines: len(lines) == 1)
         return [

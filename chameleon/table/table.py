@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
 from itertools import chain
 from operator import itemgetter
@@ -163,10 +163,7 @@ class Table:
         """Sort the rows by their keys, ties as they stand. Raises `InputError` unless each has a key."""
         if len(keys) != len(self.rows):
             raise InputError(f"{len(keys)} keys are given for {len(self.rows)} rows")
-        # `sorted` asks for each row's key once, in the order of the rows, and keeps ties when it reverses.
-        # The row that `next` is called with is its default: never used, for there are as many keys as rows.
-        next_key = partial(next, iter(keys))
-        return self._like(self.header, tuple(sorted(self.rows, key=next_key, reverse=descending)))
+        return self.take_rows(sorted(range(len(keys)), key=keys.__getitem__, reverse=descending))
 
     def take_columns(self, indexes: Iterable[int]) -> Table:
         """Return the columns at these positions, in this order. Raises `InputError` for none."""

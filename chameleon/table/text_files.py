@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from chameleon.errors import MissingPackage
+from chameleon.markup import BYTE_ORDER_MARKS
 from chameleon.table.delimited import (
     best_delimiter,
     delimited_records,
@@ -24,14 +24,6 @@ from chameleon.table.found import Found, LeftOut, table_of, tables_of
 from chameleon.table.records import Origin
 from chameleon.text import clean_cell
 
-# UTF-32's little-endian mark begins with UTF-16's, so it has to be looked for first.
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
 _ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
@@ -47,7 +39,8 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     spreadsheet programs write, or what charset-normalizer takes it for. Raises `InputError` for what is no
     text, or damaged.
     """
-    encoding = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), "utf-8")
+    marked = (encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark))
+    encoding = next(marked, "utf-8")
     guessed = ""
     try:
         text = data.decode(encoding)

@@ -28,16 +28,14 @@ _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10
 _NOT_A_UNIT = re.compile(
     r"(?:BCE?|AD|CE)\b|(?:st|nd|rd|th)\s+\w"
 )  # "43 BC" and "9th century" measure nothing
-_TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])?\.?(?:m\.?)?", re.IGNORECASE)
-_HOUR = re.compile(r"(\d{1,2})\s*([ap])\.?m\.?", re.IGNORECASE)
+_TIME = re.compile(r"(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?\s*([ap])?\.?(m\.?)?", re.IGNORECASE)
 _MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
 _MONTHS += ["october", "november", "december"]
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"(?P<year>\d{4})-(?P<m>\d{1,2})-(?P<day>\d{1,2})",
-        r"(?P<year>\d{4})/(?P<m>\d{1,2})/(?P<day>\d{1,2})",
+        r"(?P<year>\d{4})([-/])(?P<m>\d{1,2})\2(?P<day>\d{1,2})",
         r"(?P<m>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})",
         r"(?P<day>\d{1,2})\.(?P<m>\d{1,2})\.(?P<year>\d{4})",
         rf"{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})",
@@ -111,12 +109,10 @@ def _read_number(cell: str) -> tuple[Fraction, str] | None:
 
 
 def _read_time(cell: str) -> dt.time | None:
-    if match := _TIME.fullmatch(cell):
-        hour, minute, second, half = int(match[1]), int(match[2]), int(match[3] or 0), match[4]
-    elif match := _HOUR.fullmatch(cell):
-        hour, minute, second, half = int(match[1]), 0, 0, match[2]
-    else:
+    match = _TIME.fullmatch(cell)
+    if match is None or not (match[2] or (match[4] and match[5])):
         return None
+    hour, minute, second, half = int(match[1]), int(match[2] or 0), int(match[3] or 0), match[4]
     if half:
         if not 1 <= hour <= 12:
             return None

@@ -82,11 +82,9 @@ def _parts(archive: zipfile.ZipFile, origin: Origin) -> list[str]:
 def _check_sheet(source: bytes, where: Origin) -> None:
     """Raise `InputError` for a sheet that says to be huge, and for a formula that reads as an empty cell."""
     rows = max(map(int, _ROW.findall(source)), default=0)
-    columns = 0
-    for letters in {found[1] for found in _COLUMN.finditer(source)}:
-        columns = max(
-            columns, sum((letter - 64) * 26**power for power, letter in enumerate(reversed(letters)))
-        )
+    letters = {found[1] for found in _COLUMN.finditer(source)}
+    last = max(letters, key=lambda name: (len(name), name), default=b"")
+    columns = sum((letter - 64) * 26**power for power, letter in enumerate(reversed(last)))
     if rows * columns > MAX_CELLS:
         raise too_many_cells(where)
     if b"<f" in source and (unsaved := _UNSAVED.search(source)):

@@ -14,7 +14,7 @@ from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_i
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.prompt import table_text, text_within
 from chameleon.quoting import on_one_line, unframed
-from chameleon.table.formats import Style, excerpt, places
+from chameleon.table.formats import Style, excerpt, padded, places
 
 Agree = Literal["value", "text"]
 Format = Literal["string", "markdown", "html"] | Style
@@ -72,10 +72,8 @@ def aligned(table: Table, **limits: Any) -> str:
     to_right = [column.kind == "number" for column in table.columns]
     texts = [shown.note] if shown.note else []
     for line in reversed(lines):
-        cells = []
-        for cell, width, right in zip(line, widths, to_right, strict=True):
-            space = " " * (width - places(cell))
-            cells.append(space + cell if right else cell + space)
+        placed = zip(line, widths, to_right, strict=True)
+        cells = [padded(cell, width, to_right=right) for cell, width, right in placed]
         texts.insert(0, "  ".join(cells).rstrip())
     return unframed("\n".join(texts))
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
-from chameleon.table import Table
+from chameleon.table import Table, read_table
+
+
+def read_text(text: str, format: str | None = None, **asked: Any) -> Table:
+    """Read the table of a text, as it would stand in a file."""
+    return read_table(text.encode("utf-8", "replace"), format=format, **asked)
+
 
 _WORDS = [
     "",

@@ -82,6 +82,14 @@ def test_what_a_program_has_not_yet_written_into_the_file_is_read_too(tmp_path: 
         assert read(tmp_path / "x.db")[0] == {"t": [["a"], ["1"], ["2"]]}
 
 
+def test_what_a_view_may_not_call_leaves_it_out(tmp_path: Path) -> None:
+    calls = ("load_extension('/x')", "fts3_tokenizer('simple')", "zeroblob(2000000000)", "writefile('/x', 1)")
+    views = "; ".join(f"CREATE VIEW v{number} AS SELECT {call} AS a" for number, call in enumerate(calls))
+    path = database(tmp_path / "x.db", f"CREATE TABLE t (a); INSERT INTO t VALUES (1); {views};")
+    tables, left_out = read(path)
+    assert list(tables) == ["t"] and len(left_out) == len(calls)
+
+
 @pytest.mark.usefixtures("in_this_process")
 def test_a_view_without_end_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(databases, "SECONDS", 0.3)

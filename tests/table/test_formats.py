@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import html
 import json
-import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError
-from chameleon.table import Table, parse_table, read_table_text, to_terminal, to_text
-from chameleon.table.formats import excerpt
+from chameleon.table import Table, parse_table, to_terminal, to_text
+from chameleon.table.formats import excerpt, places
 from chameleon.text import estimated_tokens
-from tests.table.strategies import tables
+from tests.table.strategies import read_text, tables
 
 SALES = Table(
     ["", "Units", "Price | unit"], [["Mon", "3", "$1.50"], ["Tue", "", "<b> \\|"], ["Wed", "1,200", '"x"']]
@@ -105,12 +104,12 @@ def test_delimited_text_is_read_back(table: Table, style: str) -> None:
 
 @given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "tsv", "json"]))
 def test_files_are_read_back(table: Table, style: str) -> None:
-    assert read_table_text(to_text(table, style), style) == table  # type: ignore[arg-type]
+    assert read_text(to_text(table, style), style) == table  # type: ignore[arg-type]
 
 
 @given(tables(min_columns=2, min_rows=1, filled=True, bars=False))
 def test_csv_files_are_read_back(table: Table) -> None:
-    assert read_table_text(to_text(table, "csv"), "csv") == table
+    assert read_text(to_text(table, "csv"), "csv") == table
 
 
 @given(tables())
@@ -139,13 +138,6 @@ def test_a_budget_of_tokens_keeps_the_first_rows_and_says_what_it_left_out(
     assert bool(shown.note) == (kept < len(table.rows))
     text = to_text(table, style, max_tokens=limit)  # type: ignore[arg-type]
     assert ("not shown" in text.splitlines()[-1]) == bool(shown.note) or "not shown" in str(table.rows)
-
-
-def places(text: str) -> int:
-    marks = sum(unicodedata.category(character) in {"Mn", "Me"} for character in text)
-    return (
-        len(text) - marks + sum(unicodedata.east_asian_width(character) in {"W", "F"} for character in text)
-    )
 
 
 def test_columns_stand_in_line() -> None:

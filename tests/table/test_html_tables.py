@@ -98,6 +98,13 @@ def test_tables_that_only_lay_out_a_page(markup: str, reason: str) -> None:
     assert isinstance(found, LeftOut) and reason in found.why and not found.is_fault
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_mark_tells_how_a_page_is_encoded(encoding: str) -> None:
+    data = "<table><tr><th>Stadt<th>Höhe<tr><td>Köln<td>53</table>".encode(encoding)
+    (found,) = page_tables(data, Origin("page"))
+    assert isinstance(found, Found) and found.table.rows == (("Köln", "53"),)
+
+
 def test_hidden_tables_are_not_there() -> None:
     assert page("<div style='display: none'><table><tr><td>a<td>b<tr><td>1<td>2</table></div>") == []
 

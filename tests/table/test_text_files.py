@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError
-from chameleon.table import Table, choose_table, read_table_bytes, read_table_text
+from chameleon.table import Table, choose_table, read_table
 from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
 from chameleon.table.sections import sections
+from tests.table.strategies import read_text
 
 
 def found(text: str, name: str = "x.csv") -> list[Found]:
@@ -54,17 +55,21 @@ def test_any_dialect_is_told_from_the_lines_below_the_titles(
 
 
 def test_what_quotes_keep_and_blanks_around_them() -> None:
-    assert read_table_text("a;b\n1,5;2,5\n3,5;4,5").rows == (("1,5", "2,5"), ("3,5", "4,5"))
-    assert read_table_text('a, b\n"x, ""y""\nz", "1\t2"\n').rows == (('x, "y" z', "1 2"),)
+    assert read_text("a;b\n1,5;2,5\n3,5;4,5").rows == (("1,5", "2,5"), ("3,5", "4,5"))
+    assert read_text('a, b\n"x, ""y""\nz", "1\t2"\n').rows == (('x, "y" z', "1 2"),)
     padded = '"Bolt" ,"Usain"  ,9.58\n"Gay"  , "Tyson" ,9.69\n'
-    assert read_table_text("a,b,c\n" + padded).rows == (("Bolt", "Usain", "9.58"), ("Gay", "Tyson", "9.69"))
-    assert read_table_text('Nail,Price\n5" nail,2\n6" nail,3\n').rows[1] == ('6" nail', "3")
+    assert read_text("a,b,c\n" + padded).rows == (("Bolt", "Usain", "9.58"), ("Gay", "Tyson", "9.69"))
+    assert read_text('Nail,Price\n5" nail,2\n6" nail,3\n').rows[1] == ('6" nail', "3")
+
+
+def test_a_text_may_begin_as_a_parquet_file_does() -> None:
+    assert read_text("PAR1,PAR2\n3,4\n").header == ("PAR1", "PAR2")
 
 
 def test_blank_lines_and_empty_columns_are_dropped() -> None:
     expected = Table(["a", "b"], [["1", "2"], ["3", "4"]])
-    assert read_table_text("a,b\n\n1,2,\n   \n3,4,\n,,\n") == expected
-    assert read_table_text("a,,b,\n1,,2,\n3,,4,\n") == expected
+    assert read_text("a,b\n\n1,2,\n   \n3,4,\n,,\n") == expected
+    assert read_text("a,,b,\n1,,2,\n3,,4,\n") == expected
 
 
 def test_columns_of_one_name_are_told_apart_and_nameless_ones_kept() -> None:
@@ -130,16 +135,16 @@ def test_texts_of_other_encodings(encoding: str, read_as: str, text: str) -> Non
     if read_as.startswith(("cp", "gb")):
         pytest.importorskip("charset_normalizer")
     read = choose_table(text.encode(encoding), name="towns.csv")
-    assert read.table == read_table_text(text)
+    assert read.table == read_text(text)
     assert read.notes == ([f"towns.csv: is not UTF-8, and was read as {read_as}"] if read_as else [])
 
 
 @pytest.mark.parametrize("data", [b"a,b\n1,\x81x\n", b"a,b\n1,\xe4\x01\n", "a,b\nü,".encode() + b"\xe4\n"])
 def test_a_damaged_text_is_not_guessed(data: bytes) -> None:
     with pytest.raises(InputError, match=r"x\.csv: is not UTF-8: byte 0x\w\w in line 2\. It is damaged"):
-        read_table_bytes(data, source="x.csv")
+        read_table(data, name="x.csv")
     with pytest.raises(InputError, match="is not UTF-16"):
-        read_table_bytes("a,b\n".encode("utf-16") + b"\0")
+        read_table("a,b\n".encode("utf-16") + b"\0")
 
 
 def test_every_table_of_a_markdown_text_has_the_heading_above_it() -> None:
@@ -162,9 +167,9 @@ def test_no_markdown_breaks_the_reader(text: str) -> None:
 
 
 def test_bar_tables() -> None:
-    table = read_table_text("City, country | People\nRome, Italy | 2,800,000\nOslo, Norway | 700,000")
+    table = read_text("City, country | People\nRome, Italy | 2,800,000\nOslo, Norway | 700,000")
     assert table.header == ("City, country", "People")
     text = "Ticket sales\n | Adults | Children\nMonday | 3 | 4"
-    assert read_table_text(text) == Table(["", "Adults", "Children"], [["Monday", "3", "4"]], "Ticket sales")
-    unnamed = read_table_text("Employee | Pay |\nAnn | May |\nTotal | | $820", "pipe")
+    assert read_text(text) == Table(["", "Adults", "Children"], [["Monday", "3", "4"]], "Ticket sales")
+    unnamed = read_text("Employee | Pay |\nAnn | May |\nTotal | | $820", "pipe")
     assert unnamed.header == ("Employee", "Pay", "") and unnamed.rows[1] == ("Total", "", "$820")

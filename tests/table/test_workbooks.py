@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chameleon.errors import InputError, MissingPackage
-from chameleon.table import Table, choose_table, read_table, read_table_bytes, workbooks
+from chameleon.table import Table, choose_table, read_table, workbooks
 from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
 
@@ -81,7 +81,7 @@ def test_open_document_spreadsheets_are_read() -> None:
 
 def test_the_table_may_stand_anywhere_in_its_sheet() -> None:
     rows = [[], [None, "a", None, "b"], [], [None, 1, None, "x\ny"], [None, None, None, 2]]
-    assert read_table_bytes(workbook(("S", rows))) == Table(["a", "b"], [["1", "x y"], ["", "2"]])
+    assert read_table(workbook(("S", rows))) == Table(["a", "b"], [["1", "x y"], ["", "2"]])
 
 
 def test_a_sheet_is_chosen_by_name_or_number_and_the_others_are_told() -> None:
@@ -92,7 +92,7 @@ def test_a_sheet_is_chosen_by_name_or_number_and_the_others_are_told() -> None:
     assert chosen.table == Table(["Name", "Age"], [["Ann", "3"], ["Bob", "5"]], "Lots of people: Never mind")
     assert choose_table(data, sheet="Other").table == choose_table(data, sheet="2").table
     with pytest.raises(InputError, match=r"no sheet or table is named 'Three'\. There are: 'Empty', 'arts'"):
-        read_table_bytes(data, sheet="Three")
+        read_table(data, sheet="Three")
 
 
 def test_two_tables_in_a_sheet_and_one_that_cannot_be_read_beside_another() -> None:
@@ -126,7 +126,7 @@ def test_two_tables_in_a_sheet_and_one_that_cannot_be_read_beside_another() -> N
 )
 def test_bad_sheets(rows: list[list[Any]], part: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_table_bytes(workbook(("S", rows)), source="w.xlsx")
+        read_table(workbook(("S", rows)), name="w.xlsx")
     assert part in str(caught.value) and str(caught.value).startswith("w.xlsx")
 
 
@@ -136,7 +136,7 @@ def test_a_sheet_that_says_to_be_huge_is_refused_at_once() -> None:
     for row, place in ((999_999_999, b"A999999999"), (1_048_576, b"XFD1048576")):
         data = with_sheet(head + cells % (row, place) + b"</sheetData></worksheet>")
         with pytest.raises(InputError, match="more than 5,000,000 cells"):
-            read_table_bytes(data)
+            read_table(data)
 
 
 def test_files_that_are_no_workbooks_and_such_with_another_suffix(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_every_cut_or_changed_workbook_is_refused_in_one_line() -> None:
     for place in range(0, len(good), 97):
         for bad in (good[:place], good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :]):
             try:
-                read_table_bytes(bad, "xlsx")
+                read_table(bad, format="xlsx")
             except InputError as error:
                 assert "\n" not in str(error)
 
@@ -171,11 +171,11 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
         for _ in range(11):
             file.write(bytes(1_000_000))
     with pytest.raises(InputError, match=r"unpacks to 11 MB, more than 10 MB"):
-        read_table_bytes(buffer.getvalue())
+        read_table(buffer.getvalue())
 
 
 @pytest.mark.usefixtures("in_this_process")
 def test_without_calamine_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(MissingPackage, match=r"pip install python-calamine"):
-        read_table_bytes(workbook(("S", [["a"], [1]])))
+        read_table(workbook(("S", [["a"], [1]])))
