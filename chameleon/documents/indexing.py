@@ -251,7 +251,9 @@ class _Reading:
         """Note what was read of a file in the ledger, and what of it is gone."""
         lost = self._forget(path, entry.ids)
         if lost and not self._is_whole:
-            self.summary.notes.append(Note(entry.name, f"is not whole: {lost:,} parts of it were taken out"))
+            self.summary.notes.append(
+                Note(entry.name, f"was not read whole; of what it held before is gone: {lost:,}")
+            )
         if entry.ids or not any(is_fault for _, _, is_fault in entry.left_out):
             self.ledger.entries[str(path)] = entry if self._is_whole else unread_entry(entry)
         if entry.ids and old and old.summarised and not self.summarises:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chameleon.documents import file_documents
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.documents.ledger import Ledger
-from chameleon.errors import InputError
+from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval.build import Build
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import make_retriever
@@ -305,3 +307,34 @@ def test_an_id_that_another_file_has_gets_a_number(folder: Path) -> None:
     put(folder / "a.md#T.md", table.format(4), OLD + 1)
     (folder / "a.md").unlink()
     assert index(folder).held["table"] == 3 and cells(folder, "a.md#T.md#2") == [["4"]]
+
+
+def test_pictures_that_no_engine_reads_are_counted_and_read_when_there_is_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.png", "b.png", "c.jpg"):
+        (folder / name).write_bytes(name.encode())
+
+    def lacks(path: Path, name: str) -> list[Any]:
+        if path.suffix == ".md":
+            return []
+        raise MissingPackage("its pages are pictures, and no engine is installed", hint="Install one.")
+
+    monkeypatch.setattr(file_documents, "read_document", lacks)
+    summary = index(folder)
+    assert not summary.faults and (summary.others[".png"], summary.others[".jpg"]) == (2, 1)
+    assert [note.where for note in summary.notes] == ["pictures"] and "Install one." in summary.notes[0].what
+    monkeypatch.setattr(file_documents, "read_document", lambda *_: [{"title": "", "text": "Closed."}])
+    again = index(folder)
+    assert (again.passages, again.unchanged) == (3, 2) and not again.notes
+
+
+def test_what_is_lost_of_a_file_that_changed_for_the_worse_is_told(folder: Path) -> None:
+    put(folder / "notes.txt", "The lamp is red.")
+    assert index(folder).held["passage"] == 1
+    (folder / "notes.txt").write_bytes(b"\xff\xfe\xfd")
+    summary = index(folder)
+    assert summary.held["passage"] == 0 and "is not UTF-16" in summary.faults[0].why
+    assert [(note.where, note.what) for note in summary.notes] == [
+        ("notes.txt", "was not read whole; of what it held before is gone: 1")
+    ]
