@@ -14,7 +14,6 @@ IN_OPTIONS = {
     "Give 'question' in the input.": "Ask one in quotes.",
     "Give 'image' or 'text' in the input.": "Give one with --image FILE or --text FILE.",
     "Did you mean to give it as a text?": "Did you mean --text?",
-    "give it as a table": "give it with --table",
     "Give a workbook as a table.": "A workbook goes with --table.",
     "Or give another file for the log.": "Or give another file with --log.",
     "Give a new file for the log": "Give a new file with --log",
