@@ -72,7 +72,7 @@ def passages(state: State) -> list[tuple[Document, float]]:
 
 
 class TableChoice(LLMModule):
-    """Chooses, of what was found, the table that the question is about, or the passages. Follows table_retriever."""
+    """Chooses, of what was found, the table or the passages to answer from. Follows table_retriever."""
 
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
@@ -114,7 +114,7 @@ class TableChoice(LLMModule):
         return super().slots(state) | {"found": Quoted("\n".join(shown))}
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """Return the table that the reply numbers, or the passages. Raises `StepRejected` for other replies."""
+        """Return the table that the reply numbers, or the passages. Raises `StepRejected` for others."""
         found = candidates(state)[: self.max_tables]
         texts, said = passages(state), text.strip()
         if _NONE.match(said):
