@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from chameleon.errors import WebError
 
 if TYPE_CHECKING:
-    from httpx2 import URL
+    from urllib3.util import Url
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], Sequence[str]]
@@ -82,43 +82,41 @@ def _carried(address: Address) -> list[ipaddress.IPv4Address]:
     return [inner for inner in found if inner is not None]
 
 
-def checked_url(address: str) -> URL:
+def checked_url(address: str) -> Url:
     """The address as a URL that may be asked, on its face. Raises `WebError` for any other.
 
     Refused: schemes other than http and https, user names and passwords, no host, control characters and
     backslashes (two readers of such an address may see two hosts), and more than 8,000 characters. What its
     host resolves to is checked where the connection is made.
     """
-    from httpx2 import URL, InvalidURL
+    from urllib3.exceptions import LocationParseError
+    from urllib3.util import parse_url
 
     if len(address) > LONGEST_URL:
         raise WebError(f"an address of {len(address):,} characters is too long to be asked")
     if _UNFIT.search(address):
         raise WebError("an address holds control characters, spaces or backslashes")
     try:
-        url = URL(address)
-        url.host.encode("idna" if url.host.isascii() else "utf-8")
-    except (InvalidURL, UnicodeError, ValueError):
+        url = parse_url(address)
+        (url.host or "").strip("[]").encode("idna")
+    except (LocationParseError, UnicodeError, ValueError):
         raise WebError("an address cannot be read", hint="Write it as https://host/path.") from None
     if url.scheme not in ("http", "https"):
-        raise WebError(
-            f"only http and https are asked, not {url.scheme[:20] or 'an address without a scheme'}"
-        )
-    if (
-        url.userinfo
-        or "@" in address.split("://", 1)[1].partition("/")[0].partition("?")[0].partition("#")[0]
-    ):
-        raise WebError("an address with a user name or password is not asked", where=url.host)
+        named = (url.scheme or "")[:20] or "an address without a scheme"
+        raise WebError(f"only http and https are asked, not {named}")
+    if url.auth or "@" in re.split(r"[/?#]", address.split("://", 1)[1], maxsplit=1)[0]:
+        raise WebError("an address with a user name or password is not asked", where=url.host or "")
     if not url.host:
         raise WebError("an address names no host")
-    if "%" in url.host or not (url.port is None or 0 < url.port <= 65535):
+    if "%" in url.host or url.port == 0:
         raise WebError("an address has a host or a port that cannot be asked")
-    return url.copy_with(fragment=None)
+    return url._replace(fragment=None)
 
 
-def origin_of(url: URL) -> tuple[str, str, int]:
+def origin_of(url: Url) -> tuple[str, str, int]:
     """Scheme, host and port: who would get what is sent to this address."""
-    return url.scheme, bare_host(url.host), url.port or {"http": 80, "https": 443}[url.scheme]
+    scheme = url.scheme or ""
+    return scheme, bare_host(url.host or ""), url.port or {"http": 80, "https": 443}[scheme]
 
 
 def bare_host(host: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
-import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import MissingPackage, WebError
-from chameleon.retry import Backoff
+from chameleon.text import mask_known
 from chameleon.web.addresses import (
     Resolver,
     check_kind,
@@ -23,16 +23,12 @@ from chameleon.web.addresses import (
     may_be_private,
     origin_of,
 )
-from chameleon.web.body import BadBody, read_bounded
 from chameleon.web.cache import PageCache
-from chameleon.web.pace import SHARED_PACE, Pace
 from chameleon.web.reply import WebReply, described
-from chameleon.web.request import Request, header_of, seconds_asked
 
-REDIRECTS = 5
-_BACKOFF = Backoff(retries=2, longest=8.0)
-_REDIRECTED = {301, 302, 303, 307, 308}
-_WORTH_ANOTHER_TRY = {408, 429, 500, 502, 503, 504}
+if TYPE_CHECKING:
+    from requests import PreparedRequest, Session
+    from urllib3.util import Retry
 
 Attempt = Callable[[float], tuple[WebReply, float | None]]
 
@@ -43,17 +39,48 @@ class Limits:
 
     `seconds` bounds all of it: redirects, retries and waiting for a turn; only the look-up of a name takes
     as long as the system lets it. `silence` bounds the wait for the next byte. `bytes` is what a body may
-    unpack to; the rest is cut off.
+    unpack to; the rest is cut off. `retries` is how often more a request is made where that may help.
     """
 
     seconds: float = 20.0
     silence: float = 10.0
     bytes: int = 2_000_000
+    retries: int = 2
+
+
+class Pace:
+    """Gives out turns for each host, at least so many seconds apart, however many threads ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next: dict[str, float] = {}
+
+    def turn(self, host: str, spacing: float) -> float:
+        """Take the next turn at this host; return the seconds to wait until it comes.
+
+        `spacing` is the least number of seconds between this turn and the next. The wait is left to the
+        caller, so that nobody sleeps while holding the lock.
+        """
+        with self._lock:
+            now = time.monotonic()
+            begins = max(now, self._next.get(host, now))
+            self._next[host] = begins + spacing
+            return begins - now
+
+    def delay(self, host: str, seconds: float) -> None:
+        """Let nobody ask this host before so many seconds have passed: it asked for that."""
+        with self._lock:
+            later = time.monotonic() + seconds
+            self._next[host] = max(later, self._next.get(host, later))
+
+
+SHARED_PACE = Pace()
+"""Of this process: a host counts all requests of one machine, whichever module makes them."""
 
 
 @dataclass(frozen=True)
 class Web:
-    """A client for pages and search services; one instance serves all threads.
+    """A client for pages and search services, by requests; one instance serves all threads.
 
     - Only http and https, and only public addresses, checked where the connection is made and on each of at
       most 5 redirects. `private` lists hosts ("host" or "host:port", "*" for all) that may lie in a private
@@ -63,16 +90,16 @@ class Web:
     - No cookies, and no proxies from the environment: a proxy would connect where nobody has looked. Each
       request has a connection of its own, whose deadline and checks cannot leak into another.
 
-    Raises `WebError` for everything that goes wrong, and `MissingPackage` without httpx2.
+    Raises `WebError` for everything that goes wrong, and `MissingPackage` without requests.
     """
 
     limits: Limits = Limits()
     private: Sequence[str] = ()
     cache: PageCache | None = None
     pace: Pace = SHARED_PACE
-    backoff: Backoff = _BACKOFF
     resolve: Resolver = look_up
     user_agent: str = ""
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
     def fetch(
         self,
@@ -90,14 +117,19 @@ class Web:
         to a public address, and into no cache, log or error. `spacing` is the least number of seconds between
         requests to the host.
         """
-        require_httpx()
+        require_requests()
+        from requests import Request
+
         target = checked_url(url)
-        if params:
-            target = target.copy_merge_params(dict(params))
-        request = Request.to(target, {"User-Agent": self.agent, **(headers or {})}, secrets or {}, json)
-        return self.kept(
-            request.key(self.limits.bytes), lambda deadline: self._follow(request, spacing, deadline)
-        )
+        sent = {"User-Agent": self.agent, "Accept-Encoding": "gzip", "Connection": "close", **(headers or {})}
+        for name, value in [*sent.items(), *(secrets or {}).items()]:
+            if not can_be_sent(value):
+                raise WebError(f"the header {name} holds characters that cannot be sent", where=target.host or "")
+        method = "GET" if json is None else "POST"
+        open_part = Request(method, target.url, headers=sent, params=dict(params or {}), json=json).prepare()
+        key = _key(open_part, self.limits.bytes)
+        open_part.headers.update(secrets or {})
+        return self.kept(key, lambda deadline: self._ask(open_part, secrets or {}, spacing, deadline))
 
     @property
     def agent(self) -> str:
@@ -118,36 +150,52 @@ class Web:
         return reply
 
     def _with_retries(self, attempt: Attempt) -> WebReply:
-        deadline = time.monotonic() + self.limits.seconds
-        tries = 1
+        from urllib3.exceptions import MaxRetryError
+
+        from chameleon.web.session import Fault
+
+        left, deadline = retries(self.limits.retries), time.monotonic() + self.limits.seconds
         while True:
             reply: WebReply | None = None
             try:
                 reply, asked = attempt(deadline)
-                if reply.status not in _WORTH_ANOTHER_TRY:
+                if reply.status not in left.status_forcelist:
                     return reply
                 failure = WebError(f"the server answered {described(reply.status)}", where=reply.host)
             except Fault as fault:
                 failure, asked = WebError(fault.what, where=fault.host), None
-            wait = self.backoff.wait(tries, asked)
-            out_of_time = time.monotonic() + wait >= deadline
-            if tries > self.backoff.retries or out_of_time:
+            try:
+                left = left.increment(url=failure.where)
+                wait = max(left.get_backoff_time(), asked or 0.0)
+            except MaxRetryError:
+                wait = self.limits.seconds
+            if time.monotonic() + wait >= deadline:
                 if reply is not None:
                     return reply
                 raise failure from None
             self.pace.delay(failure.where, wait)
-            self.backoff.sleep(wait)
-            tries += 1
+            self.sleep(wait)
 
-    def _follow(self, request: Request, spacing: float, deadline: float) -> tuple[WebReply, float | None]:
+    def _ask(
+        self, request: PreparedRequest, secrets: Mapping[str, str], spacing: float, deadline: float
+    ) -> tuple[WebReply, float | None]:
         """The reply at the end of the redirects, and the seconds that it asks to wait."""
-        for _ in range(REDIRECTS + 1):
-            self.wait_for_turn(origin_of(request.url)[1], spacing, deadline)
-            answered = self._ask(request, deadline)
-            if isinstance(answered, tuple):
-                return answered
-            request = answered
-        raise WebError(f"more than {REDIRECTS} redirects", where=request.url.host)
+        from requests import TooManyRedirects
+
+        from chameleon.web.session import REDIRECTS, GuardedSession
+
+        session = GuardedSession(self, tuple(secrets), spacing, deadline)
+        host = origin_of(checked_url(str(request.url)))[1]
+        try:
+            reply = session.send(request.copy(), allow_redirects=True)
+        except TooManyRedirects:
+            raise WebError(f"more than {REDIRECTS} redirects", where=host) from None
+        except ValueError:  # requests' own and urllib's, of a location that is none
+            raise WebError("a redirect's address cannot be read", where=host) from None
+        url = str(reply.url)
+        kind, body = reply.headers.get("Content-Type", "")[:200], _masked(reply.content, secrets.values())
+        answered = WebReply(url, origin_of(checked_url(url))[1], reply.status_code, kind, body, reply.is_cut)
+        return answered, seconds_asked(reply.headers.get("Retry-After", ""))
 
     def wait_for_turn(self, host: str, spacing: float, deadline: float | None = None) -> None:
         """Sleep until this host may be asked. Raises `WebError` when that would outlast the deadline."""
@@ -156,77 +204,57 @@ class Web:
         if wait >= left:
             raise WebError("no turn came in time among the requests to this host", where=host)
         if wait > 0:
-            self.backoff.sleep(wait)
+            self.sleep(wait)
 
-    def _ask(self, request: Request, deadline: float) -> tuple[WebReply, float | None] | Request:
-        """One request: a reply, or the request that it redirects to."""
-        import httpcore2
-
-        from chameleon.web.connect import GuardedNetwork
-
-        scheme, host, _ = origin_of(request.url)
-        bare_key = bool(request.secrets) and scheme == "http"
-        network = GuardedNetwork(deadline, self.resolve, self._private(), only_private=bare_key)
-        try:
-            with (
-                httpcore2.ConnectionPool(trusted_certificates(), network_backend=network) as pool,
-                pool.stream(**request.as_sent(self.limits.silence)) as response,
-            ):
-                location = header_of(response.headers, "location")
-                if response.status in _REDIRECTED and location:
-                    return request.redirected(response.status, location)
-                packing = header_of(response.headers, "content-encoding")
-                body, cut = read_bounded(response.iter_stream(), packing, self.limits.bytes)
-        except BadBody as problem:
-            raise WebError(f"the answer cannot be read: {problem}", where=host) from None
-        except httpcore2.TimeoutException:
-            raise Fault("the server gave no answer in time", host) from None
-        except httpcore2.NetworkError as problem:
-            raise Fault(_told(problem), host) from None
-        except httpcore2.ProtocolError:  # its text may quote a header, and so a key
-            raise Fault("the server broke off or does not speak HTTP", host) from None
-        kind = header_of(response.headers, "content-type")[:200]
-        reply = WebReply(str(request.url), host, response.status, kind, request.masked(body), cut)
-        return reply, seconds_asked(header_of(response.headers, "retry-after"))
-
-    def _private(self) -> list[str]:
+    @property
+    def private_hosts(self) -> list[str]:
+        """The hosts that may lie in a private network."""
         named = os.environ.get("CHAMELEON_WEB_PRIVATE", "")
         return [*self.private, *(name for name in named.replace(",", " ").split())]
 
     def check_address(self, url: str, *, has_key: bool) -> None:
         """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself."""
         scheme, host, port = origin_of(checked_url(url))
-        private, bare_key = may_be_private(host, port, self._private()), has_key and scheme == "http"
+        private, bare_key = may_be_private(host, port, self.private_hosts), has_key and scheme == "http"
         kind = kind_on_its_face(host) or ("private" if private else "public")
         check_kind(host, kind, private=private, only_private=bare_key)
 
 
-class Fault(Exception):
-    """A failed request that may succeed when it is made again."""
+def retries(most: int) -> Retry:
+    """Return urllib3's rule: what is tried again, so often, and the waits in between, up to 8 seconds."""
+    from urllib3.util import Retry
 
-    def __init__(self, what: str, host: str) -> None:
-        super().__init__(what)
-        self.what, self.host = what, host
-
-
-def _told(problem: Exception) -> str:
-    """What a broken connection amounts to, from the system's own words."""
-    cause: BaseException | None = problem
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"the server's certificate is not valid ({cause.verify_message})"
-        if isinstance(cause, OSError) and cause.strerror:
-            return f"no connection ({cause.strerror})"
-        cause = cause.__cause__ or cause.__context__
-    return "the connection broke"
+    again = (408, 429, 500, 502, 503, 504)
+    return Retry(most, status_forcelist=again, backoff_factor=0.25, backoff_max=8, backoff_jitter=0.25)
 
 
-@cache
-def trusted_certificates() -> ssl.SSLContext:
-    """The system's certificates, or those that SSL_CERT_FILE names; read once, since it takes a while."""
-    from httpcore2 import default_ssl_context
+def seconds_asked(retry_after: str) -> float | None:
+    """The wait that a Retry-After header asks for, in seconds or until a date; None for anything else."""
+    from urllib3.exceptions import InvalidHeader
 
-    return default_ssl_context()
+    try:
+        return retries(0).parse_retry_after(retry_after[:100])
+    except (InvalidHeader, ValueError, OverflowError):
+        return None
+
+
+def can_be_sent(value: str) -> bool:
+    """Whether a header may have this value: in ASCII, on one line."""
+    return value.isascii() and value.isprintable()
+
+
+def _key(request: PreparedRequest, limit: int) -> str:
+    """What the cache knows a request by: all but its secrets, and where the body is cut."""
+    parts = (request.method, request.url, sorted(request.headers.items()), request.body, limit)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _masked(body: bytes, secrets: Sequence[str]) -> bytes:
+    """The body without our keys, should the server have echoed one."""
+    values = [value for secret in secrets for value in (secret, secret.split()[-1])]
+    if not any(value.encode() in body for value in values):
+        return body
+    return mask_known(body.decode("latin-1"), values).encode("latin-1")
 
 
 def _own_name() -> str:
@@ -237,10 +265,10 @@ def _own_name() -> str:
         return "chameleon-compose"
 
 
-def require_httpx() -> None:
+def require_requests() -> None:
     """Raise `MissingPackage` when the client's package is not installed."""
-    if importlib.util.find_spec("httpx2") is None:
+    if importlib.util.find_spec("requests") is None:
         raise MissingPackage(
-            "the web is asked with the package httpx2, which is not installed",
+            "the web is asked with the package requests, which is not installed",
             hint='pip install "chameleon-compose[web]"',
         )

@@ -15,9 +15,9 @@ from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
-from chameleon.web.body import read_bounded
-from chameleon.web.client import Fault, require_httpx
-from chameleon.web.request import seconds_asked
+from chameleon.web.session import read_bounded
+from chameleon.web.client import require_requests, seconds_asked
+from chameleon.web.session import Fault
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0
@@ -44,7 +44,7 @@ class DuckDuckGo:
                 "the search provider ddgs needs the package ddgs",
                 hint='pip install "chameleon-compose[ddgs]"',
             )
-        require_httpx()
+        require_requests()
 
     def runtime_info(self) -> Mapping[str, Any]:
         versions = {name: version(name) for name in ("ddgs", "primp") if importlib.util.find_spec(name)}

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import time
 from collections.abc import Callable
 
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
-from chameleon.web.pace import Pace
+from chameleon.web.client import Pace
 from tests.web.servers import Route, WebServer
 
 Serve = Callable[[dict[str, Route]], WebServer]
-QUICK = Backoff(retries=2, first=0.001, longest=0.01)
+
+
+def briefly(seconds: float) -> None:
+    """Wait as little as a test may."""
+    time.sleep(min(seconds, 0.01))
 
 
 def client(*servers: WebServer, seconds: float = 5.0, **options: object) -> Web:
     """A client that may ask these servers, and nothing else on this machine."""
     limits = options.pop("limits", Limits(seconds=seconds, silence=1.0, bytes=100_000))
-    settings: dict[str, object] = {"backoff": QUICK, "pace": Pace(), **options}
+    settings: dict[str, object] = {"sleep": briefly, "pace": Pace(), **options}
     return Web(limits, tuple(server.host for server in servers), **settings)  # type: ignore[arg-type]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from chameleon.errors import StoreError, WebError
 from chameleon.web import PageCache
-from chameleon.web.pace import Pace
+from chameleon.web.client import Pace
 from tests.web.clients import Serve, client, failure
 from tests.web.servers import KEY, Answer, Asked
 
@@ -104,7 +105,7 @@ def test_the_users_cache_is_where_the_variable_says(tmp_path: Path, monkeypatch:
 def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
     server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
     pace = Pace()
-    webs = [client(server, other, pace=pace) for _ in range(3)]
+    webs = [client(server, other, pace=pace, sleep=time.sleep) for _ in range(3)]
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda web: web.fetch(server.url, spacing=0.1), webs))
     times = sorted(asked.at for asked in server.asked)

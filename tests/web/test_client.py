@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
 
 from chameleon.errors import WebError
 from chameleon.web import Limits
-from chameleon.web.request import seconds_asked
-from tests.web.clients import QUICK, Serve, client, failure, numeric
+from chameleon.web.client import seconds_asked
+from tests.web.clients import Serve, client, failure, numeric
 from tests.web.servers import KEY, Answer, Route, WebServer, moved
 
 
@@ -68,7 +67,7 @@ def test_a_redirect_is_checked_as_the_first_address_is(serve: Serve) -> None:
         "//0.0.0.0/": "private or special network",
         "http://user:word@example.org/": "user name",
         "http://[broken/": "cannot be",
-        "http://a\\b/": "control characters",
+        "http://a\\b/": "host or a port that cannot",
     }.items():
         server = serve({"/": moved(location)})
         assert reason in failure(client(server, resolve=numeric), server.url)
@@ -128,13 +127,12 @@ def test_a_reply_that_stays_bad_is_given_after_the_last_try(serve: Serve) -> Non
 
 def test_retry_after_is_honoured_within_the_time_there_is(serve: Serve) -> None:
     slept: list[float] = []
-    patient = replace(QUICK, sleep=slept.append)
     busy = Answer(b"wait", status=429, headers={"Retry-After": "1"})
     server = serve({"/": [busy, Answer(b"yes")], "/long": Answer(status=429, headers={"Retry-After": "900"})})
-    assert client(server, backoff=patient).fetch(server.url).body == b"yes"
+    assert client(server, sleep=slept.append).fetch(server.url).body == b"yes"
     assert max(slept) >= 1.0
     slept.clear()
-    assert client(server, backoff=patient).fetch(f"{server.url}/long").status == 429 and not slept
+    assert client(server, sleep=slept.append).fetch(f"{server.url}/long").status == 429 and not slept
 
 
 def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
@@ -142,7 +140,7 @@ def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
     assert 50 < (seconds_asked(formatdate(time.time() + 60, usegmt=True)) or 0) <= 60
     assert seconds_asked("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
     assert [seconds_asked(text) for text in ("", "soon", "-1", "1e3", "²", "9" * 400)][:5] == [None] * 5
-    assert seconds_asked("9" * 400) == 999_999_999.0
+    assert seconds_asked("9" * 400) == 6 * 3600.0  # urllib3 asks for no longer wait
 
 
 def test_a_connection_that_stays_broken_is_told(serve: Serve) -> None:

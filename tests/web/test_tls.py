@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
-from chameleon.web.client import trusted_certificates
+from chameleon.web.session import trusted_certificates
 from tests.web.servers import Answer, WebServer, moved
 
 NAME = "search.example"
@@ -44,8 +43,8 @@ def _trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 def client(server: WebServer) -> Web:
     """Every name leads to this machine, as after a look-up."""
     private = [f"{NAME}:{server.port}", f"other.example:{server.port}"]
-    once = Backoff(retries=0)
-    return Web(Limits(seconds=5, silence=1), private, resolve=lambda host, port: ["127.0.0.1"], backoff=once)
+    limits = Limits(seconds=5, silence=1, retries=0)
+    return Web(limits, private, resolve=lambda host, port: ["127.0.0.1"])
 
 
 @pytest.mark.usefixtures("_trusting")

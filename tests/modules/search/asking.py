@@ -9,9 +9,8 @@ from typing import Any
 from chameleon.modules.search.provider import SearchProvider, SearchResult, WebProvider
 from chameleon.modules.search.services import SERVICES
 from chameleon.modules.search.wikipedia import Wikipedia
-from chameleon.retry import Backoff
 from chameleon.web import Limits, Web
-from chameleon.web.pace import Pace
+from chameleon.web.client import Pace
 from tests.web.servers import Answer, as_json, duckduckgo_page
 
 PATHS = {
@@ -30,9 +29,8 @@ Make = Callable[..., SearchProvider]
 
 def quick_web(seconds: float = 5.0, **options: Any) -> Web:
     """A client that never sleeps, whatever the spacing, and tries twice."""
-    backoff = Backoff(retries=1, first=0.001, longest=0.01, sleep=lambda seconds: None)
-    limits = Limits(seconds=seconds, silence=0.5, bytes=500_000)
-    return Web(limits, pace=Pace(), backoff=backoff, **options)
+    limits = Limits(seconds=seconds, silence=0.5, bytes=500_000, retries=1)
+    return Web(limits, pace=Pace(), sleep=lambda seconds: None, **options)
 
 
 def on_the_web(name: str, web: Web, endpoint: str = "", allow_private: bool = False) -> WebProvider:
