@@ -6,32 +6,32 @@ import hashlib
 import json
 import logging
 import os
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
-from chameleon.sqlite_pool import Connections
+from chameleon.sqlite_store import Kind, Store
 from chameleon.text import one_line, shared_start
 
 Mode = Literal["off", "record", "replay", "auto"]
 
 _log = logging.getLogger("chameleon")
 
-_APPLICATION = 0x43484D4C  # "CHML": tells our files from other programs' databases
-_VERSION = 1
 # `prompt` is the digest of the messages, under which other settings of one prompt are found; `length` that of
 # the messages, since near misses are looked for among prompts of like length.
-_LAYOUT = (
-    "CREATE TABLE replies (key TEXT PRIMARY KEY, model TEXT NOT NULL, prompt TEXT NOT NULL,"
-    " messages TEXT NOT NULL, length INTEGER NOT NULL, settings TEXT NOT NULL, reply TEXT NOT NULL)",
-    "CREATE INDEX replies_by_prompt ON replies (prompt)",
-    "CREATE INDEX replies_by_length ON replies (length)",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_VERSION}",
+_KIND = Kind(
+    "response store",
+    "CHAMELEON_STORE",
+    0x43484D4C,  # "CHML"
+    1,
+    (
+        "CREATE TABLE replies (key TEXT PRIMARY KEY, model TEXT NOT NULL, prompt TEXT NOT NULL,"
+        " messages TEXT NOT NULL, length INTEGER NOT NULL, settings TEXT NOT NULL, reply TEXT NOT NULL)",
+        "CREATE INDEX replies_by_prompt ON replies (prompt)",
+        "CREATE INDEX replies_by_length ON replies (length)",
+    ),
 )
 _MOST_NEAR = 100
 _WINDOW = 60
@@ -57,9 +57,14 @@ class ResponseStore:
             )
         self.path = Path(path).expanduser()
         self.mode: Mode = mode
-        self._connections = Connections(self.path)
+        self._store = Store(self.path, _KIND)
+        self.close = self._store.close
+        if mode == "replay" and not self.path.exists():
+            raise StoreError(
+                "there is no recording to replay", where=str(self.path), hint="Record one first."
+            )
         if mode != "off":
-            self._open()
+            self._store.open(may_write=mode != "replay")
 
     @classmethod
     def default(cls, mode: Mode = "auto") -> ResponseStore:
@@ -89,14 +94,14 @@ class ResponseStore:
         """
         if self.mode in ("off", "record"):
             return None
-        with self._reading() as connection:
+        with self._store.used("read") as connection:
             row = connection.execute("SELECT reply FROM replies WHERE key = ?", (request.key,)).fetchone()
         if row is not None:
             return self._decode(row[0])
         if self.mode != "replay":
             return None
         messages = json.dumps(request.messages)
-        with self._reading() as connection:
+        with self._store.used("read") as connection:
             same = connection.execute(
                 "SELECT model, settings, reply FROM replies WHERE prompt = ?", (_digest(messages),)
             ).fetchall()
@@ -130,13 +135,13 @@ class ResponseStore:
             json.dumps(request.settings, sort_keys=True),
             json.dumps(reply),
         )
-        with self._translated("written to"), self._connections.borrow() as connection:
+        with self._store.used("written to") as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:
         if self.mode == "off":
             return 0
-        with self._reading() as connection:
+        with self._store.used("read") as connection:
             return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
 
     def latest_model(self, address: str = "") -> str | None:
@@ -146,53 +151,12 @@ class ResponseStore:
         """
         if self.mode == "off":
             return None
-        with self._reading() as connection:
+        with self._store.used("read") as connection:
             rows = connection.execute(
                 "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
             ).fetchall()
         here = (model for model, settings in rows if json.loads(settings).get("base_url", "") == address)
         return next(here, rows[0][0] if rows else None)
-
-    def close(self) -> None:
-        """Close the file; it opens again by itself when it is needed."""
-        self._connections.close()
-
-    def _open(self) -> None:
-        if self.mode == "replay" and not self.path.exists():
-            raise StoreError(
-                "there is no recording to replay", where=str(self.path), hint="Record one first."
-            )
-        with self._translated("opened"):
-            if self.mode != "replay":
-                _create_private(self.path)
-            with self._connections.borrow() as connection:
-                application = connection.execute("PRAGMA application_id").fetchone()[0]
-                version = connection.execute("PRAGMA user_version").fetchone()[0]
-                empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-                if application == 0 and empty and self.mode != "replay":
-                    _lay_out(connection)
-                elif (application, version) != (_APPLICATION, _VERSION):
-                    raise StoreError(
-                        "this database is not a response store of this version",
-                        where=str(self.path),
-                        hint="Move it away, or name another file (CHAMELEON_STORE).",
-                    )
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._translated("read"), self._connections.borrow() as connection:
-            yield connection
-
-    @contextmanager
-    def _translated(self, done: str) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(
-                f"the response store cannot be {done}: {error}",
-                where=str(self.path),
-                hint="Move the file away, name another (CHAMELEON_STORE), or set CHAMELEON_STORE=off.",
-            ) from error
 
     def _decode(self, text: str) -> dict[str, Any]:
         try:
@@ -202,23 +166,6 @@ class ResponseStore:
         if not isinstance(reply, dict):
             raise StoreError("a recorded reply is damaged", where=str(self.path), hint="Move the file away.")
         return reply
-
-
-def _create_private(path: Path) -> None:
-    """Create the file so that only its owner can read it: it holds prompts and replies."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
-def _lay_out(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("BEGIN IMMEDIATE")
-    # Another process may have laid it out while this one waited for the lock.
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        for statement in _LAYOUT:
-            connection.execute(statement)
-    connection.execute("COMMIT")
 
 
 def _digest(text: str) -> str:

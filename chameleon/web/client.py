@@ -124,7 +124,9 @@ class Web:
         sent = {"User-Agent": self.agent, "Accept-Encoding": "gzip", "Connection": "close", **(headers or {})}
         for name, value in [*sent.items(), *(secrets or {}).items()]:
             if not can_be_sent(value):
-                raise WebError(f"the header {name} holds characters that cannot be sent", where=target.host or "")
+                raise WebError(
+                    f"the header {name} holds characters that cannot be sent", where=target.host or ""
+                )
         method = "GET" if json is None else "POST"
         open_part = Request(method, target.url, headers=sent, params=dict(params or {}), json=json).prepare()
         key = _key(open_part, self.limits.bytes)

@@ -1,0 +1,135 @@
+"""Private SQLite files that threads and processes share: what models and the web replied."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from chameleon.errors import StoreError
+
+_BUSY_SECONDS = 30.0
+
+
+class Kind(NamedTuple):
+    """What a file is for: its name, the variable that names another, its layout, and what SQLite knows it by.
+
+    `application` tells our files from other programs' databases.
+    """
+
+    name: str
+    variable: str
+    application: int
+    version: int
+    layout: tuple[str, ...]
+
+
+class Store:
+    """One file of a kind. Threads borrow a connection and give it back, so that none outlives its thread.
+
+    A file that cannot be used raises `StoreError`, when it is opened or later.
+    """
+
+    def __init__(self, path: Path, kind: Kind) -> None:
+        self.path, self.kind = path, kind
+        self._begin()
+
+    def open(self, *, may_write: bool = True) -> None:
+        """Make the file, for its owner alone, unless it is there. Raises `StoreError` for another's."""
+        with self.used("opened", may_write=may_write) as connection:
+            known = connection.execute("PRAGMA application_id").fetchone()[0]
+            if known == 0 and may_write and not _count(connection):
+                _lay_out(connection, self.kind)
+            told = [
+                connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("application_id", "user_version")
+            ]
+        if told != [self.kind.application, self.kind.version]:
+            raise StoreError(
+                f"this database is not a {self.kind.name} of this version",
+                where=str(self.path),
+                hint=f"Move it away, or name another file ({self.kind.variable}).",
+            )
+
+    @contextmanager
+    def used(self, done: str, *, may_write: bool = False) -> Iterator[sqlite3.Connection]:
+        """Lend a connection, to one thread at a time; tell what SQLite raises as `StoreError`.
+
+        SQLite lets go of the interpreter's lock several times in each query, and threads that fight over that
+        lock take twice as long as threads that queue here. It also lets one connection write: queueing here
+        is fair and cheap, queueing inside SQLite means sleeping and polling.
+        """
+        try:
+            if may_write:
+                _create_private(self.path)
+            if self._process != os.getpid():  # SQLite forbids using a connection across a fork
+                self._begin()
+            with self._lock:
+                connection = self._idle.pop() if self._idle else self._connect()
+                try:
+                    yield connection
+                except BaseException:
+                    connection.close()
+                    raise
+                self._idle.append(connection)
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"the {self.kind.name} cannot be {done}: {error}",
+                where=str(self.path),
+                hint=f"Move the file away, name another ({self.kind.variable}), or set it to off.",
+            ) from error
+
+    def close(self) -> None:
+        """Close what is idle; the next borrower connects anew."""
+        _close_all(self._idle, self._process)
+
+    def _begin(self) -> None:
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        # The last close moves the journal into the file, so that the file alone is the whole recording.
+        weakref.finalize(self, _close_all, self._idle, self._process)
+
+    def _connect(self) -> sqlite3.Connection:
+        writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        # A recording may be shipped read-only; SQLite cannot keep its journal beside it and must be told.
+        journal = self.path.with_name(self.path.name + "-wal")
+        how = "mode=rw" if writable else "mode=ro" if journal.exists() else "immutable=1"
+        address = f"{self.path.absolute().as_uri()}?{how}"
+        connection = sqlite3.connect(
+            address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+
+def _create_private(path: Path) -> None:
+    """Create the file so that only its owner can read it: it tells what was asked."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    if not _count(connection):  # another process may have laid it out while this one waited for the lock
+        numbers = {"application_id": kind.application, "user_version": kind.version}
+        for statement in (*kind.layout, *(f"PRAGMA {name} = {number}" for name, number in numbers.items())):
+            connection.execute(statement)
+    connection.execute("COMMIT")
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    """Return how many tables and indexes there are."""
+    return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+
+
+def _close_all(connections: list[sqlite3.Connection], process: int) -> None:
+    while connections and process == os.getpid():
+        connections.pop().close()
