@@ -27,7 +27,7 @@ from chameleon.web.cache import PageCache
 from chameleon.web.reply import WebReply, described
 
 if TYPE_CHECKING:
-    from requests import PreparedRequest, Session
+    from requests import PreparedRequest
     from urllib3.util import Retry
 
 Attempt = Callable[[float], tuple[WebReply, float | None]]

@@ -15,9 +15,8 @@ from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
-from chameleon.web.session import read_bounded
 from chameleon.web.client import require_requests, seconds_asked
-from chameleon.web.session import Fault
+from chameleon.web.session import Fault, read_bounded
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0

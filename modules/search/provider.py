@@ -11,8 +11,7 @@ from chameleon.errors import InventoryError, WebError
 from chameleon.markup import markup_text, require_lxml
 from chameleon.web import Web, one_line
 from chameleon.web.addresses import checked_url, host_and_port
-from chameleon.web.client import require_requests
-from chameleon.web.client import can_be_sent
+from chameleon.web.client import can_be_sent, require_requests
 
 LONGEST_QUERY = 400
 """Characters; Brave and Tavily refuse more, and no search engine weighs more words than these hold."""
