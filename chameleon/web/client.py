@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import MissingPackage, WebError
 from chameleon.text import mask_known
-from chameleon.web.addresses import (
-    Resolver,
-    check_kind,
-    checked_url,
-    kind_on_its_face,
-    look_up,
-    may_be_private,
-    origin_of,
-)
+from chameleon.web.addresses import Resolver, check_kind, checked_url, kind_on_its_face, look_up
 from chameleon.web.cache import PageCache
-from chameleon.web.reply import WebReply, described
+from chameleon.web.reply import WebReply
 
 if TYPE_CHECKING:
     from requests import PreparedRequest
@@ -152,51 +144,48 @@ class Web:
         return reply
 
     def _with_retries(self, attempt: Attempt) -> WebReply:
-        from urllib3.exceptions import MaxRetryError
-
         from chameleon.web.session import Fault
 
-        left, deadline = retries(self.limits.retries), time.monotonic() + self.limits.seconds
+        rule, deadline = retries(self.limits.retries), time.monotonic() + self.limits.seconds
         while True:
-            reply: WebReply | None = None
+            reply, asked = None, None
             try:
                 reply, asked = attempt(deadline)
-                if reply.status not in left.status_forcelist:
-                    return reply
-                failure = WebError(f"the server answered {described(reply.status)}", where=reply.host)
+                failure, host = "", reply.host
             except Fault as fault:
-                failure, asked = WebError(fault.what, where=fault.host), None
-            try:
-                left = left.increment(url=failure.where)
-                wait = max(left.get_backoff_time(), asked or 0.0)
-            except MaxRetryError:
-                wait = self.limits.seconds
-            if time.monotonic() + wait >= deadline:
-                if reply is not None:
-                    return reply
-                raise failure from None
-            self.pace.delay(failure.where, wait)
+                failure, host = fault.args
+            wait = max(rule.get_backoff_time(), asked or 0.0)
+            is_last = rule.total == 0 or time.monotonic() + wait >= deadline
+            if reply is not None and (is_last or reply.status not in rule.status_forcelist):
+                return reply
+            if is_last:
+                raise WebError(failure, where=host)
+            rule = rule.increment()
+            self.pace.delay(host, wait)
             self.sleep(wait)
 
     def _ask(
         self, request: PreparedRequest, secrets: Mapping[str, str], spacing: float, deadline: float
     ) -> tuple[WebReply, float | None]:
-        """The reply at the end of the redirects, and the seconds that it asks to wait."""
+        """Return the reply at the end of the redirects, and the seconds that it asks to wait."""
         from requests import TooManyRedirects
 
         from chameleon.web.session import REDIRECTS, GuardedSession
 
-        session = GuardedSession(self, tuple(secrets), spacing, deadline)
-        host = origin_of(checked_url(str(request.url)))[1]
+        host = checked_url(str(request.url)).host
         try:
-            reply = session.send(request.copy(), allow_redirects=True)
+            reply: Any = GuardedSession(self, tuple(secrets), spacing, deadline).send(request.copy())
         except TooManyRedirects:
             raise WebError(f"more than {REDIRECTS} redirects", where=host) from None
         except ValueError:  # requests' own and urllib's, of a location that is none
             raise WebError("a redirect's address cannot be read", where=host) from None
-        url = str(reply.url)
-        kind, body = reply.headers.get("Content-Type", "")[:200], _masked(reply.content, secrets.values())
-        answered = WebReply(url, origin_of(checked_url(url))[1], reply.status_code, kind, body, reply.is_cut)
+        kind, body = (
+            reply.headers.get("Content-Type", "")[:200],
+            _masked(reply.content, list(secrets.values())),
+        )
+        answered = WebReply(
+            reply.url, checked_url(reply.url).host, reply.status_code, kind, body, reply.is_cut
+        )
         return answered, seconds_asked(reply.headers.get("Retry-After", ""))
 
     def wait_for_turn(self, host: str, spacing: float, deadline: float | None = None) -> None:
@@ -216,10 +205,11 @@ class Web:
 
     def check_address(self, url: str, *, has_key: bool) -> None:
         """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself."""
-        scheme, host, port = origin_of(checked_url(url))
-        private, bare_key = may_be_private(host, port, self.private_hosts), has_key and scheme == "http"
-        kind = kind_on_its_face(host) or ("private" if private else "public")
-        check_kind(host, kind, private=private, only_private=bare_key)
+        target = checked_url(url)
+        private = target.may_be_private(self.private_hosts)
+        kind = kind_on_its_face(target.host) or ("private" if private else "public")
+        only_private = has_key and target.scheme == "http"
+        check_kind(target.host, kind, private=private, only_private=only_private)
 
 
 def retries(most: int) -> Retry:

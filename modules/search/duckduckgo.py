@@ -16,7 +16,7 @@ from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
-from chameleon.web.session import Fault, read_bounded
+from chameleon.web.session import Fault
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0
@@ -84,7 +84,11 @@ class DuckDuckGo:
                 read_timeout=min(left, self.web.limits.silence),
             ) as page:  # fmt: skip
                 # The pieces are unpacked already, a piece at a time, so a bomb ends at the limit as well.
-                body, cut = read_bounded(page.iter_bytes(), "", self.web.limits.bytes)
+                body, most = bytearray(), self.web.limits.bytes
+                for piece in page.iter_bytes():
+                    body += piece
+                    if len(body) > most:
+                        break
         except primp.TimeoutError:
             raise Fault("the server gave no answer in time", host) from None
         except primp.ConnectError:
@@ -92,5 +96,5 @@ class DuckDuckGo:
         except primp.PrimpError:  # its text may quote the query
             raise Fault("the server broke off or does not speak HTTP", host) from None
         kind = page.headers.get("content-type", "")[:200]
-        reply = WebReply(url, host, page.status_code, kind, body, cut)
+        reply = WebReply(url, host, page.status_code, kind, bytes(body[:most]), len(body) > most)
         return reply, seconds_asked(page.headers.get("retry-after", ""))

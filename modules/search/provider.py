@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from chameleon.errors import InventoryError, WebError
 from chameleon.markup import markup_text, require_lxml
 from chameleon.web import Web, one_line
-from chameleon.web.addresses import checked_url, host_and_port
+from chameleon.web.addresses import checked_url
 from chameleon.web.client import can_be_sent, require_requests
 
 LONGEST_QUERY = 400
@@ -157,7 +157,7 @@ class WebProvider:
         """Return the client for the endpoint: where a redirect leads may not be private."""
         if not self.allow_private:
             return self.web
-        return replace(self.web, private=(*self.web.private, host_and_port(self.address)))
+        return replace(self.web, private=(*self.web.private, checked_url(self.address).host_and_port))
 
     def runtime_info(self) -> Mapping[str, Any]:
         return {"provider": self.name, "host": self.host}

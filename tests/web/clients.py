@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 import time
 from collections.abc import Callable
 
@@ -11,6 +9,7 @@ import pytest
 
 from chameleon.errors import WebError
 from chameleon.web import Limits, Web
+from chameleon.web.addresses import as_number
 from chameleon.web.client import Pace
 from tests.web.servers import Route, WebServer
 
@@ -36,8 +35,5 @@ def failure(web: Web, url: str, **options: object) -> str:
 
 
 def numeric(host: str, port: int) -> list[str]:
-    """A resolver that knows numbers only, in every spelling, as the system's does."""
-    try:
-        return [str(ipaddress.ip_address(host))]
-    except ValueError:
-        return [socket.inet_ntoa(socket.inet_aton(host))]
+    """Know numbers only, in every spelling, as the system's resolver does."""
+    return [str(as_number(host))]

@@ -11,7 +11,7 @@ import pytest
 
 from chameleon.errors import WebError
 from chameleon.web import Limits, Web
-from chameleon.web.session import trusted_certificates
+from chameleon.web.session import trusting
 from tests.web.servers import Answer, WebServer, moved
 
 NAME = "search.example"
@@ -35,9 +35,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    trusted_certificates.cache_clear()
+    trusting.cache_clear()
     yield
-    trusted_certificates.cache_clear()
+    trusting.cache_clear()
 
 
 def client(server: WebServer) -> Web:
