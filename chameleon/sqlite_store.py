@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from chameleon.errors import StoreError
 
+Opened = TypeVar("Opened")
+
+_log = logging.getLogger("chameleon")
 _BUSY_SECONDS = 30.0
 
 
@@ -27,6 +31,26 @@ class Kind(NamedTuple):
     application: int
     version: int
     layout: tuple[str, ...]
+
+
+def open_default(
+    kind: Kind, file: str, make: Callable[[str], Opened], *, must: bool = False
+) -> Opened | None:
+    """Open what the kind's variable names (a path, or "off"), else `file` in `~/.cache/chameleon`.
+
+    Where the latter cannot be written to, log a warning and return None, unless it `must` be there.
+    """
+    place = os.environ.get(kind.variable, "").strip()
+    if place.lower() == "off":
+        return None
+    try:
+        return make(place or f"~/.cache/chameleon/{file}")
+    except StoreError as error:
+        # Nobody chose this place, and a container may have no home that can be written to.
+        if place or must or not isinstance(error.__cause__, OSError):
+            raise
+        _log.warning("replies are not recorded: %s", error)
+        return None
 
 
 class Store:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,12 +11,10 @@ from typing import Any, Literal, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
-from chameleon.sqlite_store import Kind, Store
+from chameleon.sqlite_store import Kind, Store, open_default
 from chameleon.text import one_line, shared_start
 
 Mode = Literal["off", "record", "replay", "auto"]
-
-_log = logging.getLogger("chameleon")
 
 # `prompt` is the digest of the messages, under which other settings of one prompt are found; `length` that of
 # the messages, since near misses are looked for among prompts of like length.
@@ -68,21 +65,12 @@ class ResponseStore:
 
     @classmethod
     def default(cls, mode: Mode = "auto") -> ResponseStore:
-        """Open the user's own store: `CHAMELEON_STORE` (a path, or "off"), else `~/.cache/chameleon`.
+        """Open the user's own store: `CHAMELEON_STORE` (a path, or "off"), else in `~/.cache/chameleon`.
 
         Where the latter cannot be written to, a warning is logged and nothing is recorded.
         """
-        place = os.environ.get("CHAMELEON_STORE", "").strip()
-        if place.lower() == "off":
-            return cls(os.devnull, "off")
-        try:
-            return cls(place or "~/.cache/chameleon/responses.sqlite", mode)
-        except StoreError as error:
-            # Nobody chose this place, and a container may have no home that can be written to.
-            if place or mode != "auto" or not isinstance(error.__cause__, OSError):
-                raise
-            _log.warning("replies are not recorded: %s", error)
-            return cls(os.devnull, "off")
+        made = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
+        return cls(os.devnull, "off") if made is None else made
 
     def __repr__(self) -> str:
         return f"ResponseStore({str(self.path)!r}, {self.mode!r})"

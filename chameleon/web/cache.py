@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from chameleon.errors import StoreError
-from chameleon.sqlite_store import Kind, Store
+from chameleon.sqlite_store import Kind, Store, open_default
 from chameleon.web.reply import WebReply
 
-_log = logging.getLogger("chameleon")
 _KIND = Kind(
     "web cache",
     "CHAMELEON_WEB_CACHE",
@@ -20,7 +16,8 @@ _KIND = Kind(
     1,
     (
         "CREATE TABLE replies (key TEXT PRIMARY KEY, kept_at REAL NOT NULL, size INTEGER NOT NULL,"
-        " url TEXT NOT NULL, host TEXT NOT NULL, type TEXT NOT NULL, cut INTEGER NOT NULL, body BLOB NOT NULL)",
+        " url TEXT NOT NULL, host TEXT NOT NULL, type TEXT NOT NULL, cut INTEGER NOT NULL,"
+        " body BLOB NOT NULL)",
         "CREATE INDEX replies_by_age ON replies (kept_at, size)",
     ),
 )
@@ -53,17 +50,7 @@ class PageCache:
 
         Where the latter cannot be written to, a warning is logged and nothing is kept.
         """
-        place = os.environ.get(_KIND.variable, "").strip()
-        if place.lower() == "off":
-            return None
-        try:
-            return cls(place or "~/.cache/chameleon/web.sqlite")
-        except StoreError as error:
-            # Nobody chose this place, and a container may have no home that can be written to.
-            if place or not isinstance(error.__cause__, OSError):
-                raise
-            _log.warning("web replies are not kept: %s", error)
-            return None
+        return open_default(_KIND, "web.sqlite", cls)
 
     def get(self, key: str) -> WebReply | None:
         """The reply that is kept for this request, unless it is too old."""

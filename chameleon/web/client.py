@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import MissingPackage, WebError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from requests import PreparedRequest
     from urllib3.util import Retry
 
+_NAME = "chameleon-compose"
 Attempt = Callable[[float], tuple[WebReply, float | None]]
 
 
@@ -48,10 +49,9 @@ class Pace:
         self._next: dict[str, float] = {}
 
     def turn(self, host: str, spacing: float) -> float:
-        """Take the next turn at this host; return the seconds to wait until it comes.
+        """Take the next turn at this host; return the seconds to wait, which nobody does under the lock.
 
-        `spacing` is the least number of seconds between this turn and the next. The wait is left to the
-        caller, so that nobody sleeps while holding the lock.
+        `spacing` is the least number of seconds between this turn and the next.
         """
         with self._lock:
             now = time.monotonic()
@@ -62,8 +62,7 @@ class Pace:
     def delay(self, host: str, seconds: float) -> None:
         """Let nobody ask this host before so many seconds have passed: it asked for that."""
         with self._lock:
-            later = time.monotonic() + seconds
-            self._next[host] = max(later, self._next.get(host, later))
+            self._next[host] = max(time.monotonic() + seconds, self._next.get(host, 0.0))
 
 
 SHARED_PACE = Pace()
@@ -79,6 +78,7 @@ class Web:
       network; CHAMELEON_WEB_PRIVATE adds to it.
     - Retries what may pass (408, 429, 5xx, broken connections) with growing waits; honours Retry-After.
     - `pace` spaces the requests to one host; `cache` keeps replies with status 200.
+    - `user_agent`: how it presents itself; else CHAMELEON_USER_AGENT, else our name and version.
     - No cookies, and no proxies from the environment: a proxy would connect where nobody has looked. Each
       request has a connection of its own, whose deadline and checks cannot leak into another.
 
@@ -103,7 +103,7 @@ class Web:
         secrets: Mapping[str, str] | None = None,
         spacing: float = 0.0,
     ) -> WebReply:
-        """The reply to GET, or to POST where `json` is given; any status, after the retries.
+        """Return the reply to GET, or to POST where `json` is given; any status, after the retries.
 
         `secrets` are headers that hold keys: they go to no other origin on a redirect, never over plain http
         to a public address, and into no cache, log or error. `spacing` is the least number of seconds between
@@ -112,30 +112,26 @@ class Web:
         require_requests()
         from requests import Request
 
-        target = checked_url(url)
-        sent = {"User-Agent": self.agent, "Accept-Encoding": "gzip", "Connection": "close", **(headers or {})}
-        for name, value in [*sent.items(), *(secrets or {}).items()]:
+        target, secrets = checked_url(url), secrets or {}
+        # Several services refuse clients without a name of their own.
+        agent = self.user_agent or os.environ.get("CHAMELEON_USER_AGENT") or f"{_NAME}/{version(_NAME)}"
+        sent = {"User-Agent": agent, "Accept-Encoding": "gzip", "Connection": "close", **(headers or {})}
+        for name, value in [*sent.items(), *secrets.items()]:
             if not can_be_sent(value):
-                raise WebError(
-                    f"the header {name} holds characters that cannot be sent", where=target.host or ""
-                )
+                raise WebError(f"the header {name} holds characters that cannot be sent", where=target.host)
         method = "GET" if json is None else "POST"
-        open_part = Request(method, target.url, headers=sent, params=dict(params or {}), json=json).prepare()
-        key = _key(open_part, self.limits.bytes)
-        open_part.headers.update(secrets or {})
-        return self.kept(key, lambda deadline: self._ask(open_part, secrets or {}, spacing, deadline))
+        request = Request(method, target.url, headers=sent, params=dict(params or {}), json=json).prepare()
+        asked = (method, request.url, sorted(request.headers.items()), request.body, self.limits.bytes)
+        request.headers.update(secrets)
+        return self.kept(repr(asked), lambda deadline: self._ask(request, secrets, spacing, deadline))
 
-    @property
-    def agent(self) -> str:
-        """How we present ourselves: `user_agent`, else CHAMELEON_USER_AGENT, else our name and version."""
-        return self.user_agent or os.environ.get("CHAMELEON_USER_AGENT") or _own_name()
-
-    def kept(self, key: str, attempt: Attempt) -> WebReply:
-        """What the cache holds for this key, else what the attempts end with: `fetch` for other clients.
+    def kept(self, asked: str, attempt: Attempt) -> WebReply:
+        """Return what the cache holds for what is asked, else what the attempts end with.
 
         `attempt` makes one request that is over by the deadline (of `time.monotonic`); it returns the reply
         and the seconds that it asks to wait, or raises `Fault` where another try may do.
         """
+        key = hashlib.sha256(asked.encode()).hexdigest()
         if self.cache is not None and (kept := self.cache.get(key)) is not None:
             return kept
         reply = self._with_retries(attempt)
@@ -179,20 +175,19 @@ class Web:
             raise WebError(f"more than {REDIRECTS} redirects", where=host) from None
         except ValueError:  # requests' own and urllib's, of a location that is none
             raise WebError("a redirect's address cannot be read", where=host) from None
-        kind, body = (
-            reply.headers.get("Content-Type", "")[:200],
-            _masked(reply.content, list(secrets.values())),
-        )
-        answered = WebReply(
-            reply.url, checked_url(reply.url).host, reply.status_code, kind, body, reply.is_cut
-        )
+        body = reply.content
+        keys = [key for secret in secrets.values() for key in (secret, secret.split()[-1])]
+        if any(key.encode() in body for key in keys):  # the server echoed one
+            body = mask_known(body.decode("latin-1"), keys).encode("latin-1")
+        kind = reply.headers.get("Content-Type", "")[:200]
+        ended = checked_url(reply.url)
+        answered = WebReply(reply.url, ended.host, reply.status_code, kind, body, reply.is_cut)
         return answered, seconds_asked(reply.headers.get("Retry-After", ""))
 
-    def wait_for_turn(self, host: str, spacing: float, deadline: float | None = None) -> None:
-        """Sleep until this host may be asked. Raises `WebError` when that would outlast the deadline."""
+    def wait_for_turn(self, host: str, spacing: float, deadline: float) -> None:
+        """Sleep until this host may be asked. Raise `WebError` when that would outlast the deadline."""
         wait = self.pace.turn(host, spacing)
-        left = self.limits.seconds if deadline is None else deadline - time.monotonic()
-        if wait >= left:
+        if wait >= deadline - time.monotonic():
             raise WebError("no turn came in time among the requests to this host", where=host)
         if wait > 0:
             self.sleep(wait)
@@ -200,8 +195,7 @@ class Web:
     @property
     def private_hosts(self) -> list[str]:
         """The hosts that may lie in a private network."""
-        named = os.environ.get("CHAMELEON_WEB_PRIVATE", "")
-        return [*self.private, *(name for name in named.replace(",", " ").split())]
+        return [*self.private, *os.environ.get("CHAMELEON_WEB_PRIVATE", "").replace(",", " ").split()]
 
     def check_address(self, url: str, *, has_key: bool) -> None:
         """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself."""
@@ -221,7 +215,7 @@ def retries(most: int) -> Retry:
 
 
 def seconds_asked(retry_after: str) -> float | None:
-    """The wait that a Retry-After header asks for, in seconds or until a date; None for anything else."""
+    """Return the wait that a Retry-After header asks for, in seconds or until a date; None for any other."""
     from urllib3.exceptions import InvalidHeader
 
     try:
@@ -231,30 +225,8 @@ def seconds_asked(retry_after: str) -> float | None:
 
 
 def can_be_sent(value: str) -> bool:
-    """Whether a header may have this value: in ASCII, on one line."""
+    """Tell whether a header may have this value: in ASCII, on one line."""
     return value.isascii() and value.isprintable()
-
-
-def _key(request: PreparedRequest, limit: int) -> str:
-    """What the cache knows a request by: all but its secrets, and where the body is cut."""
-    parts = (request.method, request.url, sorted(request.headers.items()), request.body, limit)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-def _masked(body: bytes, secrets: Sequence[str]) -> bytes:
-    """The body without our keys, should the server have echoed one."""
-    values = [value for secret in secrets for value in (secret, secret.split()[-1])]
-    if not any(value.encode() in body for value in values):
-        return body
-    return mask_known(body.decode("latin-1"), values).encode("latin-1")
-
-
-def _own_name() -> str:
-    """Several services refuse clients without a name of their own."""
-    try:
-        return f"chameleon-compose/{version('chameleon-compose')}"
-    except PackageNotFoundError:
-        return "chameleon-compose"
 
 
 def require_requests() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import time
 from collections.abc import Mapping
@@ -56,8 +55,7 @@ class DuckDuckGo:
         engine = Duckduckgo()
         form = engine.build_payload(one_line(query, LONGEST_QUERY), "us-en", "moderate", None)
         asked = repr((self.name, engine.search_url, form, self.web.limits.bytes))
-        key = hashlib.sha256(asked.encode()).hexdigest()
-        reply = self.web.kept(key, lambda deadline: self._ask(engine, form, deadline))
+        reply = self.web.kept(asked, lambda deadline: self._ask(engine, form, deadline))
         reply.expect_ok(dict.fromkeys((202, 403, 418, 429), _REFUSED))
         if reply.cut:
             raise WebError(f"the answer is longer than {len(reply.body):,} bytes", where=reply.host)
