@@ -29,11 +29,15 @@ _LONGEST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One result: text from a stranger, stripped of markup but otherwise as it came."""
+    """One result: text from a stranger, stripped of markup but otherwise as it came.
+
+    `revised`: the day of the page's revision, as in 2026-05-04, where the provider tells it.
+    """
 
     title: str
     url: str
     text: str
+    revised: str = ""
 
 
 class SearchProvider(Protocol):
@@ -168,13 +172,13 @@ class WebProvider:
 
     def ask(self, query: str, count: int) -> Any:
         """Return the service's reply to a query. Raise `WebError` for any other than JSON with status 200."""
+        return self.reply(**self.service.request(one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS)))
+
+    def reply(self, **sent: Any) -> Any:
+        """Return the service's reply to what `Web.fetch` is to send; raise as `ask` does."""
         service = self.service
-        reply = self._own_web.fetch(
-            self.address,
-            secrets={service.key_header: service.key_prefix + service.key} if service.key else {},
-            spacing=service.spacing,
-            **service.request(one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS)),
-        )
+        secrets = {service.key_header: service.key_prefix + service.key} if service.key else {}
+        reply = self._own_web.fetch(self.address, secrets=secrets, spacing=service.spacing, **sent)
         refused = f"Check the key in {service.key_variable}." if service.key else ""
         hints = {
             401: refused,
@@ -197,15 +201,19 @@ class WebProvider:
 
     def listed(self, data: Any, *path: str) -> list[Mapping[str, Any]]:
         """Return the objects in the list under these keys. Raise `WebError` for another form."""
-        misshapen = WebError(f"the server's answer is not in the form of {self.name}", where=self.host)
         for key in path:
             if not isinstance(data, dict):
-                raise misshapen
+                raise self.misshapen
             if (data := data.get(key)) is None:
                 return []
         if not isinstance(data, list):
-            raise misshapen
+            raise self.misshapen
         return [item for item in data if isinstance(item, dict)]
+
+    @property
+    def misshapen(self) -> WebError:
+        """Return the error for a reply of another form."""
+        return WebError(f"the server's answer is not in the form of {self.name}", where=self.host)
 
 
 def text_of(item: Mapping[str, Any], key: str, *, markup: bool = False) -> str:

@@ -84,13 +84,14 @@ class SearchModule(Module):
                     "title": one_line(result.title, _LONGEST_TITLE),
                     "url": one_line(result.url, _LONGEST_URL),
                     "text": one_line(result.text, self.characters),
+                    **({"revised": result.revised} if result.revised else {}),
                 }
                 for result in results
             ],
         }
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        results = [SearchResult(r["title"], r["url"], r["text"]) for r in output["results"]]
+        results = [SearchResult(**result) for result in output["results"]]
         return {self.response_key: quoted(results, output["query"], self.characters)}
 
     def _with_page(self, result: SearchResult) -> SearchResult:
@@ -193,7 +194,7 @@ def quoted(results: Sequence[SearchResult], query: str, characters: int = 500) -
     for number, result in enumerate(results, start=1):
         line = f"{number}. {one_line(result.title, _LONGEST_TITLE) or 'Untitled'}"
         if url := one_line(result.url, _LONGEST_URL):
-            line += f" ({url})"
+            line += f" ({url}, revised {result.revised})" if result.revised else f" ({url})"
         if text := one_line(result.text, characters):
             line += f": {text}"
         lines.append(untagged(line))

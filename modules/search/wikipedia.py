@@ -19,6 +19,7 @@ from chameleon.modules.search.provider import (
 from chameleon.web import Web
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _MOST_MEANINGS = 8
 
@@ -27,7 +28,7 @@ def _request(query: str, count: int) -> dict[str, Any]:
     """Ask once for both: the pages, and the snippets for wikis that have no introductions to give."""
     form = {"action": "query", "format": "json", "formatversion": 2, "redirects": 1}
     found = {"generator": "search", "gsrsearch": query, "gsrlimit": count, "inprop": "url"}
-    parts = {"prop": "extracts|info|pageprops", "ppprop": "disambiguation"}
+    parts = {"prop": "extracts|info|pageprops|revisions", "ppprop": "disambiguation", "rvprop": "timestamp"}
     extracts = {"exintro": 1, "explaintext": 1, "exlimit": MOST_RESULTS}
     snippets = {"list": "search", "srsearch": query, "srlimit": count, "srprop": "snippet"}
     return {"params": {**form, **found, **parts, **extracts, **snippets, "srinfo": "suggestion"}}
@@ -77,10 +78,15 @@ class Wikipedia(WebProvider):
         pages.sort(key=lambda page: page["index"] if isinstance(page.get("index"), int) else math.inf)
         found = [
             SearchResult(
-                title, url_of(page, "fullurl"), text_of(page, "extract").strip() or snippets.get(title, "")
+                title,
+                url_of(page, "fullurl"),
+                text_of(page, "extract").strip() or snippets.get(title, ""),
+                revised[0] if revised else "",
             )
             for page in pages
             for title in [text_of(page, "title")]
+            for revision in [*self.listed(page, "revisions"), {}][:1]
+            for revised in [_DATE.match(text_of(revision, "timestamp"))]
         ]
         ambiguous = [bool(page.get("pageprops")) for page in pages]  # it was asked for this property alone
         meanings = [

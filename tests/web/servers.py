@@ -260,6 +260,7 @@ def mediawiki(asked: Asked) -> Answer:
 def _page(number: int, title: str, extract: str, *, disambiguation: bool = False) -> dict[str, Any]:
     url = f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"
     page = {"pageid": number, "index": number, "title": title, "extract": extract, "fullurl": url}
+    page["revisions"] = [{"timestamp": "2026-05-04T03:02:01Z"}]
     return page | ({"pageprops": {"disambiguation": ""}} if disambiguation else {})
 
 

@@ -93,7 +93,9 @@ def test_searxng_without_json_says_what_to_set(provider: Make) -> None:
 
 class TestWikipedia:
     def test_a_page_is_given_with_its_introduction(self, provider: Make, services: WebServer) -> None:
-        expected = SearchResult("Tide", "https://en.wikipedia.org/wiki/Tide", "Tides rise and fall.")
+        expected = SearchResult(
+            "Tide", "https://en.wikipedia.org/wiki/Tide", "Tides rise and fall.", "2026-05-04"
+        )
         assert provider("wikipedia", services).search("tides", 3) == [expected]
         assert provider("wikipedia", services).search("nothing", 3) == []
 
