@@ -1,14 +1,18 @@
-"""Look things up in Wikipedia, or in any other MediaWiki, by its API."""
+"""Look things up in Wikipedia, or in any other MediaWiki, by the package pymediawiki."""
 
 from __future__ import annotations
 
-import math
+import html
+import importlib.util
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chameleon.errors import InventoryError, WebError
+from chameleon.errors import InventoryError, MissingPackage, WebError
+from chameleon.markup import markup_text
 from chameleon.modules.search.provider import (
+    LONGEST_QUERY,
     MOST_RESULTS,
     SearchResult,
     Service,
@@ -16,34 +20,24 @@ from chameleon.modules.search.provider import (
     text_of,
     url_of,
 )
-from chameleon.web import Web
+from chameleon.web import Web, one_line
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
+_TITLE = re.compile(r"[^<>\[\]{}|#\x00-\x1f\x7f\ud800-\udfff]{1,255}")  # as MediaWiki allows them
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _MOST_MEANINGS = 8
-
-
-def _request(query: str, count: int) -> dict[str, Any]:
-    """Ask once for both: the pages, and the snippets for wikis that have no introductions to give."""
-    form = {"action": "query", "format": "json", "formatversion": 2, "redirects": 1}
-    found = {"generator": "search", "gsrsearch": query, "gsrlimit": count, "inprop": "url"}
-    parts = {"prop": "extracts|info|pageprops|revisions", "ppprop": "disambiguation", "rvprop": "timestamp"}
-    extracts = {"exintro": 1, "explaintext": 1, "exlimit": MOST_RESULTS}
-    snippets = {"list": "search", "srsearch": query, "srlimit": count, "srprop": "snippet"}
-    return {"params": {**form, **found, **parts, **extracts, **snippets, "srinfo": "suggestion"}}
-
-
-_SERVICE = Service("wikipedia", _request, endpoint_variable="WIKIPEDIA_ENDPOINT")
+_LONGEST_MEANING = 160
+_SERVICE = Service("wikipedia", lambda query, count: {}, endpoint_variable="WIKIPEDIA_ENDPOINT")
 
 
 @dataclass(frozen=True)
 class Wikipedia(WebProvider):
-    """The introductions of the pages that Wikipedia's search finds; best first.
+    """The introductions of the pages that Wikipedia's search finds, with their dates; best first.
 
-    A disambiguation page is answered with the other pages that the search finds, its meanings, each with the
-    beginning of its introduction. A query that finds nothing is asked again in the spelling that the wiki
-    suggests. A wiki without the extension TextExtracts gives the search's snippets instead.
+    The package asks for each page by itself. All that it asks goes through `Web`, and with it its guards, its
+    pace and its cache. A page with several meanings is given with the first of them. A query that finds
+    nothing is asked again in the spelling that the wiki suggests. A wiki without the extension TextExtracts
+    gives the search's snippets instead of introductions.
     """
 
     @classmethod
@@ -58,44 +52,95 @@ class Wikipedia(WebProvider):
         service = replace(_SERVICE, endpoint=f"https://{language}.wikipedia.org/w/api.php")
         return cls(service, web, endpoint, allow_private)
 
-    def search(self, query: str, count: int) -> list[SearchResult]:
-        data = self.ask(query, count + _MOST_MEANINGS)
-        if not self.listed(data, "query", "pages"):
-            info = (data.get("query") or {}).get("searchinfo")
-            if suggested := text_of(info, "suggestion") if isinstance(info, dict) else "":
-                data = self.ask(suggested, count + _MOST_MEANINGS)
-        return self.results(data)[:count]
-
-    def results(self, data: Any) -> list[SearchResult]:
-        if isinstance(data, dict) and isinstance(error := data.get("error"), dict):
-            code = "".join(c for c in str(error.get("code", "")) if c.isalnum() or c in "-_")[:40]
-            raise WebError(f"the wiki refused the search ({code or 'no reason given'})", where=self.host)
-        snippets = {
-            text_of(hit, "title"): text_of(hit, "snippet", markup=True)
-            for hit in self.listed(data, "query", "search")
-        }
-        pages = self.listed(data, "query", "pages")
-        pages.sort(key=lambda page: page["index"] if isinstance(page.get("index"), int) else math.inf)
-        found = [
-            SearchResult(
-                title,
-                url_of(page, "fullurl"),
-                text_of(page, "extract").strip() or snippets.get(title, ""),
-                revised[0] if revised else "",
+    def check(self) -> None:
+        super().check()
+        if importlib.util.find_spec("mediawiki") is None:
+            raise MissingPackage(
+                "Wikipedia is asked with the package pymediawiki, which is not installed",
+                hint='pip install "chameleon-compose[web]"',
             )
-            for page in pages
-            for title in [text_of(page, "title")]
-            for revision in [*self.listed(page, "revisions"), {}][:1]
-            for revised in [_DATE.match(text_of(revision, "timestamp"))]
-        ]
-        ambiguous = [bool(page.get("pageprops")) for page in pages]  # it was asked for this property alone
-        meanings = [
-            f"{page.title}: {_SENTENCE_END.split(page.text, 1)[0][:160]}"
-            for page, is_ambiguous in zip(found, ambiguous, strict=True)
-            if not is_ambiguous
-        ]
-        told = "; ".join(meanings[:_MOST_MEANINGS])
-        return [
-            replace(page, text=f"{page.title} may mean: {told}") if is_ambiguous and told else page
-            for page, is_ambiguous in zip(found, ambiguous, strict=True)
-        ]
+
+    def search(self, query: str, count: int) -> list[SearchResult]:
+        from mediawiki import MediaWikiException
+
+        count = min(count, MOST_RESULTS)
+        wiki = self._wiki(most_requests=4 * count + 4)
+        try:
+            titles, suggested = wiki.search(one_line(query, LONGEST_QUERY), count, suggestion=True)
+            if not titles and suggested:
+                query = suggested
+                titles = wiki.search(query, count)
+            found = list(_pages(wiki, [title for title in titles[:count] if _TITLE.fullmatch(title)]))
+            return list(self._described(wiki, query, found)) if found else []
+        except (MediaWikiException, LookupError, TypeError, AttributeError, ValueError):
+            raise self.misshapen from None
+
+    def _wiki(self, most_requests: int) -> Any:
+        """Return the package's client, which asks no oftener than a search needs."""
+        from mediawiki import MediaWiki
+
+        class Guarded(MediaWiki):  # type: ignore[misc, unused-ignore]  # Any where it is not installed
+            def wiki_request(wiki, params: Mapping[str, Any]) -> Any:
+                nonlocal most_requests
+                if (most_requests := most_requests - 1) < 0:
+                    raise WebError("the wiki leads from page to page without end", where=self.host)
+                data = self.reply(params={"action": "query", **params, "format": "json"})
+                if isinstance(data, dict) and isinstance(error := data.get("error"), dict):
+                    code = "".join(c for c in str(error.get("code", "")) if c.isalnum() or c in "-_")[:40]
+                    told = f"the wiki refused the search ({code or 'no reason given'})"
+                    raise WebError(told, where=self.host)
+                if "rvparse" in params:
+                    for page in data["query"]["pages"].values():
+                        page["revisions"][0]["*"] = _list_items(page["revisions"][0]["*"])
+                return data
+
+            def _get_site_info(wiki) -> None:
+                """Ask for nothing that no search needs."""
+
+        wiki = Guarded()
+        wiki.use_cache = False  # ours outlives it
+        return wiki
+
+    def _described(self, wiki: Any, query: str, found: Sequence[SearchResult]) -> Iterator[SearchResult]:
+        """Yield the pages with the texts that they lack, and the days on which they were last revised."""
+        asked = {"prop": "extracts|revisions", "exintro": 1, "explaintext": 1, "exlimit": MOST_RESULTS}
+        titles = "|".join(page.title for page in found)
+        told = wiki.wiki_request({**asked, "rvprop": "timestamp", "titles": titles})["query"]["pages"]
+        by_title = {about["title"]: about for about in told.values()}
+        snippets: dict[str, str] = {}
+        if not any("extract" in about for about in by_title.values()):
+            asked = {"list": "search", "srsearch": query, "srlimit": len(found), "srprop": "snippet"}
+            hits = wiki.wiki_request(asked)["query"]["search"]
+            snippets = {hit["title"]: text_of(hit, "snippet", markup=True) for hit in hits}
+        for page in found:
+            about = by_title.get(page.title, {})
+            text = page.text or text_of(about, "extract").strip() or snippets.get(page.title, "")
+            revised = _DATE.match(text_of((about.get("revisions") or [{}])[0], "timestamp"))
+            yield replace(page, text=text, revised=revised[0] if revised else "")
+
+
+def _pages(wiki: Any, titles: Sequence[str]) -> Iterator[SearchResult]:
+    """Yield the pages with these titles: without a text, unless they have several meanings."""
+    from mediawiki import DisambiguationError, PageError
+
+    for title in titles:
+        try:
+            page = wiki.page(title, auto_suggest=False)
+            yield SearchResult(page.title, url_of({"url": page.url}, "url"), "")
+        except DisambiguationError as several:
+            meanings = [each["description"] for each in several.details or ()][:_MOST_MEANINGS]
+            told = f"{title} may mean: {'; '.join(meanings)}"
+            yield SearchResult(title, url_of({"url": several.url}, "url"), told if meanings else "")
+        except PageError:  # gone since it was indexed
+            continue
+
+
+def _list_items(page: str) -> str:
+    """Return the first items of a page's lists, with no other markup.
+
+    The package reads them by html.parser, which takes minutes over 100 kB of hostile markup.
+    """
+    items = (item.partition("</li")[0] for item in re.split(r"<li\b", page)[1:50])
+    shown = (markup_text(f"<li{item}")[1] for item in items if "tocsection" not in item[:80])
+    texts = (one_line(text, _LONGEST_MEANING) for text in shown)
+    return "".join(f"<li>{html.escape(text)}</li>" for text in texts if text)

@@ -234,34 +234,60 @@ def duckduckgo_page(pages: Sequence[Mapping[str, str]]) -> Answer:
 
 
 def mediawiki(asked: Asked) -> Answer:
-    """A wiki with pages on Mercury, of which the first is a disambiguation page."""
-    query = asked.query["gsrsearch"]
-    if query in ("nothing", "tydes"):
-        suggestion = {"searchinfo": {"suggestion": "tides"}} if query == "tydes" else {}
-        return as_json({"batchcomplete": True, "query": {**suggestion, "search": []}})
+    """Serve a wiki where a search finds a page on tides, or what Mercury may mean."""
+    query = asked.query.get("srsearch", "")
     if query == "broken":
         return as_json({"error": {"code": "srsearch-error", "info": "An error <b>occurred</b>"}})
-    hits = [{"title": "Mercury", "snippet": "may <span class='searchmatch'>refer</span> to"}]
+    if query in ("nothing", "tydes"):
+        suggestion = {"searchinfo": {"suggestion": "tides"}} if query == "tydes" else {}
+        return as_json({"batchcomplete": "", "query": {**suggestion, "search": []}})
     pages = [
-        _page(3, "Mercury (element)", "Mercury is a chemical element. It is liquid."),
-        _page(1, "Mercury", "Mercury may refer to:", disambiguation=True),
-        _page(2, "Mercury (planet)", "Mercury is the first planet from the Sun. It is small."),
+        _MEANINGS,
+        {"title": "Tide", "extract": "Tides rise and fall."},
+        {"title": "Moon", "extract": ""},
     ]
-    if query.startswith("tides"):
-        pages, hits = (
-            [_page(1, "Tide", "Tides rise and fall.")],
-            [{"title": "Tide", "snippet": "<b>rise</b>"}],
+    return wiki(pages[query != "Mercury" :] if query else pages)(asked)
+
+
+_MEANINGS = {
+    "title": "Mercury",
+    "extract": "Mercury most commonly refers to:",
+    "meanings": "<div><ul><li class='tocsection-1'><a>Contents</a></li>"
+    "<li><a href='/wiki/Mercury_(planet)'>Mercury (planet)</a>, the <i>closest</i></li>\n"
+    "<li>Mercury &amp; Co</li></ul></div>",
+}
+
+
+def wiki(pages: Sequence[Mapping[str, Any]]) -> Callable[[Asked], Answer]:
+    """Serve these pages, found by any search; `meanings` is the HTML of one that is ambiguous."""
+
+    def answer(asked: Asked) -> Answer:
+        sent = asked.query
+        if sent.get("list") == "search":
+            hits = [{"title": page["title"], "snippet": "<b>rise</b>"} for page in pages]
+            return as_json({"query": {"search": hits[: int(sent["srlimit"])]}})
+        exact = [page for page in pages if page["title"] == sent["titles"]]
+        within = [page for page in pages if str(page["title"]) in sent["titles"].split("|")]
+        return as_json(
+            {"query": {"pages": {str(i): _page(i, p, sent) for i, p in enumerate(exact or within)}}}
         )
-    if query.endswith("plain wiki"):
-        pages[0].pop("extract")
-    return as_json({"query": {"pages": pages, "search": hits}})
+
+    return answer
 
 
-def _page(number: int, title: str, extract: str, *, disambiguation: bool = False) -> dict[str, Any]:
-    url = f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}"
-    page = {"pageid": number, "index": number, "title": title, "extract": extract, "fullurl": url}
-    page["revisions"] = [{"timestamp": "2026-05-04T03:02:01Z"}]
-    return page | ({"pageprops": {"disambiguation": ""}} if disambiguation else {})
+def _page(number: int, page: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, Any]:
+    """Tell of a page what was asked for."""
+    told = {"pageid": number, "ns": 0, "title": page["title"]}
+    if "info" in sent["prop"]:
+        told["fullurl"] = page.get("url", f"https://en.wikipedia.org/wiki/{page['title'].replace(' ', '_')}")
+        told |= {"pageprops": {"disambiguation": ""}} if "meanings" in page else {}
+        told |= {"missing": ""} if page.get("gone") else {}
+    if "extracts" in sent["prop"] and "extract" in page:
+        told["extract"] = page["extract"]
+    if "revisions" in sent["prop"]:
+        held = {"*": page.get("meanings", "")} if "rvparse" in sent else {"timestamp": "2026-05-04T03:02:01Z"}
+        told["revisions"] = [held]
+    return told
 
 
 search_services: dict[str, Route] = {

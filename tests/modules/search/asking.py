@@ -11,7 +11,7 @@ from chameleon.modules.search.services import SERVICES
 from chameleon.modules.search.wikipedia import Wikipedia
 from chameleon.web import Limits, Web
 from chameleon.web.client import Pace
-from tests.web.servers import Answer, as_json, duckduckgo_page
+from tests.web.servers import Route, as_json, duckduckgo_page, wiki
 
 PATHS = {
     "bing": "/bing",
@@ -39,15 +39,16 @@ def on_the_web(name: str, web: Web, endpoint: str = "", allow_private: bool = Fa
     return WebProvider(SERVICES[name], web, endpoint, allow_private)
 
 
-def in_form_of(name: str, pages: Sequence[SearchResult]) -> Answer:
+def in_form_of(name: str, pages: Sequence[SearchResult]) -> Route:
     """The reply of this service for these results: text as it is, without the escapes that it would make."""
     if name == "ddgs":
         return duckduckgo_page([asdict(page) for page in pages])
-    names = ("title", "fullurl", "extract") if name == "wikipedia" else SERVICES[name].fields
+    if name == "wikipedia":
+        return wiki([{"title": page.title, "url": page.url, "extract": page.text} for page in pages])
+    names = SERVICES[name].fields
     found = [dict(zip(names, (p.title, p.url, p.text), strict=True)) for p in pages]
     outer: dict[str, Any] = {
         "bing": {"webPages": {"value": found}},
         "brave": {"web": {"results": found}},
-        "wikipedia": {"query": {"pages": found, "search": []}},
     }
     return as_json(outer.get(name, {"results": found}))

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from chameleon.errors import WebError
 from chameleon.modules.search.duckduckgo import DuckDuckGo
 from chameleon.modules.search.provider import SearchResult
+from chameleon.modules.search.search import quoted
 from chameleon.modules.search.services import SERVICES
-from chameleon.web import PageCache, Web
+from chameleon.web import PageCache, Web, WebReply
 from chameleon.web.reply import described
 from tests.modules.search.asking import PATHS, Make, on_the_web, quick_web
-from tests.web.servers import PAGES, Answer, WebServer, as_json
+from tests.web.servers import PAGES, Answer, WebServer, as_json, wiki
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -59,12 +60,23 @@ json_values = st.recursive(
 )
 
 
+class Canned(Web):
+    """Holds one answer to everything."""
+
+    answer: Any
+
+    def fetch(self, url: str, **sent: Any) -> WebReply:
+        return WebReply(url, "search.example", 200, "application/json", json.dumps(self.answer).encode())
+
+
 @settings(max_examples=60)
 @given(data=json_values)
 def test_json_of_any_form_gives_results_or_a_web_error(data: Any) -> None:
+    web = Canned()
+    object.__setattr__(web, "answer", data)
     for name in ("bing", "brave", "searxng", "wikipedia"):
         try:
-            found = on_the_web(name, Web(), "https://search.example").results(data)
+            found = on_the_web(name, web, "https://search.example").search("tides", 3)
         except WebError:
             continue
         assert all(isinstance(text, str) for each in found for text in (each.title, each.url, each.text))
@@ -92,32 +104,42 @@ def test_searxng_without_json_says_what_to_set(provider: Make) -> None:
 
 
 class TestWikipedia:
-    def test_a_page_is_given_with_its_introduction(self, provider: Make, services: WebServer) -> None:
-        expected = SearchResult(
-            "Tide", "https://en.wikipedia.org/wiki/Tide", "Tides rise and fall.", "2026-05-04"
+    def test_a_page_is_given_with_its_introduction_source_and_date(
+        self, provider: Make, services: WebServer
+    ) -> None:
+        (found,) = provider("wikipedia", services).search("tides", 1)
+        source = "https://en.wikipedia.org/wiki/Tide"
+        assert found == SearchResult("Tide", source, "Tides rise and fall.", "2026-05-04")
+        assert quoted([found], "tides").splitlines()[1] == (
+            f"1. Tide ({source}, revised 2026-05-04): Tides rise and fall."
         )
-        assert provider("wikipedia", services).search("tides", 3) == [expected]
+        assert len(services.asked) == 3  # the search, the page, and what it says
         assert provider("wikipedia", services).search("nothing", 3) == []
 
-    def test_a_wiki_without_introductions_gives_snippets(self, provider: Make, services: WebServer) -> None:
-        assert provider("wikipedia", services).search("tides plain wiki", 1)[0].text == "rise"
+    def test_all_that_the_package_asks_is_kept(self, services: WebServer, tmp_path: Path) -> None:
+        web = quick_web(cache=PageCache(tmp_path / "web.sqlite"), user_agent="lab/1.0")
+        kept = on_the_web("wikipedia", web, f"{services.url}/w/api.php", allow_private=True)
+        assert kept.search("tides", 2) == kept.search("tides", 2) != []
+        assert len(services.asked) == 4 and {a.headers["user-agent"] for a in services.asked} == {"lab/1.0"}
+
+    def test_a_wiki_without_introductions_gives_snippets(self, provider: Make) -> None:
+        pages = [{"title": "Tide"}, {"title": "Gone since", "gone": True}]
+        with WebServer({"/w/api.php": wiki(pages)}) as server:
+            (found,) = provider("wikipedia", server).search("tides", 2)
+        assert (found.title, found.text) == ("Tide", "rise")
 
     def test_an_ambiguous_title_is_given_with_its_meanings(self, provider: Make, services: WebServer) -> None:
         (found,) = provider("wikipedia", services).search("Mercury", 1)
-        assert (found.title, found.text) == (
-            "Mercury",
-            "Mercury may mean: Mercury (planet): Mercury is the first planet from the Sun.; "
-            "Mercury (element): Mercury is a chemical element.",
-        )
-        (asked,) = services.asked
-        assert asked.query["gsrlimit"] == "9"
+        meanings = "Mercury may mean: Mercury (planet), the closest; Mercury & Co"
+        source = "https://en.wikipedia.org/wiki/Mercury"
+        assert found == SearchResult("Mercury", source, meanings, "2026-05-04")
 
     def test_the_spelling_that_the_wiki_suggests_is_looked_up(
         self, provider: Make, services: WebServer
     ) -> None:
-        found = provider("wikipedia", services).search("tydes", 3)
+        found = provider("wikipedia", services).search("tydes", 1)
         assert [result.title for result in found] == ["Tide"]
-        assert [asked.query["gsrsearch"] for asked in services.asked] == ["tydes", "tides"]
+        assert [asked.query["srsearch"] for asked in services.asked[:2]] == ["tydes", "tides"]
 
     def test_an_error_of_the_wiki_is_told_by_its_code(self, provider: Make, services: WebServer) -> None:
         with pytest.raises(WebError, match=r"refused the search \(srsearch-error\)"):

@@ -22,9 +22,9 @@ from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
 from chameleon.steps import PreparedModule
 from chameleon.web.reply import described
 from tests.modules.search.asking import PATHS, Make, in_form_of
-from tests.web.servers import KEY, Answer, Route, WebServer, moved
+from tests.web.servers import KEY, Answer, Asked, Route, WebServer, as_json, moved, wiki
 
-CLIENTS = ("brave", "ddgs")
+CLIENTS = ("brave", "wikipedia", "ddgs")
 JSON = "application/json"
 PACKED = {"Content-Encoding": "gzip"}
 BROKE_OFF = r"the server broke off or does not speak HTTP|the answer cannot be read: its gzip data .+"
@@ -57,11 +57,11 @@ def test_an_error_status_is_told_and_what_may_pass_is_tried_again(
 @pytest.mark.parametrize(
     ("clients", "answer", "reason"),
     [
-        (CLIENTS[:1], Answer(b'{"results": [', JSON), BROKEN),
-        (CLIENTS[:1], Answer(b"[" * 100_000, JSON), BROKEN),
-        (CLIENTS[:1], Answer(b"\xff\xfe\x00", JSON), BROKEN),
-        (CLIENTS[:1], Answer(b"<html>Sign in</html>"), "the server answered with text/html instead of JSON"),
-        (CLIENTS[:1], Answer(b"[[]]", JSON), "the server's answer is not in the form of brave"),
+        (CLIENTS[:2], Answer(b'{"results": [', JSON), BROKEN),
+        (CLIENTS[:2], Answer(b"[" * 100_000, JSON), BROKEN),
+        (CLIENTS[:2], Answer(b"\xff\xfe\x00", JSON), BROKEN),
+        (CLIENTS[:2], Answer(b"<html>Sign in</html>"), "the server answered with text/html instead of JSON"),
+        (CLIENTS[:2], Answer(b"[[]]", JSON), r"the server's answer is not in the form of \w+"),
         (CLIENTS, Answer(b"{", JSON, drop=True), BROKE_OFF),
         (CLIENTS, Answer(b"no gzip", JSON, headers=PACKED), BROKE_OFF),
         (CLIENTS, Answer(gzip.compress(b"{}" * 5000)[:-20], JSON, headers=PACKED), BROKE_OFF),
@@ -150,14 +150,40 @@ def is_quoted(block: str, results: int) -> None:
 def test_hostile_text_is_quoted_as_data(name: str, provider: Make) -> None:
     for text in HOSTILE.values():
         pages = [
-            SearchResult(text, "https://a.example/", text),
+            SearchResult("First" if name == "wikipedia" else text, "https://a.example/", text),
             SearchResult("Second", "https://b.example/", "The second result."),
         ]
         with WebServer({PATHS[name]: in_form_of(name, pages)}) as server:
             found = provider(name, server).search("tides", 2)
         block = quoted(found, "tides")
         is_quoted(block, 2)
-        assert block.splitlines()[2] == "2. Second (https://b.example/): The second result."
+        told = "https://b.example/, revised 2026-05-04" if name == "wikipedia" else "https://b.example/"
+        assert block.splitlines()[2] == f"2. Second ({told}): The second result."
+
+
+def test_a_hostile_wiki_is_read_in_time(provider: Make) -> None:
+    """Its titles are left out where they are none; its lists of meanings are read and shown in part."""
+    for meanings in ("<li>", "<li><a>x", "<a\n", "<li " + "a=" * 9, "<!--", "<script>alert(1)</script><li>x"):
+        pages = [{"title": "Many", "extract": "", "meanings": meanings * (200_000 // len(meanings))}]
+        pages += [{"title": text, "extract": "x"} for text in (*HOSTILE.values(), "a|b", "")]
+        begun = time.monotonic()
+        with WebServer({PATHS["wikipedia"]: wiki(pages)}) as server:
+            found = provider("wikipedia", server).search("Many", 20)
+        assert time.monotonic() - begun < 3
+        assert [page.title for page in found] == ["Many"] and len(found[0].text) < 2_000
+        assert "alert" not in found[0].text and len(server.asked) == 4
+        is_quoted(quoted(found, "Many"), 1)
+
+
+def test_a_wiki_that_leads_in_circles_is_left(provider: Make) -> None:
+    def circle(asked: Asked) -> Answer:
+        there, back = asked.query.get("titles", "A"), "B" if asked.query.get("titles") == "A" else "A"
+        pages = {"1": {"title": back, "fullurl": "https://a.example/"}}
+        redirects = [{"from": there, "to": back}]
+        return as_json({"query": {"search": [{"title": "A"}], "pages": pages, "redirects": redirects}})
+
+    told, server = failure("wikipedia", provider, circle)
+    assert told == "the wiki leads from page to page without end" and len(server.asked) == 12
 
 
 class TestFolder:
