@@ -45,7 +45,7 @@ def imports() -> Mapping[str, frozenset[str]]:
 
 def _imported(name: str) -> Iterator[str]:
     homes = {public: f"chameleon.{home}" for public, home in chameleon._HOMES.items()}
-    for node in _run(ast.parse(files()[name].read_text("utf-8"))):
+    for node in run_nodes(ast.parse(files()[name].read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in files())
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -59,12 +59,12 @@ def _imported(name: str) -> Iterator[str]:
                     yield node.module
 
 
-def _run(node: ast.AST) -> Iterator[ast.AST]:
+def run_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Return a node with all that is in it and runs: not what stands there for type checkers alone."""
     yield node
     for child in ast.iter_child_nodes(node):
         if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield from _run(child)
+            yield from run_nodes(child)
 
 
 def _room(name: str) -> str:

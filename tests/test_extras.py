@@ -1,0 +1,107 @@
+"""Every room imports what the core or one of its extras installs, and every extra's packages have a user."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.test_floors import files, run_nodes
+
+ROOT = Path(__file__).parents[1]
+ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
+    "chameleon/documents": "papers",
+    "chameleon/llm": "models",
+    "chameleon/markup": "web",
+    "chameleon/pictures": "pictures ocr easyocr",
+    "chameleon/retrieval": "retrieval embeddings faiss pgvector",
+    "chameleon/sandbox": "programs monty",
+    "chameleon/table": "excel databases corpus programs",
+    "chameleon/web": "web",
+    "benchmarks": "text-metrics binder-metric programs",
+    "modules/search": "web ddgs",
+    "modules/vision": "vision",
+    "planners": "embeddings",
+}
+NAMES = {  # of packages that are imported by another name
+    "PIL": "pillow",
+    "Stemmer": "pystemmer",
+    "faiss": "faiss-cpu",
+    "markdown_it": "markdown-it-py",
+    "mediawiki": "pymediawiki",
+    "pydantic_core": "pydantic",
+    "recognizers_date_time": "recognizers-text-date-time",
+    "recognizers_number": "recognizers-text-number",
+    "yaml": "pyyaml",
+}
+NOT_IMPORTED = {  # by our own code
+    "emoji": "what Recognizers-Text needs, in a version that it can use",
+    "onnxruntime": "runs the models of RapidOCR",
+    "psycopg": "SQLAlchemy's driver of PostgreSQL",
+    **dict.fromkeys(
+        ("langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-ollama"),
+        "loaded by LangChain, by the provider's name",
+    ),
+}
+_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
+
+
+@cache
+def extras() -> dict[str, frozenset[str]]:
+    """Return the packages that each extra installs, in lower case; "" is the core."""
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    listed = {"": project["dependencies"], **project["optional-dependencies"]}
+
+    def packages(extra: str) -> Iterator[str]:
+        for match in filter(None, map(_REQUIREMENT.match, listed[extra])):
+            if match[1] == project["name"]:
+                for other in match[2].split(","):
+                    yield from packages(other)
+            else:
+                yield match[1].lower()
+
+    return {extra: frozenset(packages(extra)) for extra in listed if extra not in ("test", "dev")}
+
+
+@cache
+def imported() -> dict[str, set[str]]:
+    """Return the packages that each room imports, inside functions as well."""
+    found: dict[str, set[str]] = {}
+    for name, file in files().items():
+        parts = name.removeprefix("chameleon.").split(".")
+        room = parts[0] if parts[0] in ("planners", "benchmarks") else "/".join(parts[:2])
+        room = room if parts[0] in ("modules", "planners", "benchmarks") else f"chameleon/{parts[0]}"
+        for node in run_nodes(ast.parse(file.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            tops = {each.partition(".")[0] for each in names} - sys.stdlib_module_names - {"chameleon"}
+            found.setdefault(room, set()).update(NAMES.get(top, top.replace("_", "-")) for top in tops)
+    return found
+
+
+def test_a_room_imports_what_its_extras_install() -> None:
+    for room, packages in imported().items():
+        allowed = extras()[""].union(*(extras()[extra] for extra in ROOMS.get(room, "").split()))
+        assert packages <= allowed, (room, packages - allowed)
+
+
+def test_what_is_installed_is_imported() -> None:
+    used = set[str]().union(*imported().values())
+    installed = frozenset[str]().union(*extras().values())
+    assert installed - used == NOT_IMPORTED.keys()
+    for room, named in ROOMS.items():
+        for extra in named.split():
+            assert extras()[extra] & imported()[room], f"{room} imports nothing of {extra}"
+
+
+def test_every_extra_that_is_spoken_of_exists() -> None:
+    documents = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *files().values()]
+    for file in documents:
+        for named in re.findall(r"(?:chameleon-compose|'\.)\[([\w,-]+)\]", file.read_text("utf-8")):
+            assert set(named.split(",")) <= {*extras(), "test", "dev"}, (file, named)
