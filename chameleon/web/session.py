@@ -14,14 +14,13 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 from urllib3.util import create_urllib3_context
 
@@ -81,8 +80,12 @@ class _GuardedAdapter(HTTPAdapter):
         target = checked_url(request.url)
         unsafe = target.scheme == "http" and any(name in request.headers for name in self._session.secrets)
         pool: Any = super().get_connection_with_tls_context(request, *args, **options)
-        kind = _Secured if target.scheme == "https" else _Plain
-        pool.ConnectionCls = partial(kind, opened=partial(self._opened, target, unsafe))
+
+        class Guarded(pool.ConnectionCls):  # type: ignore[misc]
+            def _new_conn(connection) -> socket.socket:
+                return self._opened(target, unsafe)
+
+        pool.ConnectionCls = Guarded
         return pool
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
@@ -110,9 +113,9 @@ class _GuardedAdapter(HTTPAdapter):
             raise Fault(_told(problem), host) from None
         finally:
             timer.cancel()
-            for each in (self._socket, None if reply is None else reply.raw):
+            for each in (self._socket, None if reply is None else reply.raw, self):
                 if each is not None:
-                    each.close()
+                    each.close()  # the adapter too, or its pool would use a connection again
         if time.monotonic() >= session.deadline:
             raise Fault(_LATE, host)
         return cast(requests.Response, reply)
@@ -144,19 +147,6 @@ class _GuardedAdapter(HTTPAdapter):
     def _break_off(self) -> None:
         with suppress(OSError, AttributeError):
             self._socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
-
-
-class _Plain(HTTPConnection):
-    def __init__(self, *args: Any, opened: Callable[[], socket.socket], **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._opened = opened
-
-    def _new_conn(self) -> socket.socket:
-        return self._opened()
-
-
-class _Secured(_Plain, HTTPSConnection):
-    pass
 
 
 @cache

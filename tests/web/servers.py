@@ -161,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         for piece in pieces:
             self.wfile.write(piece)
             self.web.stopping.wait(answer.pause)
-        self.close_connection = True
+        self.close_connection = answer.headers.get("Connection") != "keep-alive"
 
 
 def _as_function(route: Route) -> Callable[[Asked], Answer]:

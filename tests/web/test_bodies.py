@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import time
 import tracemalloc
 
 import pytest
@@ -55,6 +56,14 @@ def test_packing_that_cannot_be_trusted_is_refused(
 ) -> None:
     server = serve({"/": Answer(body, headers={"Content-Encoding": encoding})})
     assert reason in failure(client(server), server.url)
+
+
+def test_packing_that_never_ends_is_left_in_time(serve: Serve) -> None:
+    nothing = gzip.compress(b"", mtime=0) * 5_000
+    server = serve({"/": Answer([nothing] * 100_000, headers={"Content-Encoding": "gzip"})})
+    begun = time.monotonic()
+    assert "no answer in time" in failure(client(server, seconds=0.3), server.url)
+    assert time.monotonic() - begun < 3
 
 
 def test_json_is_asked_of_the_reply(serve: Serve) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from email.utils import formatdate
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,18 @@ def test_a_key_is_not_sent_to_where_a_redirect_leads(serve: Serve) -> None:
     assert "x-key" not in other.asked[0].headers and other.asked[0].headers["x-open"] == "1"
     web.fetch(f"{server.url}/same", secrets={"X-Key": KEY})
     assert server.asked[-1].path == "/end" and server.asked[-1].headers["x-key"] == KEY
+
+
+def test_no_cookie_and_no_password_of_the_environment_is_sent(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "netrc").write_text("default login me password sesame")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    set_cookie = {"Location": "/end", "Set-Cookie": "session=1; Path=/"}
+    server = serve({"/": Answer(status=302, headers=set_cookie), "/end": Answer(b"x")})
+    client(server).fetch(server.url)
+    assert len(server.asked) == 2
+    assert not any({"cookie", "authorization"} & asked.headers.keys() for asked in server.asked)
 
 
 def test_a_key_that_was_left_behind_does_not_come_back(serve: Serve) -> None:
@@ -178,3 +191,13 @@ def test_redirects_share_one_deadline(serve: Serve) -> None:
     begun = time.monotonic()
     assert "no answer in time" in failure(client(server, seconds=0.3), server.url)
     assert time.monotonic() - begun < 5
+
+
+def test_no_connection_is_used_again_even_where_the_server_keeps_it(serve: Serve) -> None:
+    """Its deadline went with the first request."""
+    kept = {"Location": "/slow", "Connection": "keep-alive"}
+    server = serve({"/": Answer(status=302, headers=kept), "/slow": SLOW["a body byte by byte"]})
+    begun = time.monotonic()
+    limits = Limits(seconds=0.5, silence=0.3, retries=0)
+    assert "no answer in time" in failure(client(server, limits=limits), server.url)
+    assert time.monotonic() - begun < 2
