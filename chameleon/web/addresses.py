@@ -165,8 +165,6 @@ def check_addresses(host: str, found: Sequence[str], *, private: bool, only_priv
     A name with one public and one private address is how a guard is made to look at the wrong one.
     """
     for address in found:
-        try:
-            kind = kind_of(ipaddress.ip_address(address))
-        except ValueError:
-            kind = "forbidden"
+        number = as_number(address)
+        kind = kind_of(number) if number else "forbidden"
         check_kind(host, kind, private=private, only_private=only_private)

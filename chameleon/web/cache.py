@@ -46,14 +46,11 @@ class PageCache:
 
     @classmethod
     def default(cls) -> PageCache | None:
-        """Open the user's own cache: `CHAMELEON_WEB_CACHE` (a path, or "off"), else in `~/.cache/chameleon`.
-
-        Where the latter cannot be written to, a warning is logged and nothing is kept.
-        """
+        """Open the user's own cache, unless CHAMELEON_WEB_CACHE is "off" or no home can be written to."""
         return open_default(_KIND, "web.sqlite", cls)
 
     def get(self, key: str) -> WebReply | None:
-        """The reply that is kept for this request, unless it is too old."""
+        """Return the reply that is kept for this request, unless it is too old."""
         asked = "SELECT url, host, type, body, cut FROM replies WHERE key = ? AND kept_at > ?"
         with self._store.used("read") as connection:
             row = connection.execute(asked, (key, self._clock() - self.max_age)).fetchone()

@@ -194,7 +194,7 @@ class Web:
 
     @property
     def private_hosts(self) -> list[str]:
-        """The hosts that may lie in a private network."""
+        """Return the hosts that may lie in a private network."""
         return [*self.private, *os.environ.get("CHAMELEON_WEB_PRIVATE", "").replace(",", " ").split()]
 
     def check_address(self, url: str, *, has_key: bool) -> None:

@@ -134,15 +134,16 @@ class _GuardedAdapter(HTTPAdapter):
             wait = min(self._web.limits.silence, self._left)
             try:
                 opened = socket.create_connection((address, target.port), timeout=wait)
+                break
             except OSError as problem:
                 failure = problem
-                continue
-            self._socket = opened.dup()
-            if time.monotonic() < self._session.deadline:  # else it was not there when the time was up
-                return opened
+        else:
+            raise failure
+        self._socket = opened.dup()
+        if time.monotonic() >= self._session.deadline:  # nobody would break it off any more
             opened.close()
-            failure = TimeoutError()
-        raise failure
+            raise TimeoutError
+        return opened
 
     def _break_off(self) -> None:
         with suppress(OSError, AttributeError):
