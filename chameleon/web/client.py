@@ -120,7 +120,12 @@ class Web:
             if not can_be_sent(value):
                 raise WebError(f"the header {name} holds characters that cannot be sent", where=target.host)
         method = "GET" if json is None else "POST"
-        request = Request(method, target.url, headers=sent, params=dict(params or {}), json=json).prepare()
+        try:
+            request = Request(
+                method, target.url, headers=sent, params=dict(params or {}), json=json
+            ).prepare()
+        except ValueError:  # a host that requests refuses, or text that no address can hold
+            raise WebError("an address cannot be read", where=target.host) from None
         asked = (method, request.url, sorted(request.headers.items()), request.body, self.limits.bytes)
         request.headers.update(secrets)
         return self.kept(repr(asked), lambda deadline: self._ask(request, secrets, spacing, deadline))

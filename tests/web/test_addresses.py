@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chameleon.errors import WebError
@@ -161,6 +161,19 @@ def test_any_text_is_an_address_or_a_web_error(text: str) -> None:
             assert str(error)
         else:
             assert url.scheme in ("http", "https") and url.host and "#" not in url.url
+
+
+def nobody(host: str, port: int) -> Sequence[str]:
+    raise OSError(-2, "Name or service not known")
+
+
+@example("*.example", "/", "q")
+@example("a.example", "/", "\ud800")
+@given(st.text("ab1.*-_%:[]@#?&+ é１。\\", max_size=12), st.text(max_size=8), st.text(max_size=8))
+def test_asking_any_address_is_a_web_error_where_nobody_is(host: str, path: str, query: str) -> None:
+    web = Web(Limits(retries=0), resolve=nobody)
+    with pytest.raises(WebError):
+        web.fetch(f"http://{host}/{path}", params={"q": query})
 
 
 def test_private_hosts_are_allowed_by_name_and_port() -> None:
