@@ -106,11 +106,10 @@ class _GuardedAdapter(HTTPAdapter):
             packing = reply.headers.get("Content-Encoding", "")
             reply._content, reply.is_cut = _read(reply.raw, packing, limits.bytes)
         except (_BadBody, requests.RequestException, HTTPError, OSError, ValueError) as problem:
-            if time.monotonic() >= session.deadline or isinstance(problem, requests.Timeout | TimeoutError):
-                raise Fault(_LATE, host) from None
-            if isinstance(problem, _BadBody):
+            is_late = time.monotonic() >= session.deadline
+            if isinstance(problem, _BadBody) and not is_late:
                 raise WebError(f"the answer cannot be read: {problem}", where=host) from None
-            raise Fault(_told(problem), host) from None
+            raise Fault(_LATE if is_late else _told(problem), host) from None
         finally:
             timer.cancel()
             for each in (self._socket, None if reply is None else reply.raw, self):
@@ -129,7 +128,7 @@ class _GuardedAdapter(HTTPAdapter):
         found = self._web.resolve(target.host, target.port)
         private = target.may_be_private(self._web.private_hosts)
         check_addresses(target.host, found, private=private, only_private=unsafe)
-        failure = OSError("no address")
+        failure = OSError(0, "it has no address")
         for address in found:
             wait = min(self._web.limits.silence, self._left)
             try:
@@ -162,6 +161,8 @@ def _told(problem: Exception) -> str:
     """Say what a broken connection amounts to, from the system's own words."""
     cause: BaseException | None = problem
     while cause is not None:
+        if isinstance(cause, TimeoutError):
+            return _LATE
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f"the server's certificate is not valid ({cause.verify_message})"
         if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):

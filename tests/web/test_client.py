@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 import time
+from contextlib import ExitStack
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.web import Limits
+from chameleon.web import Limits, Web
 from chameleon.web.client import seconds_asked
 from tests.web.clients import Serve, client, failure, numeric
 from tests.web.servers import KEY, Answer, Route, WebServer, moved
@@ -184,6 +186,19 @@ def test_a_slow_server_is_left_in_time(serve: Serve, kind: str) -> None:
     begun = time.monotonic()
     assert "no answer in time" in failure(web, server.url)
     assert time.monotonic() - begun < 5
+
+
+def test_a_host_that_takes_no_connection_and_one_that_shakes_no_hand_are_left_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, ExitStack() as queue:
+        host = f"127.0.0.1:{silent.getsockname()[1]}"
+        web = Web(Limits(seconds=1, silence=0.2, retries=0), [host])
+        assert "no answer in time" in failure(web, f"https://{host}/")
+        for _ in range(2):  # until the system lets nobody in any more
+            waiting = queue.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(silent.getsockname())
+        assert "no answer in time" in failure(web, f"http://{host}/")
+    assert "no connection (it has no address)" in failure(client(resolve=lambda *_: []), "http://a.example/")
 
 
 def test_redirects_share_one_deadline(serve: Serve) -> None:
