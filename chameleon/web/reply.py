@@ -32,11 +32,12 @@ class WebReply:
             raise WebError(f"the server answered {described(self.status)}", where=self.host, hint=hint)
 
     def data(self, hints: Mapping[int, str] | None = None) -> Any:
-        """The JSON that an OK reply holds. Raises `WebError` for another status, and for what is no JSON."""
+        """Return the JSON of an OK reply. Raise `WebError` for another status, and for what is no JSON."""
         self.expect_ok(hints)
         kind = self.content_type.partition(";")[0].strip().lower()
         if kind and "json" not in kind and kind != "text/plain":
-            raise WebError(f"the server answered with {_shown(kind)} instead of JSON", where=self.host)
+            shown = "".join(c for c in kind[:40] if c.isalnum() or c in "/+-.") or "an unnamed type"
+            raise WebError(f"the server answered with {shown} instead of JSON", where=self.host)
         if self.cut:
             raise WebError(f"the answer is longer than {len(self.body):,} bytes", where=self.host)
         try:
@@ -46,12 +47,8 @@ class WebReply:
 
 
 def described(status: int) -> str:
-    """A status with its standard phrase, such as "404 (Not Found)"; the server's own phrase is not shown."""
+    """Return a status with its standard phrase, "404 (Not Found)": the server's own is not shown."""
     try:
         return f"{status} ({HTTPStatus(status).phrase})"
     except ValueError:
         return str(status)
-
-
-def _shown(kind: str) -> str:
-    return "".join(c for c in kind[:40] if c.isalnum() or c in "/+-.") or "an unnamed type"
