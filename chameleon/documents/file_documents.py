@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-from chameleon.documents.parts import UNREAD_PAGE
 from chameleon.documents.passages import SEPARATOR, Passage
 from chameleon.documents.reading import SUFFIXES, read_document
 from chameleon.retrieval.document import Document
@@ -48,11 +47,12 @@ def file_documents(
     passages = read_document(path, name)
     for table in () if holds_tables(path) else whole_tables(passages):
         yield _document(table, name, id_of)
-    texts = (passage for passage in passages if "table" not in passage)
+    if unread := [passage for passage in passages if "is_unread" in passage]:
+        more = f"; nor were {len(unread) - 1:,} others" if len(unread) > 1 else ""
+        where = ", page ".join([name, *map(str, filter(None, [unread[0].get("page")]))])
+        yield LeftOut(where, unread[0]["text"].strip("[].") + more, is_picture=True)
+    texts = (passage for passage in passages if not {"table", "is_unread"} & passage.keys())
     for number, passage in enumerate(texts, 1):
-        if passage["text"].startswith(UNREAD_PAGE):
-            yield LeftOut(f"{name}, page {passage['page']}", passage["text"].strip("[]"))
-            continue
         place = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
         title = passage["title"] or in_words(PurePosixPath(name).stem)
         source = {key: value for key, value in place.items() if value}

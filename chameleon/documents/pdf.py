@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
-from chameleon.documents.parts import UNREAD_PAGE, Part
+from chameleon.documents.parts import Part, unread_page
 from chameleon.documents.pdf_headings import mark_headings
 from chameleon.documents.pdf_lines import (
     CAPTION,
@@ -68,14 +68,14 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
             page.close()
             going_on()
         scans = _read_pictures(pdf, pictures, name, any(pages)) if pictures else {}
-        if not any(pages) and not any(scans.values()):
+        if not any(pages) and not any(scan.content for scan in scans.values()):
             raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
         pages = without_heads(pages)
         mark_headings(pdf, pages)
     paragraphs, last = _Paragraphs([line for page in pages for line in page]), Part("")
     for number, lines in enumerate(pages):
-        if text := scans.get(number):
-            yield Part(text, page=number + 1)
+        if number in scans:
+            yield scans[number]
         for flow in flows(lines):
             for heading, found in groupby(flow, key=lambda line: line.heading):
                 below = list(found)
@@ -110,7 +110,7 @@ def _opened(data: bytes, name: str) -> Any:
     return pdf
 
 
-def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, str]:
+def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, Part]:
     """The texts of the pages that are pictures; what to do, where they were not read."""
 
     def rendered(number: int) -> Image:
@@ -124,7 +124,7 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
     except MissingPackage:
         if not has_text:
             raise
-        return dict.fromkeys(numbers, f"{UNREAD_PAGE}: no engine for it is installed.]")
+        return {number: unread_page(number + 1, "no engine for it is installed") for number in numbers}
 
 
 class _Paragraphs:

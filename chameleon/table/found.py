@@ -36,12 +36,14 @@ class Found:
 class LeftOut:
     """A part of a file, or the whole of it, that gives no table, and why.
 
-    `is_fault` is False for what nobody would miss: a table that only lays out a page.
+    `is_fault` is False for what nobody would miss: a table that only lays out a page; `is_picture` tells of
+    pages that another OCR engine may read.
     """
 
     where: str
     why: str
     is_fault: bool = True
+    is_picture: bool = False
 
     @classmethod
     def of(cls, error: ChameleonError, where: str = "") -> LeftOut:
