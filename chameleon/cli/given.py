@@ -93,6 +93,7 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     if options.index is not None:
         from chameleon.retrieval.manifest import Manifest
 
+        _require_path(str(options.index), "an index is read")
         Manifest.read(options.index.expanduser())
         given["index"] = str(options.index.expanduser().resolve())
     if options.text:
@@ -190,12 +191,16 @@ def _file_name(source: str) -> str:
     return _NAME if source == STANDARD_INPUT else Path(source).name
 
 
+def _require_path(source: str, done: str) -> None:
+    """Raise `InputError` for an address, which may hold a password, in the place of a path."""
+    if is_address(source) or is_database(source):
+        hint = "Download a file first; ask a database with --table."
+        raise InputError(f"is an address, and {done} from files only", where=address_name(source), hint=hint)
+
+
 def read_file(source: str, limit: int) -> bytes:
     """Return the bytes of an ordinary file, one more than `limit` at most; raise `InputError`."""
-    if is_address(source):
-        raise InputError(
-            "is an address, and texts are read from files only", where=source[:80], hint="Download it first."
-        )
+    _require_path(source, "texts are read")
     file = Path(source)
     try:
         if not file.exists():

@@ -40,18 +40,25 @@ def file_documents(
         taken.add(id)
         return id
 
+    headers = set[tuple[str, ...]]()
+
+    def document_of(found: Found) -> Document:
+        headers.add(found.table.header)
+        return _document(found, name, id_of)
+
     for found in _tables(path, name) if holds_tables(path) else ():
-        yield _document(found, name, id_of) if isinstance(found, Found) else found
+        yield document_of(found) if isinstance(found, Found) else found
     if path.suffix.lower() not in SUFFIXES:
         return
     passages = read_document(path, name)
     for table in () if holds_tables(path) else whole_tables(passages):
-        yield _document(table, name, id_of)
+        yield document_of(table)
     if unread := [passage for passage in passages if "is_unread" in passage]:
         more = f"; nor were {len(unread) - 1:,} others" if len(unread) > 1 else ""
         where = ", page ".join([name, *map(str, filter(None, [unread[0].get("page")]))])
         yield LeftOut(where, unread[0]["text"].strip("[].") + more, is_picture=True)
-    texts = (passage for passage in passages if not {"table", "is_unread"} & passage.keys())
+    texts = [each for each in passages if "table" not in each or each["table"].header not in headers]
+    texts = [each for each in texts if "is_unread" not in each]
     for number, passage in enumerate(texts, 1):
         place = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
         title = passage["title"] or in_words(PurePosixPath(name).stem)

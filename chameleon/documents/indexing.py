@@ -196,11 +196,11 @@ class _Reading:
                 if len(ids) % 50 == 0:
                     self.progress(number, len(self.files), f"{name}, {document.kind} {len(ids):,}")
             self.summary.files += bool(ids)
-            ids += self._stays(old, ids, before)
+            stale = self._stale(old, ids, before)
             left_out = self.summary.left_out[before:]
             told = [(one.where, one.why, one.is_fault) for one in left_out]
             engine = self._engine if any(one.is_picture for one in left_out) else None
-            self._note(path, Entry(name, *state, ids, told, self.summarises, engine), old)
+            self._note(path, Entry(name, *state, ids + stale, told, self.summarises, engine, stale), old)
         self.progress(len(self.files), len(self.files), "")
 
     def lacks_summary(self, id: str, problem: ChameleonError) -> None:
@@ -258,17 +258,21 @@ class _Reading:
             said = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
             self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
 
-    def _stays(self, old: Entry | None, ids: Sequence[str], before: int) -> list[str]:
-        """The documents that a file held before and, for a fault that is told of it, does not hold now."""
-        left_out = self.summary.left_out
-        faults = [
-            at for at, one in enumerate(left_out) if at >= before and one.is_fault and not one.is_picture
-        ]
-        stay = [id for id in old.ids if id not in set(ids)] if old and (faults or not self._is_whole) else []
-        if stay and faults:
-            told = left_out[faults[-1]]
-            left_out[faults[-1]] = replace(told, why=told.why.rstrip(".") + _STAYS)
-        return stay
+    def _stale(self, old: Entry | None, ids: Sequence[str], before: int) -> list[str]:
+        """The documents that a file held and holds no more, for a fault that is new or had this effect."""
+        told = self.summary.left_out
+        faults = [at for at in range(before, len(told)) if told[at].is_fault and not told[at].is_picture]
+        if old is None or (self._is_whole and not faults):
+            return []
+        known = {(where, why.removesuffix(_STAYS)) for where, why, _ in old.left_out}
+        is_new = not self._is_whole or (
+            old.digest != "" and any((told[at].where, told[at].why) not in known for at in faults)
+        )
+        stale = [id for id in (old.ids if is_new else old.stale) if id not in set(ids)]
+        if stale and faults:
+            last = told[faults[-1]]
+            told[faults[-1]] = replace(last, why=last.why.rstrip(".") + _STAYS)
+        return stale
 
     @cached_property
     def _engine(self) -> str:

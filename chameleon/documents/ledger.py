@@ -34,7 +34,8 @@ class Entry:
 
     `left_out` has place, reason and `is_fault` of each part that was not read, to be told of again;
     `summarised` says whether a model has described all its tables; `engine` is the OCR engine, "" for none,
-    by which some of its pages could not be read.
+    by which some of its pages could not be read; `stale` are those of its documents that a fault has kept
+    from being read anew.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Entry:
     left_out: list[tuple[str, str, bool]] = field(default_factory=list)
     summarised: bool = False
     engine: str | None = None
+    stale: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -89,7 +89,7 @@ def test_a_change_of_the_same_size_in_the_same_moment_is_seen(folder: Path) -> N
     assert cells(folder, "teams.csv") == [["Nord", "77"]]
 
 
-def test_fewer_tables_in_a_file_and_none_at_all(folder: Path) -> None:
+def test_fewer_tables_in_a_file(folder: Path) -> None:
     two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
     put(folder / "town" / "lakes.md", two, OLD + 1)
     index(folder)
@@ -97,8 +97,18 @@ def test_fewer_tables_in_a_file_and_none_at_all(folder: Path) -> None:
     put(folder / "town" / "lakes.md", two[:24], OLD + 2)
     index(folder)
     assert ids(folder) == ["teams.csv", "town/lakes.md#One"]
-    put(folder / "town" / "lakes.md", "", OLD + 3)
-    assert index(folder).without == 1 and ids(folder) == ["teams.csv"]
+
+
+def test_with_a_lasting_fault_in_a_file_what_is_taken_out_of_it_goes(folder: Path) -> None:
+    empty = "# None\n\n| z |\n|---|\n\n"
+    two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
+    put(folder / "town" / "lakes.md", empty + two, OLD + 1)
+    assert [one.where for one in index(folder).faults] == ["town/lakes.md"]
+    assert ids(folder)[1:] == ["town/lakes.md#One", "town/lakes.md#Two", "town/lakes.md#p1"]
+    put(folder / "town" / "lakes.md", empty + two[:24], OLD + 2)
+    (fault,) = index(folder).faults
+    assert fault.why.startswith("has a header but no rows") and "stays" not in fault.why
+    assert ids(folder)[1:] == ["town/lakes.md#One", "town/lakes.md#p1"]
 
 
 def test_other_folders_and_files_are_added_and_the_first_stays(folder: Path) -> None:
@@ -242,10 +252,9 @@ def test_a_change_of_an_index_that_died_is_made_good(
     put(folder / "teams.csv", "Team,Points\nNord,40\nSud,38\n")  # all as at first
     put(folder / "town" / "lakes.md", lakes)
     index(folder)
-    of_bad = ["bad.csv"] if moment == "after the commit" else []  # what was read of it before stays
-    assert ids(folder) == [*of_bad, "teams.csv", "town/lakes.md#Lakes"]
+    assert ids(folder) == ["teams.csv", "town/lakes.md#Lakes"]
     assert cells(folder, "teams.csv") == [["Nord", "40"], ["Sud", "38"]]
-    assert index(folder).unchanged == 3
+    assert index(folder).unchanged == 2
 
 
 def die(patch: pytest.MonkeyPatch, moment: str) -> None:
