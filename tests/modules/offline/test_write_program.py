@@ -52,6 +52,16 @@ def test_a_change_is_compared_without_its_sign_only_where_one_asks_for_it(execut
         assert answer(executor, story + question, table("changes"), *choices) == expected
 
 
+@pytest.mark.parametrize("cell", ["about 14", "closed", "n/a yet"])
+@pytest.mark.parametrize(
+    "question", ["Which city is the highest?", "What is the highest height?", "How many cities are above 10?"]
+)
+def test_words_among_numbers_turn_no_question_to_another_column(question: str, cell: str) -> None:
+    rows = [["Arvik", "12", "3"], ["Lone", cell, "9"], ["Berg", "8", "5"]]
+    with pytest.raises(Declined, match=f"Height is not all numbers: '{cell}'"):
+        write_program(question, Table(["City", "Height", "Beds"], rows))
+
+
 def test_equal_winners_leave_no_single_choice() -> None:
     with pytest.raises(Declined, match="equal"):
         write_program("Which team drew the most games?", LEAGUE, ("United", "Wanderers"))
