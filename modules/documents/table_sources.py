@@ -39,7 +39,8 @@ class TableRegion:
     def answer_cells(self, answer: Any, table: Table, question: str) -> list[Cell]:
         """Return the cells here in which an answer in words stands; none for numbers.
 
-        A number that was computed may equal any cell by chance.
+        A number that was computed may equal any cell by chance. Where other rows have the same words, none is
+        returned: nothing tells which of them answers.
         """
         items = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple | list) else []
         if not items or not all(isinstance(item, str) and item.strip() for item in items):
@@ -50,7 +51,10 @@ class TableRegion:
         if missing and len(items) == 1 and ", " in items[0]:
             cells, missing = located(items[0].split(", "), table, question, kept)
         is_here = all(row in rows and column in columns for row, column in cells)
-        return cells if is_here and not missing else []
+        words, known = {table.rows[row][column].strip() for row, column in cells}, {row for row, _ in cells}
+        others = (row for row in rows if row not in known)
+        is_shared = any(table.rows[row][column].strip() in words for row in others for column in columns)
+        return cells if is_here and not missing and not is_shared else []
 
     def _within(self, table: Table) -> tuple[Sequence[int], Sequence[int]]:
         rows = range(len(table.rows)) if self.rows is None else self.rows

@@ -179,6 +179,8 @@ def test_a_changed_table_is_no_part() -> None:
     ("answer", "part", "cells"),
     [
         ("b", TableRegion(), [(1, 0)]),
+        ("a", TableRegion(), []),  # two rows have it
+        ("a", TableRegion([1, 2]), [(2, 0)]),
         ("a, b", TableRegion(), [(0, 0), (1, 0), (2, 0)]),
         (("a", "b"), TableRegion([0, 1]), [(0, 0), (1, 0)]),
         ("b", TableRegion([0], [0]), []),
