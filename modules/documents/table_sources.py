@@ -39,8 +39,7 @@ class TableRegion:
     def answer_cells(self, answer: Any, table: Table, question: str) -> list[Cell]:
         """Return the cells here in which an answer in words stands; none for numbers.
 
-        A number that was computed may equal any cell by chance. Where other rows have the same words, none is
-        returned: nothing tells which of them answers.
+        A number may equal any cell by chance, and of several rows with the same words none is told.
         """
         items = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple | list) else []
         if not items or not all(isinstance(item, str) and item.strip() for item in items):
@@ -52,9 +51,8 @@ class TableRegion:
             cells, missing = located(items[0].split(", "), table, question, kept)
         is_here = all(row in rows and column in columns for row, column in cells)
         words, known = {table.rows[row][column].strip() for row, column in cells}, {row for row, _ in cells}
-        others = (row for row in rows if row not in known)
-        is_shared = any(table.rows[row][column].strip() in words for row in others for column in columns)
-        return cells if is_here and not missing and not is_shared else []
+        others = (table.rows[row][column] for row in rows if row not in known for column in columns)
+        return cells if is_here and not missing and not words & {cell.strip() for cell in others} else []
 
     def _within(self, table: Table) -> tuple[Sequence[int], Sequence[int]]:
         rows = range(len(table.rows)) if self.rows is None else self.rows
