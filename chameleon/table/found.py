@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded, build_table
 from chameleon.table.sections import sections
 from chameleon.table.table import Table
+from chameleon.table.typed import decimal_points
 
 _LONGEST_CAPTION = 300
 
@@ -119,3 +120,13 @@ def table_of(
     except InputError as error:
         return LeftOut.of(error)
     return Found(table, place or {}, notes)
+
+
+def with_decimal_points(found: Found | LeftOut, *, by_table: bool = False) -> Found | LeftOut:
+    """Return a table of texts with its figures written as `read_value` reads them; see `decimal_points`."""
+    if isinstance(found, LeftOut):
+        return found
+    table, columns = found.table, list(zip(*found.table.rows, strict=True))
+    if (told := decimal_points(columns, by_table=by_table)) == columns:
+        return found
+    return replace(found, table=Table(table.header, zip(*told, strict=True), table.caption))
