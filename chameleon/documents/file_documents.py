@@ -63,7 +63,7 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
     """Yield the tables that stand in passages in pieces of some rows, each whole, with heading and page."""
     pieces = list[Passage]()
     for passage in [*passages, None]:
-        if pieces and (passage is None or passage.get("rows", [1])[0] == 1):
+        if pieces and (passage is None or passage.get("rows", [0])[0] == 1):
             first, *_ = pieces
             table, heading, page = first["table"], first["title"], str(first.get("page", ""))
             rows = chain.from_iterable(piece["table"].rows for piece in pieces)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,11 @@ from chameleon.documents.pdf_lines import (
     text_of,
     without_heads,
 )
-from chameleon.documents.pdf_tables import with_tables
+from chameleon.documents.pdf_rules import strokes_of
+from chameleon.documents.pdf_tables import with_ruled_tables, with_tables, with_whole_tables
 from chameleon.documents.scans import SIDE, read_pages
 from chameleon.errors import InputError, MissingPackage
 from chameleon.sandbox.bounded import going_on
-from chameleon.table import Table
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -36,7 +36,6 @@ _SHORT = 0.7  # of the usual width: a line that ends so early was ended by its a
 _MOST = 0.8  # the share of all lines that are no wider than the usual one
 _LONGEST_WORD = 50
 _NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
-_DIGIT = re.compile(r"\d")
 _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 
 
@@ -62,7 +61,9 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
             except RuntimeError:  # PDFium's: one of its pages is broken
                 pages.append([])
                 continue
-            pages.append(lines_of(page.get_textpage(), f"{name}, page {number + 1}"))
+            lines = lines_of(page.get_textpage(), f"{name}, page {number + 1}")
+            tables = [line for line in pages[-1] if line.table] if pages else []
+            pages.append(with_ruled_tables(lines, strokes_of(page), tables[-1].edges if tables else ()))
             if not pages[-1] and any(page.get_objects(max_depth=1)):
                 pictures.append(number)
             page.close()
@@ -72,17 +73,23 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
             raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
         pages = without_heads(pages)
         mark_headings(pdf, pages)
-    paragraphs, last = _Paragraphs([line for page in pages for line in page]), Part("")
+    yield from with_whole_tables(_parts(pages, scans))
+
+
+def _parts(
+    pages: Sequence[Sequence[Line]], scans: Mapping[int, str]
+) -> Iterator[tuple[Part, tuple[float, ...]]]:
+    """The parts of all pages, with the edges of the columns of ruled tables."""
+    paragraphs = _Paragraphs([line for page in pages for line in page])
     for number, lines in enumerate(pages):
         if text := scans.get(number):
-            yield Part(text, page=number + 1)
+            yield Part(text, page=number + 1), ()
         for flow in flows(lines):
             for heading, found in groupby(flow, key=lambda line: line.heading):
-                below = list(found)
-                headed = heading and Part(text_of(below), level=heading[0], page=number + 1)
-                for part in [headed] if headed else paragraphs.parts(below, number + 1):
-                    last = _continued(part, last)
-                    yield last
+                if heading:
+                    yield Part(text_of(list(found)), level=heading[0], page=number + 1), ()
+                else:
+                    yield from paragraphs.parts(list(found), number + 1)
 
 
 def _opened(data: bytes, name: str) -> Any:
@@ -135,17 +142,17 @@ class _Paragraphs:
         self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
         self._known = {word.text.strip(".,;:()").lower() for line in lines for word in line.words[1:-1]}
 
-    def parts(self, lines: Sequence[Line], page: int) -> Iterator[Part]:
+    def parts(self, lines: Sequence[Line], page: int) -> Iterator[tuple[Part, tuple[float, ...]]]:
         """The paragraphs and tables of a column, below one heading."""
         held = list[Line]()
-        for item in [*with_tables(lines), None]:
-            if held and not (isinstance(item, Line) and _goes_on(held[-1], item)):
-                yield Part(self._joined(held), page=page)
+        for line in [*with_tables(lines), None]:
+            if held and not (line and line.table is None and _goes_on(held[-1], line)):
+                yield Part(self._joined(held), page=page), ()
                 held = []
-            if isinstance(item, Line):
-                held.append(item)
-            elif item is not None:
-                yield Part(item, page=page)
+            if line and line.table:
+                yield Part(line.table, page=page), line.edges
+            elif line:
+                held.append(line)
 
     def _joined(self, lines: Sequence[Line]) -> str:
         """The lines as one text. A line stays one where its author ended it, and where it begins with a
@@ -181,13 +188,3 @@ def _goes_on(line: Line, below: Line) -> bool:
     if _BEGINS.match(below.text) or CAPTION.match(below.text):
         return False
     return max(line.size, below.size) < LARGER * min(line.size, below.size) and line.goes_on(below)
-
-
-def _continued(part: Part, before: Part) -> Part:
-    """A table that goes on from the page before, its first row no header, with the header of that one."""
-    table, above = part.content, before.content
-    if isinstance(table, str) or isinstance(above, str) or part.page == before.page:
-        return part
-    if len(table.header) != len(above.header) or not any(map(_DIGIT.search, table.header[1:])):
-        return part
-    return part._replace(content=Table(above.header, [table.header, *table.rows]))

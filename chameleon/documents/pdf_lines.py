@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
 from chameleon.markup import SUPERSCRIPTS, visible
+from chameleon.table import Table
 
 MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has some 20,000
 LEADING = 1.75  # of the letters' size: lines further apart are of two paragraphs
@@ -28,7 +29,7 @@ _APART = 0.9  # of the letters' size: what stands further apart are cells; of fi
 _FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
 _SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 _LINE, _WORD = re.compile(r"[^\r\n\x02]+"), re.compile(r"[^\s\x00\ufffe\uffff]+")
-_TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # -1 is the last of them
+TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # -1 is the last of them
 _LEVEL = 0.01  # of a quarter of a turn: so far letters may lean and stand level all the same
 _LIFTED = 0.5  # of the letters' size: what stands so much higher or lower is on another line
 _JUMP = 12.0  # lines: what goes on so much higher up stands in another column
@@ -71,6 +72,9 @@ class Line:
     bold: bool = False
     words: list[Word] = field(default_factory=list)
     heading: tuple[int, int] | None = None
+    table: Table | None = None
+    """The table that it stands for, and where the columns of a ruled one begin and end."""
+    edges: tuple[float, ...] = ()
 
     @property
     def text(self) -> str:
@@ -81,6 +85,11 @@ class Line:
         return self.words[0].x0
 
     @property
+    def middle(self) -> float:
+        """Halfway up its small letters."""
+        return self.base + self.size / 4
+
+    @property
     def x1(self) -> float:
         return self.words[-1].x1
 
@@ -88,8 +97,10 @@ class Line:
         return abs(self.base - other.base) <= _LIFTED * max(self.size, other.size)
 
     def goes_on(self, below: Line) -> bool:
-        """Whether a line stands right below this one."""
-        return 0 < self.base - below.base <= LEADING * max(self.size, below.size)
+        """Whether a line stands right below this one, and neither is a table."""
+        return not (self.table or below.table) and 0 < self.base - below.base <= LEADING * max(
+            self.size, below.size
+        )
 
     def runs(self) -> list[list[Word]]:
         """The words, parted where white stands between cells of a table."""
@@ -126,7 +137,7 @@ class _Letters(dict[int, _Letter]):
         size = self._pdfium.FPDFText_GetFontSize(text, place) * math.hypot(matrix.c, matrix.d)
         quarters = 2 * math.atan2(matrix.b, matrix.a) / math.pi
         turn = round(quarters)
-        along, up = _TURNS[turn]
+        along, up = TURNS[turn]
         ends = along * box.left + up * box.bottom, along * box.right + up * box.top
         base = along * self._y.value - up * self._x.value
         is_level = abs(quarters - turn) <= _LEVEL

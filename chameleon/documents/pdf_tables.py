@@ -1,16 +1,18 @@
-"""Tables of a PDF's page: rows whose cells stand apart and below each other, ruled or not."""
+"""Tables of PDFs: cells that drawn lines part, or else rows whose cells stand apart and below each other."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
+from chameleon.documents.parts import Part
 from chameleon.documents.pdf_lines import CAPTION, LEADING, SOFT, Line, Word
+from chameleon.documents.pdf_rules import NEAR, Cell, Grid, Stroke, grids_of
 from chameleon.table import Table
 
 _WHITE = 0.45  # of the letters' size: white so wide, from the first row to the last, parts columns
@@ -20,6 +22,8 @@ _MOST_WORDS = 6  # of a row that stands across columns, as "Fixed assets" does
 _PARTED = 0.4  # of the rows have cells on both sides where two columns part
 _CROSSING = 0.1  # of the rows may have letters where two columns part
 _WIDEST = 20_000  # points; PDF's own limit is 14,400
+_SPACE = 0.3  # of the letters' size: words no further apart stand in one cell, even across a drawn line
+_FILLED = 0.4  # of the cells of a ruled table hold text; of a chart or a form fewer
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
@@ -28,6 +32,8 @@ _BLANK = re.compile(r"(?<=[$€£¥(])\s+(?=[\d(])|(?<=\d)\s+(?=[)%])")
 _MARKED = re.compile(r"(?<=[\d%)])(?<!10)[⁰¹²³⁴-⁹]{1,2}$")
 """Blanks between a figure and its sign, and the mark of a note behind a figure."""
 _DIGIT = re.compile(r"\d")
+_RUNNING = re.compile(r"\W*(?:(?:page|p\.)\s)?\s*\d{1,4}(?:\s?(?:of|/)\s?\d{1,4})?\W*", re.IGNORECASE)
+"""What may stand between the pieces of one table: the number of a page."""
 
 
 class _Row(NamedTuple):
@@ -38,23 +44,142 @@ class _Row(NamedTuple):
     runs: list[list[Word]]
 
 
-def with_tables(flow: Sequence[Line]) -> Iterator[Line | Table]:
-    """The lines of a column as they were written; those of a table as that table, where it begins."""
-    of, told = dict[Line, Table](), set[int]()
-    rows = _rows(flow)
-    begin = 0
-    while begin < len(rows):
-        end = _end(rows, begin)
-        table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
-        if table is not None:
-            of |= {line: table for row in rows[begin:end] for line in row.lines}
-        begin = max(end, begin + 1)
+def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
+    """The lines of a column as they were written; those of a table as one, where it begins."""
+    of, told = dict[Line, Line](), set[Line]()
+    for is_ruled, found in groupby(flow, key=lambda line: line.table is not None):
+        rows = [] if is_ruled else _rows(list(found))
+        begin = 0
+        while begin < len(rows):
+            end = _end(rows, begin)
+            table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
+            if table is not None:
+                whole = replace(rows[begin].line, table=table)
+                of |= {line: whole for row in rows[begin:end] for line in row.lines}
+            begin = max(end, begin + 1)
     for line in flow:
-        if line not in of:
-            yield line
-        elif id(of[line]) not in told:
-            told.add(id(of[line]))
-            yield of[line]
+        whole = of.get(line, line)
+        if whole not in told:
+            yield whole
+        told.add(whole)
+
+
+def with_ruled_tables(lines: Sequence[Line], strokes: Sequence[Stroke], above: Sequence[float]) -> list[Line]:
+    """The lines of a page, those of a table that drawn lines part as one, where it begins.
+
+    `above`: the edges of the last table of the page before, which may go on with a row.
+    """
+    for turn in {line.turn for line in lines} if strokes else ():
+        for grid in grids_of(strokes, turn):
+            within, outside, first = list[Line](), list[Line](), 0
+            for line in lines:
+                inner, outer = list[Word](), list[Word]()
+                for word in line.words:
+                    is_in = line.turn == turn and grid.cell_at((word.x0 + word.x1) / 2, line.middle)
+                    (inner if is_in else outer).append(word)
+                first = first if within else len(outside)
+                within += [replace(line, words=inner)] if inner else []
+                outside += [replace(line, words=outer) if inner else line] if outer else []
+            table = _ruled(within, grid, 1 if are_same(above, grid.x) else 2) if within else None
+            if table is not None:
+                whole = replace(max(within, key=lambda line: line.base), table=table, edges=tuple(grid.x))
+                lines = [*outside[:first], whole, *outside[first:]]
+    return list(lines)
+
+
+def with_whole_tables(parts: Iterable[tuple[Part, tuple[float, ...]]]) -> Iterator[Part]:
+    """The parts; a table that goes on from the page before, with nothing but the number of a page between,
+    is marked as one and has the header of that one."""
+    above, above_edges, held = Part(""), tuple[float, ...](), list[Part]()
+    for part, edges in parts:
+        if isinstance(part.content, str) and above.content and _RUNNING.fullmatch(part.content):
+            held.append(part)
+            continue
+        table = _continued(above, part, are_same(above_edges, edges))
+        yield from held if table is None else ()
+        held = []
+        if table is not None:
+            told = part._replace(content=table, goes_on=True)
+        elif isinstance(part.content, Table) and not part.content.rows:
+            told = part._replace(content=" ".join(part.content.header))
+        else:
+            told = part
+        above, above_edges = told if isinstance(told.content, Table) else Part(""), edges
+        yield told
+    yield from held
+
+
+def _continued(above: Part, part: Part, are_ruled_the_same: bool) -> Table | None:
+    """The table that goes on with the one on the page before; None where another one begins."""
+    first, table = above.content, part.content
+    if isinstance(first, str) or isinstance(table, str) or part.page != (above.page or 0) + 1:
+        return None
+    if len(table.header) != len(first.header) or table.header == first.header:
+        return table if table.header == first.header else None
+    figures = [
+        place
+        for place, column in enumerate(zip(*first.rows, strict=True))
+        if 2 * sum(map(bool, map(_DIGIT.search, column))) > len(column)
+    ]
+    is_header = figures and not any(_DIGIT.search(table.header[place]) for place in figures)
+    if is_header or not (are_ruled_the_same or any(map(_DIGIT.search, table.header[1:]))):
+        return None
+    return Table(first.header, [table.header, *table.rows])
+
+
+def are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
+    """Whether the columns of two tables have the same edges."""
+    pairs = zip(edges, others, strict=False)
+    return 0 < len(edges) == len(others) and all(abs(edge - other) <= NEAR for edge, other in pairs)
+
+
+def _ruled(lines: Sequence[Line], grid: Grid, least: int) -> Table | None:
+    """The table of a grid; None where it has fewer rows, or where too few of its cells hold text."""
+    held = dict[Cell, list[Line]]()
+    for line in lines:
+        cell, last = (0, 0), float(-_WIDEST)
+        for word in line.words:
+            if word.x0 - last > _SPACE * line.size:
+                cell = grid.cell_at((word.x0 + word.x1) / 2, line.middle) or cell
+                held.setdefault(cell, []).append(replace(line, words=[]))
+            held[cell][-1].words.append(word)
+            last = word.x1
+    bands = [
+        _rows([line for cell in held if cell[0] == row for line in held[cell]])
+        for row in range(len(grid.cells))
+    ]
+    if _are_loose([band for band in bands if band], inner := grid.x[1:-1]):
+        return _table(_rows(lines), inner)
+    texts = {cell: _clean(" ".join(row.line.text for row in _rows(held[cell]))) for cell in held}
+    rows = [cells for cells, band in zip(grid.cells, bands, strict=True) if band]
+    title = list[str]()
+    while rows and len({*rows[0]}) == 1:
+        title.append(texts.get(rows.pop(0)[0], ""))
+    kept = [place for place, column in enumerate(zip(*rows, strict=True)) if any(map(texts.get, column))]
+    every = {row[place] for row in rows for place in kept}
+    if len(rows) < least or len(kept) < 2 or sum(cell in texts for cell in every) < _FILLED * len(every):
+        return None
+    told = [
+        [texts.get(row[place], "") if place == kept[0] or len({*row}) > 1 else "" for place in kept]
+        for row in rows
+    ]
+    if 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in told) >= len(told):
+        return None
+    spanning = len({rows[0][place] for place in kept}) < len(kept)
+    heads = max(1 + spanning, sum(not {*rows[0]}.isdisjoint(row) for row in rows))
+    table = _headed(told, max(1, min(heads, len(rows) - 1)))
+    return table and table.with_caption(": ".join(title))
+
+
+def _are_loose(bands: Sequence[Sequence[_Row]], edges: Sequence[float]) -> bool:
+    """Whether lines part the columns alone: between two of them stand rows of figures below each other."""
+    loose = 0
+    for band in bands:
+        grid = [_cells(row, edges) for row in band]
+        rows = [cells for cells in grid if sum(map(bool, cells)) > 1]
+        rows = [cells for cells in rows if len(bands) < _LEAST_ROWS or any(map(_DIGIT.search, cells[1:]))]
+        loose += len(rows) >= _LEAST_ROWS and 3 * len(rows) >= 2 * len(grid)
+    return 2 * loose > max(len(bands) - 1, 0)
 
 
 def _rows(flow: Sequence[Line]) -> list[_Row]:
@@ -93,9 +218,10 @@ def _end(rows: Sequence[_Row], begin: int) -> int:
     return last + 1
 
 
-def _table(rows: Sequence[_Row]) -> Table | None:
-    """The table of these rows; None where they are a list, formulas, or text that stands in columns."""
-    edges = _edges([row for row in rows if len(row.runs) > 1])
+def _table(rows: Sequence[_Row], edges: Sequence[float] = ()) -> Table | None:
+    """The table of these rows, whose columns part at `edges` where lines show it; None where they are a list,
+    formulas, or text that stands in columns."""
+    edges = edges or _edges([row for row in rows if len(row.runs) > 1])
     if not edges:
         return None
     grid = [_cells(row, edges) for row in rows]
@@ -127,7 +253,8 @@ def _edges(rows: Sequence[_Row]) -> list[float]:
     for is_white, places in groupby(across, key=lambda place: letters[place] <= few):
         band = list(places)
         if is_white and len(band) >= least and max(gaps[place] for place in band) >= _PARTED * len(rows):
-            edges.append(median(band))
+            fewest = min(letters[place] for place in band)
+            edges.append(median(place for place in band if letters[place] == fewest))
     return edges
 
 
@@ -136,8 +263,13 @@ def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
     for word in row.line.words:
         middle = row.line.words[0].x0 if len(row.runs) == 1 else (word.x0 + word.x1) / 2
         cells[sum(edge < middle for edge in edges)].append(word.text)
-    joined = (_BLANK.sub("", " ".join(cell)) for cell in cells)
-    return [_MARKED.sub("", cell) if _DIGIT.search(cell) else cell for cell in joined]
+    return [_clean(" ".join(cell)) for cell in cells]
+
+
+def _clean(cell: str) -> str:
+    """A cell without blanks between a figure and its sign, and without the mark of a note behind a figure."""
+    cell = _BLANK.sub("", cell.replace(f"{SOFT} ", ""))
+    return _MARKED.sub("", cell) if _DIGIT.search(cell) else cell
 
 
 def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
@@ -155,12 +287,14 @@ def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
     return kept
 
 
-def _headed(grid: Sequence[list[str]]) -> Table | None:
-    """The table, whose header are the rows above the first one with figures, three at most."""
-    figures = [place for place, cells in enumerate(grid) if any(map(_DIGIT.search, cells[1:]))]
-    heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1
-    if len(grid) < max(_LEAST_ROWS, heads + 1):
-        return None
-    header = [" ".join(filter(None, names)) for names in zip(*grid[:heads], strict=True)]
+def _headed(grid: Sequence[list[str]], heads: int = 0) -> Table | None:
+    """The table; unless `heads` counts them, its header are the rows above the first one with figures, three
+    at most."""
+    if not heads:
+        figures = [place for place, cells in enumerate(grid) if any(map(_DIGIT.search, cells[1:]))]
+        heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1
+        if len(grid) < max(_LEAST_ROWS, heads + 1):
+            return None
+    header = [" ".join(dict.fromkeys(filter(None, names))) for names in zip(*grid[:heads], strict=True)]
     header, *body = ([cell.replace(SOFT, "-") for cell in cells] for cells in (header, *grid[heads:]))
     return Table(header, body)
