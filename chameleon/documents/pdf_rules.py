@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -44,8 +45,8 @@ class Grid:
         left = min(rule.begin for rule in level)
         right = max(rule.end for rule in level)
         low, high = min(rule.begin for rule in upright), max(rule.end for rule in upright)
-        self.x = _places(upright, left, right, high - low)
-        self.y = _places(level, low, high, right - left)[::-1]
+        self.x = _places(upright, left, right, [low, high], high - low)
+        self.y = _places(level, low, high, self.x, right - left)[::-1]
         self.cells = list[list[Cell]]()
         if len(self.x) * len(self.y) > _MOST_CELLS:
             return
@@ -161,15 +162,16 @@ def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
     return found
 
 
-def _places(rules: Sequence[_Rule], first: float, last: float, length: float) -> list[float]:
-    """Where lines stand that are long together, and the ends of those that cross them."""
-    long = dict[float, float]()
+def _places(
+    rules: Sequence[_Rule], first: float, last: float, edges: Sequence[float], length: float
+) -> list[float]:
+    """Where lines stand that are long, or go from edge to edge, and the ends of those that cross them."""
+    long = Counter[float]()
     for rule in rules:
-        long[rule.at] = long.get(rule.at, 0.0) + rule.end - rule.begin
-    inner = sorted(
-        at for at, own in long.items() if own >= _LONG * length and first + NEAR < at < last - NEAR
-    )
-    return [first, *inner, last]
+        ends = all(any(abs(end - edge) <= NEAR for edge in edges) for end in rule[1:])
+        long[rule.at] += length if ends else rule.end - rule.begin
+    inner = {at for at in long if long[at] >= _LONG * length and first + NEAR < at < last - NEAR}
+    return [first, *sorted(inner), last]
 
 
 def _parts(rules: Iterable[_Rule], at: float, place: float) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
@@ -74,12 +74,13 @@ def with_ruled_tables(lines: Sequence[Line], strokes: Sequence[Stroke], above: S
             within, outside, first = list[Line](), list[Line](), 0
             for line in lines:
                 inner, outer = list[Word](), list[Word]()
-                for word in line.words:
-                    is_in = line.turn == turn and grid.cell_at((word.x0 + word.x1) / 2, line.middle)
-                    (inner if is_in else outer).append(word)
+                for word in line.words if line.turn == turn else ():
+                    is_in = grid.cell_at((word.x0 + word.x1) / 2, line.middle) is not None
+                    spills = inner and word.x0 - inner[-1].x1 <= _SPACE * line.size
+                    (inner if is_in or spills else outer).append(word)
                 first = first if within else len(outside)
                 within += [replace(line, words=inner)] if inner else []
-                outside += [replace(line, words=outer) if inner else line] if outer else []
+                outside += [replace(line, words=outer) if inner else line] if outer or not inner else []
             table = _ruled(within, grid, 1 if are_same(above, grid.x) else 2) if within else None
             if table is not None:
                 whole = replace(max(within, key=lambda line: line.base), table=table, edges=tuple(grid.x))
@@ -136,11 +137,14 @@ def are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
 def _ruled(lines: Sequence[Line], grid: Grid, least: int) -> Table | None:
     """The table of a grid; None where it has fewer rows, or where too few of its cells hold text."""
     held = dict[Cell, list[Line]]()
+    begins = Counter(round(word.x0) for line in lines for word in line.words)
     for line in lines:
         cell, last = (0, 0), float(-_WIDEST)
         for word in line.words:
-            if word.x0 - last > _SPACE * line.size:
-                cell = grid.cell_at((word.x0 + word.x1) / 2, line.middle) or cell
+            own = grid.cell_at((word.x0 + word.x1) / 2, line.middle) or cell
+            is_below = begins[round(word.x0)] > 1 and any(last <= edge <= word.x0 for edge in grid.x)
+            if word.x0 - last > _SPACE * line.size or (own != cell and is_below):
+                cell = own
                 held.setdefault(cell, []).append(replace(line, words=[]))
             held[cell][-1].words.append(word)
             last = word.x1
@@ -150,14 +154,19 @@ def _ruled(lines: Sequence[Line], grid: Grid, least: int) -> Table | None:
     ]
     if _are_loose([band for band in bands if band], inner := grid.x[1:-1]):
         return _table(_rows(lines), inner)
-    texts = {cell: _clean(" ".join(row.line.text for row in _rows(held[cell]))) for cell in held}
+    level = {cell: _rows(lines) for cell, lines in held.items()}
+    if 4 * sum(any(len(row.runs) > 1 for row in cell) for cell in level.values()) > len(level):
+        return None
+    texts = {cell: _clean(" ".join(row.line.text for row in level[cell])) for cell in level}
     rows = [cells for cells, band in zip(grid.cells, bands, strict=True) if band]
     title = list[str]()
     while rows and len({*rows[0]}) == 1:
         title.append(texts.get(rows.pop(0)[0], ""))
     kept = [place for place, column in enumerate(zip(*rows, strict=True)) if any(map(texts.get, column))]
     every = {row[place] for row in rows for place in kept}
-    if len(rows) < least or len(kept) < 2 or sum(cell in texts for cell in every) < _FILLED * len(every):
+    if len(rows) < least or len(kept) < 2 or 2 * len(every) < len(rows) * len(kept):
+        return None
+    if sum(cell in texts for cell in every) < _FILLED * len(every):
         return None
     told = [
         [texts.get(row[place], "") if place == kept[0] or len({*row}) > 1 else "" for place in kept]
@@ -165,9 +174,8 @@ def _ruled(lines: Sequence[Line], grid: Grid, least: int) -> Table | None:
     ]
     if 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in told) >= len(told):
         return None
-    spanning = len({rows[0][place] for place in kept}) < len(kept)
-    heads = max(1 + spanning, sum(not {*rows[0]}.isdisjoint(row) for row in rows))
-    table = _headed(told, max(1, min(heads, len(rows) - 1)))
+    spanning = takewhile(lambda row: len({row[place] for place in kept}) < len(kept), rows[:-2])
+    table = _headed(told, 1 + len(list(spanning)))
     return table and table.with_caption(": ".join(title))
 
 
