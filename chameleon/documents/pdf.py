@@ -20,7 +20,7 @@ from chameleon.documents.pdf_lines import (
     text_of,
     without_heads,
 )
-from chameleon.documents.pdf_rules import strokes_of
+from chameleon.documents.pdf_rules import grids_of
 from chameleon.documents.pdf_tables import with_ruled_tables, with_tables, with_whole_tables
 from chameleon.documents.scans import SIDE, read_pages
 from chameleon.errors import InputError, MissingPackage
@@ -63,7 +63,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
                 continue
             lines = lines_of(page.get_textpage(), f"{name}, page {number + 1}")
             tables = [line for line in pages[-1] if line.table] if pages else []
-            pages.append(with_ruled_tables(lines, strokes_of(page), tables[-1].edges if tables else ()))
+            pages.append(with_ruled_tables(lines, grids_of(page), tables[-1].edges if tables else ()))
             if not pages[-1] and any(page.get_objects(max_depth=1)):
                 pictures.append(number)
             page.close()
@@ -78,7 +78,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
 
 def _parts(
     pages: Sequence[Sequence[Line]], scans: Mapping[int, str]
-) -> Iterator[tuple[Part, tuple[float, ...]]]:
+) -> Iterator[tuple[Part, Sequence[float]]]:
     """The parts of all pages, with the edges of the columns of ruled tables."""
     paragraphs = _Paragraphs([line for page in pages for line in page])
     for number, lines in enumerate(pages):
@@ -142,7 +142,7 @@ class _Paragraphs:
         self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
         self._known = {word.text.strip(".,;:()").lower() for line in lines for word in line.words[1:-1]}
 
-    def parts(self, lines: Sequence[Line], page: int) -> Iterator[tuple[Part, tuple[float, ...]]]:
+    def parts(self, lines: Sequence[Line], page: int) -> Iterator[tuple[Part, Sequence[float]]]:
         """The paragraphs and tables of a column, below one heading."""
         held = list[Line]()
         for line in [*with_tables(lines), None]:

@@ -74,7 +74,7 @@ class Line:
     heading: tuple[int, int] | None = None
     table: Table | None = None
     """The table that it stands for, and where the columns of a ruled one begin and end."""
-    edges: tuple[float, ...] = ()
+    edges: Sequence[float] = ()
 
     @property
     def text(self) -> str:

@@ -1,178 +1,137 @@
-"""The lines that a PDF's page draws, and the cells that they part: the grids of ruled tables."""
+"""The lines that a PDF's page draws, and the grids of cells that they part."""
 
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from chameleon.documents.pdf_lines import TURNS
-
-NEAR = 3.0  # points: a line is no thicker; those so near to each other are one, or meet
+NEAR = 3.0  # points: lines so near to each other are one, or meet
 _STRAIGHT = 0.5  # points: how far the ends of an upright line may stand apart
-_LONG = 0.5  # of a grid's height or width: what is shorter parts no columns or rows
-_MOST_DRAWN, _MOST_PAIRS, _MOST_CELLS = 10_000, 100_000, 10_000  # of a page; those of a chart, say
-
-Stroke = tuple[float, float, float, float]
-"""A drawn line's ends: x and y of the one, x and y of the other."""
+_LONG = 0.5  # of a grid's height or width: what is shorter parts no columns or rows, if it ends within cells
+_MOST_DRAWN, _MOST_PAIRS, _MOST_CELLS = 10_000, 100_000, 10_000  # of a page; a chart has more
 Cell = tuple[int, int]
-"""Row and column, from 0; that of a merged cell is its first."""
+"""Row and column, from 0; of a merged cell the first ones."""
 
 
 class _Rule(NamedTuple):
-    """A line: where it stands, across its own direction, and where along it begins and ends."""
+    """A line: where it stands, across its own direction, and where it begins and ends."""
 
     at: float
     begin: float
     end: float
 
-    def meets(self, other: _Rule) -> bool:
-        return self.covers(other.at) and other.covers(self.at)
-
     def covers(self, place: float) -> bool:
         return self.begin - NEAR <= place <= self.end + NEAR
 
+    def meets(self, other: _Rule) -> bool:
+        return self.covers(other.at) and other.covers(self.at)
 
-class Grid:
-    """The cells of a ruled table: `x` are the edges of its columns, `y` of its rows from the top.
 
-    `cells` has the cell that each is part of: that of a merged one is the first.
-    """
+class Grid(NamedTuple):
+    """Where columns begin and end, and rows, from the top down (heights are below 0); the cell at each place."""
 
-    def __init__(self, upright: Sequence[_Rule], level: Sequence[_Rule]) -> None:
-        left = min(rule.begin for rule in level)
-        right = max(rule.end for rule in level)
-        low, high = min(rule.begin for rule in upright), max(rule.end for rule in upright)
-        self.x = _places(upright, left, right, [low, high], high - low)
-        self.y = _places(level, low, high, self.x, right - left)[::-1]
-        self.cells = list[list[Cell]]()
-        if len(self.x) * len(self.y) > _MOST_CELLS:
-            return
-        for row, (top, foot) in enumerate(pairwise(self.y)):
-            self.cells.append([])
-            for column, (begin, end) in enumerate(pairwise(self.x)):
-                cell = row, column
-                if column and not _parts(upright, begin, (top + foot) / 2):
-                    cell = self.cells[row][-1]
-                elif row and not _parts(level, top, (begin + end) / 2):
-                    cell = self.cells[row - 1][column]
-                self.cells[row].append(cell)
+    x: list[float]
+    y: list[float]
+    cells: list[list[Cell]]
 
-    def cell_at(self, x: float, y: float) -> Cell | None:
+    def cell_at(self, x: float, height: float) -> Cell | None:
         """The cell at a point, if the grid has one there."""
-        row, column = sum(edge > y for edge in self.y) - 1, sum(edge < x for edge in self.x) - 1
+        row, column = bisect(self.y, -height) - 1, bisect(self.x, x) - 1
         is_within = 0 <= row < len(self.cells) and 0 <= column < len(self.x) - 1
         return self.cells[row][column] if is_within else None
 
 
-def strokes_of(page: Any) -> list[Stroke]:
-    """The straight lines and the sides of the rectangles that a page (pypdfium2's) draws."""
-    import pypdfium2.raw as pdfium
-
-    found, left = list[Stroke](), _MOST_DRAWN
-    ends = [ctypes.c_float() for _ in range(4)]
-    for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MOST_DRAWN)):
-        drawn = pdfium.FPDFPage_GetObject(page.raw, number)
-        if pdfium.FPDFPageObj_GetType(drawn) == pdfium.FPDF_PAGEOBJ_PATH:
-            pdfium.FPDFPageObj_GetBounds(drawn, *ends)
-            x0, y0, x1, y1 = (end.value for end in ends)
-            if min(x1 - x0, y1 - y0) > NEAR:
-                left -= pdfium.FPDFPath_CountSegments(drawn)
-                found += _sides(drawn) if left > 0 else ()
-            elif x1 - x0 < y1 - y0:
-                found.append(((x0 + x1) / 2, y0, (x0 + x1) / 2, y1))
-            else:
-                found.append((x0, (y0 + y1) / 2, x1, (y0 + y1) / 2))
-    return found
-
-
-def _sides(path: Any) -> Iterator[Stroke]:
-    """The straight lines of a path."""
-    import pypdfium2.raw as pdfium
-
-    matrix, x, y = pdfium.FS_MATRIX(), ctypes.c_float(), ctypes.c_float()
-    pdfium.FPDFPageObj_GetMatrix(path, matrix)
-    begin = last = 0.0, 0.0
-    for number in range(pdfium.FPDFPath_CountSegments(path)):
-        segment = pdfium.FPDFPath_GetPathSegment(path, number)
-        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-        point = (
-            matrix.a * x.value + matrix.c * y.value + matrix.e,
-            matrix.b * x.value + matrix.d * y.value + matrix.f,
-        )
-        kind = pdfium.FPDFPathSegment_GetType(segment)
-        if kind == pdfium.FPDF_SEGMENT_LINETO:
-            yield *last, *point
-        elif kind == pdfium.FPDF_SEGMENT_MOVETO:
-            begin = point
-        if pdfium.FPDFPathSegment_GetClose(segment):
-            yield *point, *begin
-        last = point
-
-
-def grids_of(strokes: Iterable[Stroke], turn: int) -> Iterator[Grid]:
-    """The grids of two columns or more that lines make, for text that is turned so."""
-    along, up = TURNS[turn]
+def grids_of(page: Any) -> Iterator[Grid]:
+    """The grids of two columns or more that a page (pypdfium2's) draws."""
     upright, level = list[_Rule](), list[_Rule]()
-    for stroke in strokes:
-        x = sorted(along * stroke[end] + up * stroke[end + 1] for end in (0, 2))
-        y = sorted(along * stroke[end + 1] - up * stroke[end] for end in (0, 2))
-        if x[1] - x[0] <= _STRAIGHT:
-            upright.append(_Rule(x[0], *y))
-        elif y[1] - y[0] <= _STRAIGHT:
-            level.append(_Rule(y[0], *x))
+    for (x0, y0), (x1, y1) in _strokes(page):
+        if abs(x1 - x0) <= _STRAIGHT < abs(y1 - y0):
+            upright.append(_Rule(x0, *sorted((-y0, -y1))))
+        elif abs(y1 - y0) <= _STRAIGHT < abs(x1 - x0):
+            level.append(_Rule(-y0, *sorted((x0, x1))))
     upright, level = _joined(upright), _joined(level)
-    if len(upright) * len(level) > _MOST_PAIRS:
-        return
-    while upright:
+    while upright and len(upright) * len(level) <= _MOST_PAIRS:
         own, crossing, new = list[_Rule](), list[_Rule](), [upright.pop()]
         while new:
             own += new
-            met = [rule for rule in level if any(map(rule.meets, new))]
+            met = {rule for rule in level if any(map(rule.meets, new))}
             level = [rule for rule in level if rule not in met]
             crossing += met
             new = [rule for rule in upright if any(map(rule.meets, met))]
             upright = [rule for rule in upright if rule not in new]
-        if len(crossing) > 1:
-            grid = Grid(own, crossing)
-            if len(grid.x) > 2 and grid.cells:
-                yield grid
+        if len(own) > 1 and len(crossing) > 1:
+            x = _edges(own, crossing, ())
+            y = _edges(crossing, own, x)
+            if len(x) > 2 and len(x) * len(y) <= _MOST_CELLS:
+                yield Grid(x, y, _cells(x, y, own, crossing))
+
+
+def _strokes(page: Any) -> Iterator[Sequence[tuple[float, float]]]:
+    """Both ends of each straight line, also of those around rectangles."""
+    import pypdfium2.raw as pdfium
+
+    matrix, x, y = pdfium.FS_MATRIX(), ctypes.c_float(), ctypes.c_float()
+    left, begin, last = _MOST_DRAWN, (0.0, 0.0), (0.0, 0.0)
+    for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MOST_DRAWN)):
+        drawn = pdfium.FPDFPage_GetObject(page.raw, number)
+        segments = pdfium.FPDFPath_CountSegments(drawn)  # -1 of what is no path
+        left -= max(segments, 0)
+        pdfium.FPDFPageObj_GetMatrix(drawn, matrix)
+        for place in range(segments if left > 0 else 0):
+            segment = pdfium.FPDFPath_GetPathSegment(drawn, place)
+            pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+            kind = pdfium.FPDFPathSegment_GetType(segment)
+            along = matrix.a * x.value + matrix.c * y.value + matrix.e
+            before, last = last, (along, matrix.b * x.value + matrix.d * y.value + matrix.f)
+            if kind == pdfium.FPDF_SEGMENT_MOVETO:
+                begin = last
+            elif kind == pdfium.FPDF_SEGMENT_LINETO:
+                yield before, last
+            if pdfium.FPDFPathSegment_GetClose(segment):
+                yield last, begin
 
 
 def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
     """The lines, those that lie on each other or go on each other as one."""
-    places = list[list[_Rule]]()
+    places, found = list[_Rule](), list[_Rule]()
     for rule in sorted(rules):
-        if places and rule.at - places[-1][0].at <= NEAR:
-            places[-1].append(rule)
+        is_near = places and rule.at - places[-1].at <= NEAR
+        places.append(rule._replace(at=places[-1].at) if is_near else rule)
+    for rule in sorted(places):
+        if found and found[-1].at == rule.at and rule.begin <= found[-1].end + NEAR:
+            found[-1] = found[-1]._replace(end=max(rule.end, found[-1].end))
         else:
-            places.append([rule])
-    found = list[_Rule]()
-    for place in places:
-        held = None
-        for _, begin, end in sorted(place, key=lambda rule: rule.begin):
-            if held is not None and begin <= held.end + NEAR:
-                held = held._replace(end=max(held.end, end))
-                found[-1] = held
-            else:
-                held = _Rule(place[0].at, begin, end)
-                found.append(held)
+            found.append(rule)
     return found
 
 
-def _places(
-    rules: Sequence[_Rule], first: float, last: float, edges: Sequence[float], length: float
-) -> list[float]:
-    """Where lines stand that are long, or go from edge to edge, and the ends of those that cross them."""
-    long = Counter[float]()
-    for rule in rules:
-        ends = all(any(abs(end - edge) <= NEAR for edge in edges) for end in rule[1:])
-        long[rule.at] += length if ends else rule.end - rule.begin
-    inner = {at for at in long if long[at] >= _LONG * length and first + NEAR < at < last - NEAR}
-    return [first, *sorted(inner), last]
+def _edges(rules: Sequence[_Rule], crossing: Sequence[_Rule], others: Sequence[float]) -> list[float]:
+    """Where lines stand that are long or go from edge to edge, and the ends of those that cross them."""
+    first, last = min(rule.begin for rule in crossing), max(rule.end for rule in crossing)
+    length = max(rule.end for rule in rules) - min(rule.begin for rule in rules)
+    long: dict[float, float] = Counter()
+    for at, *ends in rules:
+        is_whole = all(any(abs(end - edge) <= NEAR for edge in others) for end in ends)
+        long[at] += 1.0 if is_whole else (ends[1] - ends[0]) / length
+    return [first, *sorted(at for at in long if long[at] >= _LONG and first + NEAR < at < last - NEAR), last]
 
 
-def _parts(rules: Iterable[_Rule], at: float, place: float) -> bool:
-    return any(rule.at == at and rule.covers(place) for rule in rules)
+def _cells(
+    x: Sequence[float], y: Sequence[float], own: Sequence[_Rule], crossing: Sequence[_Rule]
+) -> list[list[Cell]]:
+    """The cell at each place: where no line parts two places, the one on the left or above."""
+    cells = list[list[Cell]]()
+    for row, (top, foot) in enumerate(pairwise(y)):
+        cells.append([])
+        for column, (begin, end) in enumerate(pairwise(x)):
+            cell = row, column
+            if column and not any(rule.at == begin and rule.covers((top + foot) / 2) for rule in own):
+                cell = cells[row][-1]
+            elif row and not any(rule.at == top and rule.covers((begin + end) / 2) for rule in crossing):
+                cell = cells[row - 1][column]
+            cells[row].append(cell)
+    return cells

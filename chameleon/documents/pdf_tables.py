@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise, takewhile
 from statistics import median
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from chameleon.documents.parts import Part
 from chameleon.documents.pdf_lines import CAPTION, LEADING, SOFT, Line, Word
-from chameleon.documents.pdf_rules import NEAR, Cell, Grid, Stroke, grids_of
+from chameleon.documents.pdf_rules import NEAR, Cell, Grid
 from chameleon.table import Table
 
 _WHITE = 0.45  # of the letters' size: white so wide, from the first row to the last, parts columns
@@ -47,16 +47,15 @@ class _Row(NamedTuple):
 def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
     """The lines of a column as they were written; those of a table as one, where it begins."""
     of, told = dict[Line, Line](), set[Line]()
-    for is_ruled, found in groupby(flow, key=lambda line: line.table is not None):
-        rows = [] if is_ruled else _rows(list(found))
-        begin = 0
-        while begin < len(rows):
-            end = _end(rows, begin)
-            table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
-            if table is not None:
-                whole = replace(rows[begin].line, table=table)
-                of |= {line: whole for row in rows[begin:end] for line in row.lines}
-            begin = max(end, begin + 1)
+    rows = _rows(flow)
+    begin = 0
+    while begin < len(rows):
+        end = _end(rows, begin)
+        table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
+        if table is not None:
+            whole = replace(rows[begin].line, table=table)
+            of |= {line: whole for row in rows[begin:end] for line in row.lines}
+        begin = max(end, begin + 1)
     for line in flow:
         whole = of.get(line, line)
         if whole not in told:
@@ -64,49 +63,70 @@ def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
         told.add(whole)
 
 
-def with_ruled_tables(lines: Sequence[Line], strokes: Sequence[Stroke], above: Sequence[float]) -> list[Line]:
-    """The lines of a page, those of a table that drawn lines part as one, where it begins.
+def with_ruled_tables(lines: list[Line], grids: Iterable[Grid], above: Sequence[float]) -> list[Line]:
+    """The lines of a page, those of each grid as one.
 
     `above`: the edges of the last table of the page before, which may go on with a row.
     """
-    for turn in {line.turn for line in lines} if strokes else ():
-        for grid in grids_of(strokes, turn):
-            within, outside, first = list[Line](), list[Line](), 0
-            for line in lines:
-                inner, outer = list[Word](), list[Word]()
-                for word in line.words if line.turn == turn else ():
-                    is_in = grid.cell_at((word.x0 + word.x1) / 2, line.middle) is not None
-                    spills = inner and word.x0 - inner[-1].x1 <= _SPACE * line.size
-                    (inner if is_in or spills else outer).append(word)
-                first = first if within else len(outside)
-                within += [replace(line, words=inner)] if inner else []
-                outside += [replace(line, words=outer) if inner else line] if outer or not inner else []
-            table = _ruled(within, grid, 1 if are_same(above, grid.x) else 2) if within else None
-            if table is not None:
-                whole = replace(max(within, key=lambda line: line.base), table=table, edges=tuple(grid.x))
-                lines = [*outside[:first], whole, *outside[first:]]
-    return list(lines)
+    for grid in grids:
+        held, left, whole = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
+        begins = Counter(round(word.x0) for line in lines for word in line.words)
+        for line in lines:
+            for cell, piece in _pieces(line, grid, begins):
+                if cell is None:
+                    left.append(piece)
+                else:
+                    left += [] if held else [whole]
+                    held.setdefault(cell, []).append(piece)
+        every = [line for found in held.values() for line in found]
+        table = _ruled(held, grid, 1 if are_same(above, grid.x) else 2) if held else None
+        if table is not None:
+            whole.base, whole.size = max((line.base, line.size) for line in every)
+            whole.words = [word for line in every for word in line.words]
+            whole.table, whole.edges = table, grid.x
+            lines = left
+    return lines
 
 
-def with_whole_tables(parts: Iterable[tuple[Part, tuple[float, ...]]]) -> Iterator[Part]:
+def _pieces(line: Line, grid: Grid, begins: Mapping[int, int]) -> Iterator[tuple[Cell | None, Line]]:
+    """A line by the cells in which its words stand; a text that spills over a drawn line is of one cell.
+
+    `begins`: how many words begin at a place, as those of a column do.
+    """
+    if line.turn or line.table:
+        yield None, line
+        return
+    last, piece = None, replace(line, words=[])
+    for word in line.words:
+        cell = grid.cell_at((word.x0 + word.x1) / 2, line.middle)
+        if piece.words and cell != last:
+            is_below = begins[round(word.x0)] > 1 and any(piece.x1 <= edge <= word.x0 for edge in grid.x)
+            if last is None or is_below or word.x0 - piece.x1 > _SPACE * line.size:
+                yield last, piece
+                piece = replace(line, words=[])
+        last = last if piece.words else cell
+        piece.words.append(word)
+    yield last, piece
+
+
+def with_whole_tables(parts: Iterable[tuple[Part, Sequence[float]]]) -> Iterator[Part]:
     """The parts; a table that goes on from the page before, with nothing but the number of a page between,
-    is marked as one and has the header of that one."""
-    above, above_edges, held = Part(""), tuple[float, ...](), list[Part]()
+    is marked as one and has the header of that one. With each part come the edges of a ruled table."""
+    above, above_edges, held = Part(""), list[float](), list[Part]()
     for part, edges in parts:
         if isinstance(part.content, str) and above.content and _RUNNING.fullmatch(part.content):
             held.append(part)
             continue
         table = _continued(above, part, are_same(above_edges, edges))
-        yield from held if table is None else ()
-        held = []
         if table is not None:
-            told = part._replace(content=table, goes_on=True)
+            held = [part._replace(content=table, goes_on=True)]
         elif isinstance(part.content, Table) and not part.content.rows:
-            told = part._replace(content=" ".join(part.content.header))
+            held.append(part._replace(content=" ".join(part.content.header)))
         else:
-            told = part
-        above, above_edges = told if isinstance(told.content, Table) else Part(""), edges
-        yield told
+            held.append(part)
+        yield from held
+        above, above_edges = held[-1] if isinstance(held[-1].content, Table) else Part(""), edges
+        held = []
     yield from held
 
 
@@ -117,15 +137,10 @@ def _continued(above: Part, part: Part, are_ruled_the_same: bool) -> Table | Non
         return None
     if len(table.header) != len(first.header) or table.header == first.header:
         return table if table.header == first.header else None
-    figures = [
-        place
-        for place, column in enumerate(zip(*first.rows, strict=True))
-        if 2 * sum(map(bool, map(_DIGIT.search, column))) > len(column)
-    ]
-    is_header = figures and not any(_DIGIT.search(table.header[place]) for place in figures)
-    if is_header or not (are_ruled_the_same or any(map(_DIGIT.search, table.header[1:]))):
-        return None
-    return Table(first.header, [table.header, *table.rows])
+    both = zip(first.rows[-1], table.header, strict=True)
+    figures = [_DIGIT.search(new) is not None for old, new in both if _DIGIT.search(old)]
+    is_row = any(figures) if figures else are_ruled_the_same
+    return Table(first.header, [table.header, *table.rows]) if is_row else None
 
 
 def are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
@@ -134,60 +149,37 @@ def are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
     return 0 < len(edges) == len(others) and all(abs(edge - other) <= NEAR for edge, other in pairs)
 
 
-def _ruled(lines: Sequence[Line], grid: Grid, least: int) -> Table | None:
-    """The table of a grid; None where it has fewer rows, or where too few of its cells hold text."""
-    held = dict[Cell, list[Line]]()
-    begins = Counter(round(word.x0) for line in lines for word in line.words)
-    for line in lines:
-        cell, last = (0, 0), float(-_WIDEST)
-        for word in line.words:
-            own = grid.cell_at((word.x0 + word.x1) / 2, line.middle) or cell
-            is_below = begins[round(word.x0)] > 1 and any(last <= edge <= word.x0 for edge in grid.x)
-            if word.x0 - last > _SPACE * line.size or (own != cell and is_below):
-                cell = own
-                held.setdefault(cell, []).append(replace(line, words=[]))
-            held[cell][-1].words.append(word)
-            last = word.x1
-    bands = [
-        _rows([line for cell in held if cell[0] == row for line in held[cell]])
-        for row in range(len(grid.cells))
+def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid, least: int) -> Table | None:
+    """The table of a grid; None where it has fewer rows, or too few of its cells hold text, as in a chart."""
+    levels = {cell: _rows(lines) for cell, lines in held.items()}
+    texts = {cell: _clean(" ".join(row.line.text for row in rows)) for cell, rows in levels.items()}
+    rows = [
+        row for place, row in enumerate(grid.cells) if any(cell in held and cell[0] == place for cell in row)
     ]
-    if _are_loose([band for band in bands if band], inner := grid.x[1:-1]):
-        return _table(_rows(lines), inner)
-    level = {cell: _rows(lines) for cell, lines in held.items()}
-    if 4 * sum(any(len(row.runs) > 1 for row in cell) for cell in level.values()) > len(level):
-        return None
-    texts = {cell: _clean(" ".join(row.line.text for row in level[cell])) for cell in level}
-    rows = [cells for cells, band in zip(grid.cells, bands, strict=True) if band]
+    lowest = [
+        min(len(levels[cell]) for cell in {*row} & held.keys())
+        for row in rows
+        if len({*row} & held.keys()) > 1
+    ]
+    if 2 * sum(low >= _LEAST_ROWS for low in lowest) > len(rows) - 1:  # lines part the columns alone
+        return _table(_rows([line for lines in held.values() for line in lines]), grid.x[1:-1])
     title = list[str]()
     while rows and len({*rows[0]}) == 1:
-        title.append(texts.get(rows.pop(0)[0], ""))
+        title.append(texts[rows.pop(0)[0]])
     kept = [place for place, column in enumerate(zip(*rows, strict=True)) if any(map(texts.get, column))]
-    every = {row[place] for row in rows for place in kept}
-    if len(rows) < least or len(kept) < 2 or 2 * len(every) < len(rows) * len(kept):
-        return None
-    if sum(cell in texts for cell in every) < _FILLED * len(every):
+    cells = [[row[place] for place in kept] for row in rows]
+    every = {cell for row in cells for cell in row}
+    is_table = len(rows) >= least and len(kept) > 1 and 2 * len(every) >= len(rows) * len(kept)
+    torn = sum(any(len(row.runs) > 1 for row in found) for found in levels.values())
+    if not is_table or 4 * torn > len(held) or len(every & held.keys()) < _FILLED * len(every):
         return None
     told = [
-        [texts.get(row[place], "") if place == kept[0] or len({*row}) > 1 else "" for place in kept]
-        for row in rows
+        [texts.get(cell, "") if len({*row}) > 1 or not place else "" for place, cell in enumerate(row)]
+        for row in cells
     ]
-    if 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in told) >= len(told):
-        return None
-    spanning = takewhile(lambda row: len({row[place] for place in kept}) < len(kept), rows[:-2])
-    table = _headed(told, 1 + len(list(spanning)))
+    spanning = takewhile(lambda row: len({*row}) < len(row), cells[:-2])
+    table = None if _is_no_data(told) else _headed(told, 1 + len(list(spanning)))
     return table and table.with_caption(": ".join(title))
-
-
-def _are_loose(bands: Sequence[Sequence[_Row]], edges: Sequence[float]) -> bool:
-    """Whether lines part the columns alone: between two of them stand rows of figures below each other."""
-    loose = 0
-    for band in bands:
-        grid = [_cells(row, edges) for row in band]
-        rows = [cells for cells in grid if sum(map(bool, cells)) > 1]
-        rows = [cells for cells in rows if len(bands) < _LEAST_ROWS or any(map(_DIGIT.search, cells[1:]))]
-        loose += len(rows) >= _LEAST_ROWS and 3 * len(rows) >= 2 * len(grid)
-    return 2 * loose > max(len(bands) - 1, 0)
 
 
 def _rows(flow: Sequence[Line]) -> list[_Row]:
@@ -208,12 +200,12 @@ def _rows(flow: Sequence[Line]) -> list[_Row]:
 
 def _end(rows: Sequence[_Row], begin: int) -> int:
     """Where the table ends that begins at a row, if one does: at a line of text across its columns, say."""
-    if len(rows[begin].runs) < 2:
+    if len(rows[begin].runs) < 2 or rows[begin].line.table:
         return begin
     last, second = begin, rows[begin].runs[1][0].x0
     for place in range(begin + 1, len(rows)):
         row, down = rows[place], rows[place - 1].line.base - rows[place].line.base
-        if down > _FAR * row.line.size or CAPTION.match(row.line.text):
+        if row.line.table or down > _FAR * row.line.size or CAPTION.match(row.line.text):
             break
         if len(row.runs) > 1:
             last, second = place, min(second, row.runs[1][0].x0)
@@ -236,12 +228,16 @@ def _table(rows: Sequence[_Row], edges: Sequence[float] = ()) -> Table | None:
     firsts = [cells[0] for cells in grid if cells[0]]
     if len(edges) == 1 and 2 * sum(map(bool, map(_MARK.fullmatch, firsts))) > len(firsts):
         return None
-    if 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in grid) >= len(grid):
+    if _is_no_data(grid):
         return None
     words = [[len(cell.split()) for cell in column if cell] for column in zip(*grid, strict=True)]
     if min(median(column) for column in words if column) > _FEW_WORDS:
         return None
     return _headed(_unwrapped(grid))
+
+
+def _is_no_data(grid: Sequence[Sequence[str]]) -> bool:
+    return 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in grid) >= len(grid)
 
 
 def _edges(rows: Sequence[_Row]) -> list[float]:
