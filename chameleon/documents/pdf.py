@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from chameleon.documents.pdf_lines import (
     without_heads,
 )
 from chameleon.documents.pdf_rules import grids_of
-from chameleon.documents.pdf_tables import with_ruled_tables, with_tables, with_whole_tables
+from chameleon.documents.pdf_tables import join_tables, with_ruled_tables, with_tables
 from chameleon.documents.scans import SIDE, read_pages
 from chameleon.errors import InputError, MissingPackage
 from chameleon.sandbox.bounded import going_on
@@ -62,8 +62,8 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
                 pages.append([])
                 continue
             lines = lines_of(page.get_textpage(), f"{name}, page {number + 1}")
-            tables = [line for line in pages[-1] if line.table] if pages else []
-            pages.append(with_ruled_tables(lines, grids_of(page), tables[-1].edges if tables else ()))
+            above = next((line.edges for line in reversed(pages[-1]) if line.table), ()) if pages else ()
+            pages.append(with_ruled_tables(lines, grids_of(page), above))
             if not pages[-1] and any(page.get_objects(max_depth=1)):
                 pictures.append(number)
             page.close()
@@ -73,23 +73,17 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
             raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
         pages = without_heads(pages)
         mark_headings(pdf, pages)
-    yield from with_whole_tables(_parts(pages, scans))
-
-
-def _parts(
-    pages: Sequence[Sequence[Line]], scans: Mapping[int, str]
-) -> Iterator[tuple[Part, Sequence[float]]]:
-    """The parts of all pages, with the edges of the columns of ruled tables."""
     paragraphs = _Paragraphs([line for page in pages for line in page])
+    pages = [[line for flow in flows(lines) for line in with_tables(flow)] for lines in pages]
+    join_tables(pages)
     for number, lines in enumerate(pages):
         if text := scans.get(number):
-            yield Part(text, page=number + 1), ()
+            yield Part(text, page=number + 1)
         for flow in flows(lines):
             for heading, found in groupby(flow, key=lambda line: line.heading):
-                if heading:
-                    yield Part(text_of(list(found)), level=heading[0], page=number + 1), ()
-                else:
-                    yield from paragraphs.parts(list(found), number + 1)
+                below = list(found)
+                headed = heading and Part(text_of(below), level=heading[0], page=number + 1)
+                yield from [headed] if headed else paragraphs.parts(below, number + 1)
 
 
 def _opened(data: bytes, name: str) -> Any:
@@ -142,15 +136,15 @@ class _Paragraphs:
         self._usual = widths[int(_MOST * len(widths))] if widths else 0.0
         self._known = {word.text.strip(".,;:()").lower() for line in lines for word in line.words[1:-1]}
 
-    def parts(self, lines: Sequence[Line], page: int) -> Iterator[tuple[Part, Sequence[float]]]:
+    def parts(self, lines: Sequence[Line], page: int) -> Iterator[Part]:
         """The paragraphs and tables of a column, below one heading."""
         held = list[Line]()
-        for line in [*with_tables(lines), None]:
-            if held and not (line and line.table is None and _goes_on(held[-1], line)):
-                yield Part(self._joined(held), page=page), ()
+        for line in [*lines, None]:
+            if held and not (line and _goes_on(held[-1], line)):
+                yield Part(self._joined(held), page=page)
                 held = []
             if line and line.table:
-                yield Part(line.table, page=page), line.edges
+                yield Part(line.table, page=page, goes_on=line.continues)
             elif line:
                 held.append(line)
 
@@ -184,7 +178,7 @@ class _Paragraphs:
 def _goes_on(line: Line, below: Line) -> bool:
     """Whether a line is of the paragraph of the one before it."""
     if line.is_level_with(below):
-        return True
+        return not below.table
     if _BEGINS.match(below.text) or CAPTION.match(below.text):
         return False
     return max(line.size, below.size) < LARGER * min(line.size, below.size) and line.goes_on(below)

@@ -64,6 +64,8 @@ class Line:
 
     `turn`: how often a quarter of a turn to the left. A word that goes on in the next line ends in `SOFT`.
     `heading`: the level of the heading that it is of, and which heading of the document that is.
+    `table`: what it stands for, with the `edges` of its columns if lines part them, and whether it `continues`
+    that of the page before.
     """
 
     base: float
@@ -73,8 +75,8 @@ class Line:
     words: list[Word] = field(default_factory=list)
     heading: tuple[int, int] | None = None
     table: Table | None = None
-    """The table that it stands for, and where the columns of a ruled one begin and end."""
     edges: Sequence[float] = ()
+    continues: bool = False
 
     @property
     def text(self) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -32,17 +31,14 @@ class _Rule(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Where columns begin and end, and rows, from the top down (heights are below 0); the cell at each place."""
+    """Where columns and rows begin and end, from the top down (heights are negative), and the cells there."""
 
-    x: list[float]
-    y: list[float]
-    cells: list[list[Cell]]
+    x: Sequence[float]
+    y: Sequence[float]
+    cells: Mapping[Cell, Cell]
 
     def cell_at(self, x: float, height: float) -> Cell | None:
-        """The cell at a point, if the grid has one there."""
-        row, column = bisect(self.y, -height) - 1, bisect(self.x, x) - 1
-        is_within = 0 <= row < len(self.cells) and 0 <= column < len(self.x) - 1
-        return self.cells[row][column] if is_within else None
+        return self.cells.get((bisect(self.y, -height) - 1, bisect(self.x, x) - 1))
 
 
 def grids_of(page: Any) -> Iterator[Grid]:
@@ -112,26 +108,25 @@ def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
 def _edges(rules: Sequence[_Rule], crossing: Sequence[_Rule], others: Sequence[float]) -> list[float]:
     """Where lines stand that are long or go from edge to edge, and the ends of those that cross them."""
     first, last = min(rule.begin for rule in crossing), max(rule.end for rule in crossing)
-    length = max(rule.end for rule in rules) - min(rule.begin for rule in rules)
-    long: dict[float, float] = Counter()
+    least = _LONG * (max(rule.end for rule in rules) - min(rule.begin for rule in rules))
+    long = dict[float, float]()
     for at, *ends in rules:
         is_whole = all(any(abs(end - edge) <= NEAR for edge in others) for end in ends)
-        long[at] += 1.0 if is_whole else (ends[1] - ends[0]) / length
-    return [first, *sorted(at for at in long if long[at] >= _LONG and first + NEAR < at < last - NEAR), last]
+        long[at] = long.get(at, 0.0) + (least if is_whole else ends[1] - ends[0])
+    return [first, *sorted(at for at in long if long[at] >= least and first + NEAR < at < last - NEAR), last]
 
 
 def _cells(
-    x: Sequence[float], y: Sequence[float], own: Sequence[_Rule], crossing: Sequence[_Rule]
-) -> list[list[Cell]]:
+    x: Sequence[float], y: Sequence[float], upright: Sequence[_Rule], level: Sequence[_Rule]
+) -> dict[Cell, Cell]:
     """The cell at each place: where no line parts two places, the one on the left or above."""
-    cells = list[list[Cell]]()
+    cells = dict[Cell, Cell]()
     for row, (top, foot) in enumerate(pairwise(y)):
-        cells.append([])
         for column, (begin, end) in enumerate(pairwise(x)):
             cell = row, column
-            if column and not any(rule.at == begin and rule.covers((top + foot) / 2) for rule in own):
-                cell = cells[row][-1]
-            elif row and not any(rule.at == top and rule.covers((begin + end) / 2) for rule in crossing):
-                cell = cells[row - 1][column]
-            cells[row].append(cell)
+            if column and not any(rule.at == begin and rule.covers((top + foot) / 2) for rule in upright):
+                cell = cells[row, column - 1]
+            elif row and not any(rule.at == top and rule.covers((begin + end) / 2) for rule in level):
+                cell = cells[row - 1, column]
+            cells[row, column] = cell
     return cells

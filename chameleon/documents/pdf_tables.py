@@ -10,7 +10,6 @@ from itertools import groupby, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
-from chameleon.documents.parts import Part
 from chameleon.documents.pdf_lines import CAPTION, LEADING, SOFT, Line, Word
 from chameleon.documents.pdf_rules import NEAR, Cell, Grid
 from chameleon.table import Table
@@ -46,139 +45,115 @@ class _Row(NamedTuple):
 
 def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
     """The lines of a column as they were written; those of a table as one, where it begins."""
-    of, told = dict[Line, Line](), set[Line]()
-    rows = _rows(flow)
-    begin = 0
-    while begin < len(rows):
-        end = _end(rows, begin)
-        table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
-        if table is not None:
-            whole = replace(rows[begin].line, table=table)
-            of |= {line: whole for row in rows[begin:end] for line in row.lines}
-        begin = max(end, begin + 1)
-    for line in flow:
-        whole = of.get(line, line)
-        if whole not in told:
-            yield whole
-        told.add(whole)
+    for heading, found in groupby(flow, key=lambda line: line.heading):
+        of, lines, begin = dict[Line, Line](), list(found), 0
+        rows = _rows(lines) if heading is None else []
+        while begin < len(rows):
+            end = _end(rows, begin)
+            table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
+            if table is not None:
+                whole = replace(rows[begin].line, table=table)
+                of |= {line: whole for row in rows[begin:end] for line in row.lines}
+            begin = max(end, begin + 1)
+        yield from dict.fromkeys(of.get(line, line) for line in lines)
 
 
 def with_ruled_tables(lines: list[Line], grids: Iterable[Grid], above: Sequence[float]) -> list[Line]:
-    """The lines of a page, those of each grid as one.
-
-    `above`: the edges of the last table of the page before, which may go on with a row.
-    """
+    """The lines of a page, those of each grid as one; one row is a table only below the edges `above`."""
     for grid in grids:
         held, left, whole = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
-        begins = Counter(round(word.x0) for line in lines for word in line.words)
         for line in lines:
-            for cell, piece in _pieces(line, grid, begins):
+            for cell, piece in _pieces(line, grid):
                 if cell is None:
                     left.append(piece)
                 else:
                     left += [] if held else [whole]
                     held.setdefault(cell, []).append(piece)
-        every = [line for found in held.values() for line in found]
-        table = _ruled(held, grid, 1 if are_same(above, grid.x) else 2) if held else None
-        if table is not None:
+        table = _ruled(held, grid) if held else None
+        if table is not None and (table.rows or _are_same(above, grid.x)):
+            every = [line for found in held.values() for line in found]
             whole.base, whole.size = max((line.base, line.size) for line in every)
             whole.words = [word for line in every for word in line.words]
-            whole.table, whole.edges = table, grid.x
-            lines = left
+            whole.table, whole.edges, lines = table, grid.x, left
     return lines
 
 
-def _pieces(line: Line, grid: Grid, begins: Mapping[int, int]) -> Iterator[tuple[Cell | None, Line]]:
-    """A line by the cells in which its words stand; a text that spills over a drawn line is of one cell.
-
-    `begins`: how many words begin at a place, as those of a column do.
-    """
-    if line.turn or line.table:
-        yield None, line
-        return
+def _pieces(line: Line, grid: Grid) -> Iterator[tuple[Cell | None, Line]]:
+    """A line by the cells in which its words stand; a text that spills over a drawn line is of one cell."""
     last, piece = None, replace(line, words=[])
     for word in line.words:
-        cell = grid.cell_at((word.x0 + word.x1) / 2, line.middle)
-        if piece.words and cell != last:
-            is_below = begins[round(word.x0)] > 1 and any(piece.x1 <= edge <= word.x0 for edge in grid.x)
-            if last is None or is_below or word.x0 - piece.x1 > _SPACE * line.size:
-                yield last, piece
-                piece = replace(line, words=[])
+        is_set = line.turn or line.table
+        cell = None if is_set else grid.cell_at((word.x0 + word.x1) / 2, line.middle)
+        spills = last is not None and word.x0 - piece.x1 <= _SPACE * line.size
+        if piece.words and cell != last and not spills:
+            yield last, piece
+            piece = replace(line, words=[])
         last = last if piece.words else cell
         piece.words.append(word)
     yield last, piece
 
 
-def with_whole_tables(parts: Iterable[tuple[Part, Sequence[float]]]) -> Iterator[Part]:
-    """The parts; a table that goes on from the page before, with nothing but the number of a page between,
-    is marked as one and has the header of that one. With each part come the edges of a ruled table."""
-    above, above_edges, held = Part(""), list[float](), list[Part]()
-    for part, edges in parts:
-        if isinstance(part.content, str) and above.content and _RUNNING.fullmatch(part.content):
-            held.append(part)
-            continue
-        table = _continued(above, part, are_same(above_edges, edges))
-        if table is not None:
-            held = [part._replace(content=table, goes_on=True)]
-        elif isinstance(part.content, Table) and not part.content.rows:
-            held.append(part._replace(content=" ".join(part.content.header)))
-        else:
-            held.append(part)
-        yield from held
-        above, above_edges = held[-1] if isinstance(held[-1].content, Table) else Part(""), edges
-        held = []
-    yield from held
+def join_tables(pages: Iterable[list[Line]]) -> None:
+    """Mark the tables that go on from the page before, with nothing but numbers of pages between, and give them
+    the header of that one."""
+    above = list[Line]()
+    for lines in pages:
+        first, last = (
+            next((line for line in page if line.table or not _RUNNING.fullmatch(line.text)), None)
+            for page in (lines, above[::-1])
+        )
+        if first and first.table and last and last.table and (table := _continued(last, first)):
+            first.table, first.continues = table, True
+            del lines[: lines.index(first)], above[above.index(last) + 1 :]
+        for line in lines:
+            line.table = line.table if line.table and line.table.rows else None
+        above = lines
 
 
-def _continued(above: Part, part: Part, are_ruled_the_same: bool) -> Table | None:
-    """The table that goes on with the one on the page before; None where another one begins."""
-    first, table = above.content, part.content
-    if isinstance(first, str) or isinstance(table, str) or part.page != (above.page or 0) + 1:
-        return None
-    if len(table.header) != len(first.header) or table.header == first.header:
-        return table if table.header == first.header else None
+def _continued(above: Line, line: Line) -> Table | None:
+    """A table with the header of the one above it; None where another one begins."""
+    first, table = above.table, line.table
+    if not first or not table or len(table.header) != len(first.header) or table.header == first.header:
+        return table if first and table and table.header == first.header else None
     both = zip(first.rows[-1], table.header, strict=True)
     figures = [_DIGIT.search(new) is not None for old, new in both if _DIGIT.search(old)]
-    is_row = any(figures) if figures else are_ruled_the_same
+    is_row = any(figures) if figures else _are_same(above.edges, line.edges)
     return Table(first.header, [table.header, *table.rows]) if is_row else None
 
 
-def are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
-    """Whether the columns of two tables have the same edges."""
+def _are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
     pairs = zip(edges, others, strict=False)
     return 0 < len(edges) == len(others) and all(abs(edge - other) <= NEAR for edge, other in pairs)
 
 
-def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid, least: int) -> Table | None:
-    """The table of a grid; None where it has fewer rows, or too few of its cells hold text, as in a chart."""
+def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid) -> Table | None:
+    """The table of a grid; None where few of its cells hold text, or several texts, as in a chart."""
     levels = {cell: _rows(lines) for cell, lines in held.items()}
-    texts = {cell: _clean(" ".join(row.line.text for row in rows)) for cell, rows in levels.items()}
+    every = [[grid.cells[row, n] for n in range(len(grid.x) - 1)] for row in range(len(grid.y) - 1)]
     rows = [
-        row for place, row in enumerate(grid.cells) if any(cell in held and cell[0] == place for cell in row)
+        cells for row, cells in enumerate(every) if any(cell in held and cell[0] == row for cell in cells)
     ]
-    lowest = [
-        min(len(levels[cell]) for cell in {*row} & held.keys())
-        for row in rows
-        if len({*row} & held.keys()) > 1
-    ]
-    if 2 * sum(low >= _LEAST_ROWS for low in lowest) > len(rows) - 1:  # lines part the columns alone
+    filled = [[len(levels[cell]) for cell in {*cells} & held.keys()] for cells in rows]
+    if 2 * sum(len(row) > 1 and min(row) >= _LEAST_ROWS for row in filled) > len(rows) - 1:
         return _table(_rows([line for lines in held.values() for line in lines]), grid.x[1:-1])
+    texts = {cell: _clean(" ".join(row.line.text for row in found)) for cell, found in levels.items()}
     title = list[str]()
     while rows and len({*rows[0]}) == 1:
         title.append(texts[rows.pop(0)[0]])
-    kept = [place for place, column in enumerate(zip(*rows, strict=True)) if any(map(texts.get, column))]
-    cells = [[row[place] for place in kept] for row in rows]
-    every = {cell for row in cells for cell in row}
-    is_table = len(rows) >= least and len(kept) > 1 and 2 * len(every) >= len(rows) * len(kept)
+    columns = [column for column in zip(*rows, strict=True) if any(map(texts.get, column))]
+    kept = {cell for column in columns for cell in column}
     torn = sum(any(len(row.runs) > 1 for row in found) for found in levels.values())
-    if not is_table or 4 * torn > len(held) or len(every & held.keys()) < _FILLED * len(every):
+    if len(columns) < 2 or 4 * torn > len(held) or 2 * len(kept) < len(rows) * len(columns):
         return None
+    if len(kept & held.keys()) < _FILLED * len(kept):
+        return None
+    rows = [[*cells] for cells in zip(*columns, strict=True)]
     told = [
-        [texts.get(cell, "") if len({*row}) > 1 or not place else "" for place, cell in enumerate(row)]
-        for row in cells
+        [texts.get(cell, "") if len({*row}) > 1 or not n else "" for n, cell in enumerate(row)]
+        for row in rows
     ]
-    spanning = takewhile(lambda row: len({*row}) < len(row), cells[:-2])
-    table = None if _is_no_data(told) else _headed(told, 1 + len(list(spanning)))
+    heads = 1 + len([*takewhile(lambda row: len({*row}) < len(row), rows[:-2])])
+    table = _headed(told, heads)
     return table and table.with_caption(": ".join(title))
 
 
@@ -228,16 +203,12 @@ def _table(rows: Sequence[_Row], edges: Sequence[float] = ()) -> Table | None:
     firsts = [cells[0] for cells in grid if cells[0]]
     if len(edges) == 1 and 2 * sum(map(bool, map(_MARK.fullmatch, firsts))) > len(firsts):
         return None
-    if _is_no_data(grid):
+    if 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in grid) >= len(grid):
         return None
     words = [[len(cell.split()) for cell in column if cell] for column in zip(*grid, strict=True)]
     if min(median(column) for column in words if column) > _FEW_WORDS:
         return None
     return _headed(_unwrapped(grid))
-
-
-def _is_no_data(grid: Sequence[Sequence[str]]) -> bool:
-    return 3 * sum(_NO_DATA.search(" ".join(cells)) is not None for cells in grid) >= len(grid)
 
 
 def _edges(rows: Sequence[_Row]) -> list[float]:
