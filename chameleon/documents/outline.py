@@ -87,7 +87,7 @@ class _Outline:
     def add(self, part: Part) -> None:
         content = part.content
         if isinstance(content, Table):
-            self._table(content, part)
+            self._table(content, part.page)
         elif not content.strip():
             return
         elif part.level:
@@ -159,7 +159,7 @@ class _Outline:
         is_clause = len(number) != 1 and not rest.startswith(("to the ", "of the "))
         return _Found(level, number, name, False) if is_clause else None
 
-    def _table(self, table: Table, part: Part) -> None:
+    def _table(self, table: Table, page: int | None) -> None:
         """Add a table; a short line right above it, such as "Table 3: Dues, in EUR", is its caption.
 
         One that follows a table with the same header, as on the next page, has the caption of that one.
@@ -169,12 +169,12 @@ class _Outline:
         if isinstance(above.content, Table):
             if above.content.header == table.header and not table.caption:
                 table = table.with_caption(above.content.caption)
-        elif not (table.caption or above.is_literal or above.page != part.page):
+        elif not (table.caption or above.is_literal or above.page != page):
             line = above.content.strip()
             if 0 < len(line) <= _LONGEST_CAPTION and "\n" not in line and not line.endswith("."):
                 parts.pop()
                 table = table.with_caption(line)
-        parts.append(part._replace(content=table))
+        parts.append(Part(table, page=page))
 
 
 def shortened(text: str, most: int) -> str:

@@ -26,5 +26,3 @@ class Part(NamedTuple):
     """Counted from 1; None where the format has no pages."""
     is_literal: bool = False
     """Whether a number that it begins with is no clause's: code, an item of a list, a note at the foot."""
-    goes_on: bool = False
-    """Whether a table holds the next rows of the table before it, which a page's end parts."""

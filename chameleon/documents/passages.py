@@ -49,7 +49,7 @@ def passages_of(parts: Iterable[Part], name: str) -> list[Passage]:
 
 def _passages(section: Section) -> Iterator[Passage]:
     """A section's paragraphs, several short ones of a page together, and each table by itself."""
-    title, held, page, size, above = SEPARATOR.join(section.headings), list[str](), section.page, 0, 0
+    title, held, page, size = SEPARATOR.join(section.headings), list[str](), section.page, 0
     for part in [*section.parts, Part("")]:
         text = "" if isinstance(part.content, Table) else part.content.strip()
         if held and (not text or size + len(text) > LENGTH or part.page != page):
@@ -57,9 +57,7 @@ def _passages(section: Section) -> Iterator[Passage]:
             held, size = [], 0
         page = part.page
         if isinstance(part.content, Table):
-            above = above if part.goes_on else 0
-            yield from _table_passages(section, part.content, page, above)
-            above += len(part.content.rows)
+            yield from _table_passages(section, part.content, page)
         else:
             *whole, last = _pieces(text)
             yield from (_passage(title, piece, page) for piece in whole)
@@ -71,11 +69,8 @@ def _passage(title: str, text: str, page: int | None) -> Passage:
     return {"title": title, "text": text} | ({} if page is None else {"page": page})
 
 
-def _table_passages(section: Section, table: Table, page: int | None, above: int) -> Iterator[Passage]:
-    """A table's rows, under its header again where there are many; the caption is the last heading above.
-
-    They are counted from the first row of the whole table, of which so many stand `above`, on other pages.
-    """
+def _table_passages(section: Section, table: Table, page: int | None) -> Iterator[Passage]:
+    """A table's rows, under its header again where there are many; the caption is the last heading above."""
     caption = " ".join(table.caption.split())
     shown = shortened(caption, _LONGEST_CAPTION)
     names = [*section.headings, *([shown] if shown and section.headings[-1:] != (shown,) else [])]
@@ -85,9 +80,9 @@ def _table_passages(section: Section, table: Table, page: int | None, above: int
         is_last = number == len(table.rows)
         if is_last or (begin < number and size + length > LENGTH):
             rows = table.take_rows(range(begin, number))
-            whole = f"{caption}\n" if shown != caption and not begin else ""
-            text = whole + to_text(rows, style="pipe")
-            held = {"table": rows, "rows": list(range(above + begin + 1, above + number + 1))}
+            above = f"{caption}\n" if shown != caption and not begin else ""
+            text = above + to_text(rows, style="pipe")
+            held = {"table": rows, "rows": list(range(begin + 1, number + 1))}
             yield _passage(SEPARATOR.join(names), text, page) | held
             begin, size = number, 0
         size += length

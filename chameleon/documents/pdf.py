@@ -144,7 +144,7 @@ class _Paragraphs:
                 yield Part(self._joined(held), page=page)
                 held = []
             if line and line.table:
-                yield Part(line.table, page=page, goes_on=line.continues)
+                yield Part(line.table, page=page)
             elif line:
                 held.append(line)
 

@@ -35,8 +35,11 @@ _LIFTED = 0.5  # of the letters' size: what stands so much higher or lower is on
 _JUMP = 12.0  # lines: what goes on so much higher up stands in another column
 _ENDS = 2  # lines at either end of a page that may be its head or foot
 _PAGES = 3  # or more share a head
+_LONGEST = 200  # letters of a head that numbers the pages
 _FURTHEST = 50  # the number that a page bears is at most so far from its place in the file
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![.,]?\d)")
+_COUNTS = re.compile(r"\W*(?:(?:page|p\.) )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
+"""All that a line says that counts the pages, of two pages."""
 _Form = tuple[object, ...]  # a text and its height; or what stands around a number, and how far it is off
 
 
@@ -64,8 +67,7 @@ class Line:
 
     `turn`: how often a quarter of a turn to the left. A word that goes on in the next line ends in `SOFT`.
     `heading`: the level of the heading that it is of, and which heading of the document that is.
-    `table`: what it stands for, with the `edges` of its columns if lines part them, and whether it `continues`
-    that of the page before.
+    `table`: what it stands for, with the `edges` of its columns where lines part them.
     """
 
     base: float
@@ -76,7 +78,6 @@ class Line:
     heading: tuple[int, int] | None = None
     table: Table | None = None
     edges: Sequence[float] = ()
-    continues: bool = False
 
     @property
     def text(self) -> str:
@@ -228,17 +229,19 @@ def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """The pages without their heads and feet: lines at their ends, parted from the text by white, which
     three pages or more bear, the same at one height, or the same but for a number that counts the pages.
 
-    What is the same is kept where it stands first.
+    What is the same is kept where it stands first, before the text of that page.
     """
     ends = {line: {*_forms(line, number)} for number, page in enumerate(pages) for line in _ends(page)}
     often = Counter(form for forms in ends.values() for form in forms)
-    left, seen = set[Line](), set[_Form]()
+    left, kept, seen = set[Line](), set[Line](), set[_Form]()
     for line, forms in ends.items():
-        found = {form for form in forms if often[form] >= _PAGES}
-        if found & seen or any(len(form) > 2 for form in found):
-            left.add(line)
+        least = 2 if len(pages) == 2 and _COUNTS.fullmatch(line.text) else _PAGES
+        found = {form for form in forms if often[form] >= least}
+        if found:
+            (left if found & seen or any(len(form) > 2 for form in found) else kept).add(line)
         seen |= found
-    return [[line for line in page if line not in left] for page in pages]
+    rest = [sorted(page, key=lambda line: line not in kept) for page in pages]
+    return [[line for line in page if line not in left] for page in rest]
 
 
 def _ends(page: Sequence[Line]) -> Iterator[Line]:
@@ -253,6 +256,6 @@ def _ends(page: Sequence[Line]) -> Iterator[Line]:
 
 def _forms(line: Line, page: int) -> Iterator[_Form]:
     yield line.text, round(line.base / 4)
-    for number in _NUMBER.finditer(line.text):
+    for number in _NUMBER.finditer(line.text) if len(line.text) <= _LONGEST else ():
         if abs(count := int(number[0]) - page) <= _FURTHEST:
             yield line.text[: number.start()], count, line.text[number.end() :]

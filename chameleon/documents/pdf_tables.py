@@ -31,8 +31,6 @@ _BLANK = re.compile(r"(?<=[$€£¥(])\s+(?=[\d(])|(?<=\d)\s+(?=[)%])")
 _MARKED = re.compile(r"(?<=[\d%)])(?<!10)[⁰¹²³⁴-⁹]{1,2}$")
 """Blanks between a figure and its sign, and the mark of a note behind a figure."""
 _DIGIT = re.compile(r"\d")
-_RUNNING = re.compile(r"\W*(?:(?:page|p\.)\s)?\s*\d{1,4}(?:\s?(?:of|/)\s?\d{1,4})?\W*", re.IGNORECASE)
-"""What may stand between the pieces of one table: the number of a page."""
 
 
 class _Row(NamedTuple):
@@ -93,32 +91,24 @@ def _pieces(line: Line, grid: Grid) -> Iterator[tuple[Cell | None, Line]]:
     yield last, piece
 
 
-def join_tables(pages: Iterable[list[Line]]) -> None:
-    """Mark the tables that go on from the page before, with nothing but numbers of pages between, and give them
-    the header of that one."""
-    above = list[Line]()
-    for lines in pages:
-        first, last = (
-            next((line for line in page if line.table or not _RUNNING.fullmatch(line.text)), None)
-            for page in (lines, above[::-1])
-        )
-        if first and first.table and last and last.table and (table := _continued(last, first)):
-            first.table, first.continues = table, True
-            del lines[: lines.index(first)], above[above.index(last) + 1 :]
+def join_tables(pages: Iterable[Sequence[Line]]) -> None:
+    """Give the header of a table to its rows that stand on the next page, with nothing between."""
+    for above, lines in pairwise([[], *pages]):
+        if above and lines:
+            lines[0].table = _continued(above[-1], lines[0])
         for line in lines:
             line.table = line.table if line.table and line.table.rows else None
-        above = lines
 
 
 def _continued(above: Line, line: Line) -> Table | None:
-    """A table with the header of the one above it; None where another one begins."""
+    """The table of a line, its first row below the header of the table `above` if it goes on with that."""
     first, table = above.table, line.table
-    if not first or not table or len(table.header) != len(first.header) or table.header == first.header:
-        return table if first and table and table.header == first.header else None
+    if not first or not table or table.header == first.header or len(table.header) != len(first.header):
+        return table
     both = zip(first.rows[-1], table.header, strict=True)
     figures = [_DIGIT.search(new) is not None for old, new in both if _DIGIT.search(old)]
     is_row = any(figures) if figures else _are_same(above.edges, line.edges)
-    return Table(first.header, [table.header, *table.rows]) if is_row else None
+    return Table(first.header, [table.header, *table.rows]) if is_row else table
 
 
 def _are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
