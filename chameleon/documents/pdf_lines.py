@@ -39,7 +39,7 @@ _LONGEST = 200  # letters of a head that numbers the pages
 _FURTHEST = 50  # the number that a page bears is at most so far from its place in the file
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![.,]?\d)")
 _COUNTS = re.compile(r"\W*(?:(?:page|p\.) )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
-"""All that a line says that counts the pages, of two pages."""
+"""All that a line says that counts two pages."""
 _Form = tuple[object, ...]  # a text and its height; or what stands around a number, and how far it is off
 
 
@@ -227,16 +227,17 @@ def flows(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """The pages without their heads and feet: lines at their ends, parted from the text by white, which
-    three pages or more bear, the same at one height, or the same but for a number that counts the pages.
+    three pages or more bear, or both of two, the same at one height, or the same but for a number that counts
+    the pages.
 
     What is the same is kept where it stands first, before the text of that page.
     """
     ends = {line: {*_forms(line, number)} for number, page in enumerate(pages) for line in _ends(page)}
     often = Counter(form for forms in ends.values() for form in forms)
-    left, kept, seen = set[Line](), set[Line](), set[_Form]()
+    left, kept, seen, least = set[Line](), set[Line](), set[_Form](), 2 if len(pages) == 2 else _PAGES
     for line, forms in ends.items():
-        least = 2 if len(pages) == 2 and _COUNTS.fullmatch(line.text) else _PAGES
-        found = {form for form in forms if often[form] >= least}
+        counts = _COUNTS.fullmatch(line.text)
+        found = {form for form in forms if often[form] >= (least if counts or len(form) == 2 else _PAGES)}
         if found:
             (left if found & seen or any(len(form) > 2 for form in found) else kept).add(line)
         seen |= found

@@ -22,7 +22,7 @@ _PARTED = 0.4  # of the rows have cells on both sides where two columns part
 _CROSSING = 0.1  # of the rows may have letters where two columns part
 _WIDEST = 20_000  # points; PDF's own limit is 14,400
 _SPACE = 0.3  # of the letters' size: words no further apart stand in one cell, even across a drawn line
-_FILLED = 0.4  # of the cells of a ruled table hold text; of a chart or a form fewer
+_FILLED = 0.25  # of the cells of a ruled table hold text; of a chart or a form fewer
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
@@ -133,9 +133,9 @@ def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid) -> Table | None:
     columns = [column for column in zip(*rows, strict=True) if any(map(texts.get, column))]
     kept = {cell for column in columns for cell in column}
     torn = sum(any(len(row.runs) > 1 for row in found) for found in levels.values())
-    if len(columns) < 2 or 4 * torn > len(held) or 2 * len(kept) < len(rows) * len(columns):
+    if len(held) < _FILLED * len({cell for cells in every for cell in cells}) or len(columns) < 2:
         return None
-    if len(kept & held.keys()) < _FILLED * len(kept):
+    if 4 * torn > len(held) or 2 * len(kept) < len(rows) * len(columns):
         return None
     rows = [[*cells] for cells in zip(*columns, strict=True)]
     told = [
