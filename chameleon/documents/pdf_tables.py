@@ -125,7 +125,7 @@ def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid) -> Table | None:
     ]
     filled = [[len(levels[cell]) for cell in {*cells} & held.keys()] for cells in rows]
     if 2 * sum(len(row) > 1 and min(row) >= _LEAST_ROWS for row in filled) > len(rows) - 1:
-        return _table(_rows([line for lines in held.values() for line in lines]), grid.x[1:-1])
+        return None
     texts = {cell: _clean(" ".join(row.line.text for row in found)) for cell, found in levels.items()}
     title = list[str]()
     while rows and len({*rows[0]}) == 1:
@@ -183,10 +183,9 @@ def _end(rows: Sequence[_Row], begin: int) -> int:
     return last + 1
 
 
-def _table(rows: Sequence[_Row], edges: Sequence[float] = ()) -> Table | None:
-    """The table of these rows, whose columns part at `edges` where lines show it; None where they are a list,
-    formulas, or text that stands in columns."""
-    edges = edges or _edges([row for row in rows if len(row.runs) > 1])
+def _table(rows: Sequence[_Row]) -> Table | None:
+    """The table of these rows; None where they are a list, formulas, or text that stands in columns."""
+    edges = _edges([row for row in rows if len(row.runs) > 1])
     if not edges:
         return None
     grid = [_cells(row, edges) for row in rows]
