@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, islice, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ _PARTED = 0.4  # of the rows have cells on both sides where two columns part
 _CROSSING = 0.1  # of the rows may have letters where two columns part
 _WIDEST = 20_000  # points; PDF's own limit is 14,400
 _SPACE = 0.3  # of the letters' size: words no further apart stand in one cell, even across a drawn line
+_MOST_GRIDS = 50  # of a page
 _FILLED = 0.25  # of the cells of a ruled table hold text; of a chart or a form fewer
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
@@ -58,7 +59,7 @@ def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
 
 def with_ruled_tables(lines: list[Line], grids: Iterable[Grid], above: Sequence[float]) -> list[Line]:
     """The lines of a page, those of each grid as one; one row is a table only below the edges `above`."""
-    for grid in grids:
+    for grid in islice(grids, _MOST_GRIDS):
         held, left, whole = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
         for line in lines:
             for cell, piece in _pieces(line, grid):
