@@ -11,7 +11,7 @@ from chameleon.documents.passages import SEPARATOR, Passage
 from chameleon.documents.reading import SUFFIXES, read_document
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
-from chameleon.table.found import Found, LeftOut, Note, Unread
+from chameleon.table.found import Found, LeftOut, Note, Unread, with_points
 from chameleon.table.readers import holds_tables, tables_in
 from chameleon.text import clean_cell
 
@@ -70,17 +70,24 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
     """Yield the tables that stand in passages in pieces of some rows, each whole, with heading and page."""
     pieces = list[Passage]()
     for passage in [*passages, None]:
-        if pieces and (passage is None or passage.get("rows", [1])[0] == 1):
+        if pieces and (passage is None or not _goes_on(pieces[-1], passage)):
             first, *_ = pieces
             table, heading, page = first["table"], first["title"], str(first.get("page", ""))
             rows = chain.from_iterable(piece["table"].rows for piece in pieces)
             caption = table.caption or SEPARATOR.join(heading.split(SEPARATOR)[-2:])
             place = {"heading": heading, "page": page}
             known = {key: value for key, value in place.items() if value}
-            yield Found(Table(table.header, tuple(rows), caption), known)
+            yield Found(with_points(Table(table.header, tuple(rows), caption)), known)
             pieces = []
         if passage is not None and "table" in passage:
             pieces.append(passage)
+
+
+def _goes_on(above: Passage, passage: Passage) -> bool:
+    """Whether a passage has the next rows of a table, below the same header again on a new page."""
+    is_next = passage.get("page") == above.get("page", -2) + 1 and passage["title"] == above["title"]
+    is_same = "table" in passage and passage["table"].header == above["table"].header
+    return is_same and (is_next or passage["rows"][0] > 1)
 
 
 def _tables(path: Path, name: str) -> Iterator[Found | LeftOut | Note]:

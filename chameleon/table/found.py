@@ -123,10 +123,15 @@ def table_of(
 
 
 def with_decimal_points(found: Found | LeftOut, *, by_table: bool = False) -> Found | LeftOut:
-    """Return a table of texts with its figures written as `read_value` reads them; see `decimal_points`."""
+    """Return what was found with the figures of its table as `with_points` writes them."""
     if isinstance(found, LeftOut):
         return found
-    table, columns = found.table, list(zip(*found.table.rows, strict=True))
+    return replace(found, table=with_points(found.table, by_table=by_table))
+
+
+def with_points(table: Table, *, by_table: bool = False) -> Table:
+    """Return a table of texts with its figures written as `read_value` reads them; see `decimal_points`."""
+    columns = list(zip(*table.rows, strict=True))
     if (told := decimal_points(columns, by_table=by_table)) == columns:
-        return found
-    return replace(found, table=Table(table.header, zip(*told, strict=True), table.caption))
+        return table
+    return Table(table.header, zip(*told, strict=True), table.caption)
