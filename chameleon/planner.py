@@ -43,11 +43,13 @@ class Planner:
     - `name`: what its plans carry; default: the class name in snake_case.
     - `whole`: whether what it proposes is a whole plan, checked against all rules.
     - `fixed_plans`: the plans that `chameleon check` can hold against the rules beforehand.
+    - `reads`: keys of the state that it asks for; the input or a module has to give them.
     - `planners`: those that it asks in its turn; they are checked, and what they resolve is found there.
     """
 
     name: str = ""
     whole: bool = True
+    reads: Sequence[str] = ()
     planners: Sequence[Planner] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:

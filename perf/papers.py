@@ -1,6 +1,7 @@
 """How well PDFs that nobody here wrote are read: forty questions, forty table rows, figures, processor time.
 
     python perf/papers.py FOLDER [--fetch] [--readers pdfplumber,markitdown,pypdfium2,chameleon] [--misses]
+    python perf/papers.py FOLDER --index
 
 `--fetch` takes fifteen PDFs out of Debian's documentation packages into FOLDER (apt-get, dpkg-deb; 230 MB of
 packages): books and articles of LaTeX, publishers' classes of two columns, vignettes of R, FOP, Word with
@@ -12,6 +13,9 @@ the layout rules were tuned on the seven papers that it names, the other eight a
 - "torn": figures with a blank before their point or comma ("0 .001"), in all passages.
 - "rows": a row's name and value stand in two cells of one row of a table.
 - "s/page": processor seconds, of one run.
+
+`--index` puts all papers into one index and asks the forty questions of it without a model: what is answered,
+and how many have what must stand there among the eight nearest that are shown.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ from typing import Any
 
 from measuring import surroundings, table
 
+from chameleon import Executor, Inventory
+from chameleon.documents.indexing import index_files
 from chameleon.documents.passages import passages_of
 from chameleon.documents.pdf import pdf_parts
 from chameleon.modules.documents.paper_retriever import nearness
@@ -194,6 +200,30 @@ def measured(read: Callable[[bytes, str], Read], folder: Path, asked: Any, misse
     return told
 
 
+def asked_of_one_index(folder: Path, questions: Sequence[tuple[str, str, Sequence[str]]]) -> list[list[str]]:
+    """What the questions get of one index of all papers."""
+    answered, ranks = 0, list[int]()
+    with tempfile.TemporaryDirectory() as place:
+        summary = index_files([folder], Path(place, "index"))
+        executor = Executor(Inventory.load("corpus_offline"))
+        for _, question, needed in questions:
+            state = executor.run({"question": question, "index": str(Path(place, "index"))})
+            answered += state.ended is not None and state.ended.reason == "answered"
+            shown = [f"{each.get('heading', '')} {each['text']}" for each in state.cache.get("nearest", ())]
+            fits = [all(plain(each) in plain(text) for each in needed) for text in shown]
+            ranks += [fits.index(True)] if any(fits) else []
+    return [
+        [
+            f"{summary.passages:,}",
+            f"{summary.tables:,}",
+            f"{summary.seconds:.1f}",
+            str(answered),
+            str(ranks.count(0)),
+            str(len(ranks)),
+        ]
+    ]
+
+
 def page_count(data: bytes) -> int:
     import pypdfium2
 
@@ -209,10 +239,17 @@ def main() -> None:
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--readers", default=",".join(READERS))
     parser.add_argument("--misses", action="store_true", help="print what was not found")
+    parser.add_argument("--index", action="store_true", help="ask one index of all papers")
     given = parser.parse_args()
     if given.fetch:
         fetch(given.folder)
     asked = json.loads(Path(__file__).with_name("papers_questions.json").read_text("utf-8"))
+    if given.index:
+        print(surroundings("pypdfium2", "tantivy"))
+        titles = ["passages", "tables", "s to index", "answered", "first", f"among {K}"]
+        questions = asked["questions"]
+        rows = asked_of_one_index(given.folder, questions)
+        return table(f"{len(questions)} questions to one index of {len(PAPERS)} papers", titles, rows)
     rows = []
     for name in given.readers.split(","):
         every, held_out = measured(READERS[name], given.folder, asked, given.misses)

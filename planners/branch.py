@@ -33,7 +33,7 @@ class Branch(Planner):
                 f"branch takes two planners, with and without the key, not {len(planners)}",
                 where="planner branch",
             )
-        self.key = key
+        self.key, self.reads = key, (key,)
         self.planners: list[Planner] = planners
 
     def handles_failure(self, state: State) -> bool:

@@ -14,8 +14,8 @@ from chameleon.state import Plan, State
 class Then(Planner):
     """Asks its planners in order; each sees only the plans that it made itself.
 
-    Plans made by the executor (repairs, the fallback) belong to the planner whose plan they mend. The
-    rules of order hold for the last planner's plans.
+    Plans made by the executor (repairs, the fallback) belong to the planner whose plan they mend. What
+    each of them plans is a part, so that the rules of order are not held against it.
     """
 
     whole = False

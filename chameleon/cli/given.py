@@ -20,12 +20,17 @@ from chameleon.inventory import Inventory
 from chameleon.pictures.opening import MAX_BYTES, check_picture, is_address
 from chameleon.table.databases import address_name
 from chameleon.table.databases import is_address as is_database
-from chameleon.table.readers import Choice, choose_table, read_stream
+from chameleon.table.readers import KINDS, Choice, choose_table, read_stream
 from chameleon.text import harmless
 
 STANDARD_INPUT = "-"
 _NAME = "standard input"
 _MOST_NAMED = 5
+_TAKEN_BY = {"--table": "table", "--image": "picture", "--text": "document"}
+_READ = (
+    "CSV, JSON, HTML, workbooks, SQLite, DuckDB and Parquet go with --table, PDF, .docx, .pptx, .odt, .epub, "
+    "HTML, Markdown and plain text with --text, pictures with --image."
+)
 _FILES = {
     "index": "index",
     "table": "table",
@@ -78,7 +83,8 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     tables = []
     sources = options.table or []
     for source, sheet in zip(sources, options.sheet or repeat(None, len(sources)), strict=True):
-        found = _read_table(source, sheet)
+        with _told_by_option("--table", source):
+            found = _read_table(source, sheet)
         name = _file_name(source)
         for note in [] if sheet else _others(found, name):
             echo(harmless(note), err=True)
@@ -93,10 +99,12 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     if options.index is not None:
         from chameleon.retrieval.manifest import Manifest
 
+        _require_path(str(options.index), "an index is read")
         Manifest.read(options.index.expanduser())
         given["index"] = str(options.index.expanduser().resolve())
     if options.text:
-        given |= _read_text_or_document(options.text[0])
+        with _told_by_option("--text", options.text[0]):
+            given |= _read_text_or_document(options.text[0])
     if options.choices is not None:
         given["choices"] = [choice.strip() for choice in options.choices.split(";") if choice.strip()]
         if len(given["choices"]) < 2:
@@ -112,6 +120,29 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
             check_picture(picture)
             given["image"] = picture
         yield given
+
+
+@contextmanager
+def _told_by_option(option: str, source: str) -> Iterator[None]:
+    """Tell of a file that cannot be read which option takes it, or that none does."""
+    try:
+        yield
+    except InputError as error:
+        from chameleon.documents.reading import PICTURES, SUFFIXES
+        from chameleon.retrieval.manifest import MANIFEST
+
+        path, suffix = Path(source), Path(source.lower().removesuffix(".gz")).suffix
+        takes = {"--table": KINDS, "--image": PICTURES, "--text": SUFFIXES}
+        if path.is_dir() and (path / MANIFEST).exists():
+            raise InputError("is an index", where=source, hint="Give it with --index.") from None
+        if not path.is_file() or suffix in (*takes[option], ".txt"):
+            raise
+        if other := next((name for name, suffixes in takes.items() if suffix in suffixes), ""):
+            what = f"is a {_TAKEN_BY[other]}, not a {_TAKEN_BY[option]}"
+            raise InputError(what, where=source, hint=f"Give it with {other}.") from None
+        if suffix and "is not UTF-8" in error.what:
+            raise InputError(f"is a file ({suffix}) that is not read", where=source, hint=_READ) from None
+        raise
 
 
 def _read_table(source: str, sheet: str | None) -> Choice:
@@ -190,12 +221,16 @@ def _file_name(source: str) -> str:
     return _NAME if source == STANDARD_INPUT else Path(source).name
 
 
+def _require_path(source: str, done: str) -> None:
+    """Raise `InputError` for an address, which may hold a password, in the place of a path."""
+    if is_address(source) or is_database(source):
+        hint = "Download a file first; ask a database with --table."
+        raise InputError(f"is an address, and {done} from files only", where=address_name(source), hint=hint)
+
+
 def read_file(source: str, limit: int) -> bytes:
     """Return the bytes of an ordinary file, one more than `limit` at most; raise `InputError`."""
-    if is_address(source):
-        raise InputError(
-            "is an address, and texts are read from files only", where=source[:80], hint="Download it first."
-        )
+    _require_path(source, "texts are read")
     file = Path(source)
     try:
         if not file.exists():

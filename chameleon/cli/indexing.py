@@ -102,7 +102,7 @@ def in_words(summary: Summary) -> str:
         lines.append(f"Skipped, as layout of a page: {counted(layout, 'table')}.")
     if summary.without:
         lines.append(f"Without a table or text: {counted(summary.without, 'file')}.")
-    lines += _first([f"Note: {harmless(f'{note.where} {note.what}')}." for note in summary.notes])
+    lines += _first([f"Note: {harmless(f'{note.where} {note.what}').rstrip('.')}." for note in summary.notes])
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
         lines.append(f"Skipped, as other kinds: {kinds}.")

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-from chameleon.documents.parts import UNREAD_PAGE
 from chameleon.documents.passages import SEPARATOR, Passage
 from chameleon.documents.reading import SUFFIXES, read_document
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
-from chameleon.table.found import Found, LeftOut, Note, Unread
+from chameleon.table.found import Found, LeftOut, Note, Unread, with_points
 from chameleon.table.readers import holds_tables, tables_in
 from chameleon.text import clean_cell
 
@@ -41,18 +40,26 @@ def file_documents(
         taken.add(id)
         return id
 
+    headers = set[tuple[str, ...]]()
+
+    def document_of(found: Found) -> Document:
+        headers.add(found.table.header)
+        return _document(found, name, id_of)
+
     for found in _tables(path, name) if holds_tables(path) else ():
-        yield _document(found, name, id_of) if isinstance(found, Found) else found
+        yield document_of(found) if isinstance(found, Found) else found
     if path.suffix.lower() not in SUFFIXES:
         return
     passages = read_document(path, name)
     for table in () if holds_tables(path) else whole_tables(passages):
-        yield _document(table, name, id_of)
-    texts = (passage for passage in passages if "table" not in passage)
+        yield document_of(table)
+    if unread := [passage for passage in passages if "is_unread" in passage]:
+        more = f"; nor were {len(unread) - 1:,} others" if len(unread) > 1 else ""
+        where = ", page ".join([name, *map(str, filter(None, [unread[0].get("page")]))])
+        yield LeftOut(where, unread[0]["text"].strip("[].") + more, is_picture=True)
+    texts = [each for each in passages if "table" not in each or each["table"].header not in headers]
+    texts = [each for each in texts if "is_unread" not in each]
     for number, passage in enumerate(texts, 1):
-        if passage["text"].startswith(UNREAD_PAGE):
-            yield LeftOut(f"{name}, page {passage['page']}", passage["text"].strip("[]"))
-            continue
         place = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
         title = passage["title"] or in_words(PurePosixPath(name).stem)
         source = {key: value for key, value in place.items() if value}
@@ -63,17 +70,24 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
     """Yield the tables that stand in passages in pieces of some rows, each whole, with heading and page."""
     pieces = list[Passage]()
     for passage in [*passages, None]:
-        if pieces and (passage is None or passage.get("rows", [1])[0] == 1):
+        if pieces and (passage is None or not _goes_on(pieces[-1], passage)):
             first, *_ = pieces
             table, heading, page = first["table"], first["title"], str(first.get("page", ""))
             rows = chain.from_iterable(piece["table"].rows for piece in pieces)
             caption = table.caption or SEPARATOR.join(heading.split(SEPARATOR)[-2:])
             place = {"heading": heading, "page": page}
             known = {key: value for key, value in place.items() if value}
-            yield Found(Table(table.header, tuple(rows), caption), known)
+            yield Found(with_points(Table(table.header, tuple(rows), caption)), known)
             pieces = []
         if passage is not None and "table" in passage:
             pieces.append(passage)
+
+
+def _goes_on(above: Passage, passage: Passage) -> bool:
+    """Whether a passage has the next rows of a table, below the same header again on a new page."""
+    is_next = passage.get("page") == above.get("page", -2) + 1 and passage["title"] == above["title"]
+    is_same = "table" in passage and passage["table"].header == above["table"].header
+    return is_same and (is_next or passage["rows"][0] > 1)
 
 
 def _tables(path: Path, name: str) -> Iterator[Found | LeftOut | Note]:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from chameleon.documents.file_documents import file_documents
 from chameleon.documents.ledger import Entry, Ledger, Stamp, digest_of, stamp_of, unread_entry
 from chameleon.documents.reading import PICTURES
-from chameleon.documents.walking import Walk, require_file
+from chameleon.documents.scans import engine_installed
+from chameleon.documents.walking import Walk, is_ours, require_file
 from chameleon.errors import ChameleonError, InputError, MissingPackage
-from chameleon.retrieval.build import Build, clear
+from chameleon.retrieval.build import Build, clear, is_of_vectors, retriever_of
 from chameleon.retrieval.document import Document, Kind
 from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import KINDS, Index
-from chameleon.retrieval.make import Spec, settings_at
+from chameleon.retrieval.make import Spec, settings_at, settings_for
 from chameleon.retrieval.manifest import LEDGER, VECTORS, is_index
 from chameleon.table.databases import address_name, is_address
 from chameleon.table.found import LeftOut, Note
@@ -35,6 +37,7 @@ _DAMAGED = (
     "is damaged, so every file was read again. What the index has of files that are gone by now stays: to be "
     "without it, build it again in another folder"
 )
+_STAYS = "; what the index has of it stays"
 
 
 @dataclass
@@ -103,8 +106,8 @@ def index_files(
     except Damaged as problem:
         ledger = Ledger.load(out)
         _require_all(ledger, sources, problem)
-        for_this = clear(out, problem, ledger.retriever if retriever is None else retriever)
-        summary = _indexed(sources, out, for_this, progress, with_summaries)
+        known = retriever_of(out, problem, ledger.retriever if retriever is None else retriever)
+        summary = _indexed(sources, out, known, progress, with_summaries, damage=problem)
         return replace(summary, damaged=f"{problem.where}: {problem.what}")
 
 
@@ -114,23 +117,30 @@ def _indexed(
     retriever: Spec | None,
     progress: Progress | None,
     with_summaries: Summaries | None,
+    *,
+    damage: Damaged | None = None,
 ) -> Summary:
+    """Index; what has a `damage` stays until something has been read that takes its place."""
     begun = time.monotonic()
     summary = Summary(out)
-    ledger = Ledger.load(out)
+    is_new = not is_index(out) or (damage is not None and not is_of_vectors(damage))
+    ledger = Ledger.load(out).unread() if is_new else Ledger.load(out)
     before = dict(ledger.entries)
     if ledger.is_damaged:
         summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
-    settings = settings_at(out, ledger.retriever if retriever is None and not is_index(out) else retriever)
+    known = ledger.retriever if retriever is None and is_new else retriever
+    settings = settings_for(known or "auto") if is_new else settings_at(out, known)
     ledger.retriever = settings.retriever
     files, unread = _files(sources, summary)
     reading = _Reading(ledger, files, summary, progress, with_summaries is not None)
     documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
     first = next(documents, None)
-    if first is None and not is_index(out):
+    if first is None and is_new:
         raise InputError(
             "no table and no text was found", where=", ".join(map(str, sources)), hint=_most_of(summary)
         )
+    if damage:
+        clear(out, damage)
     with Build(out, settings) as build:
         ledger.require_current(out)
         build.add(chain([first], documents) if first else ())
@@ -179,12 +189,18 @@ class _Reading:
             ids: list[str] = []
             before, self._is_whole = len(self.summary.left_out), True
             for document in self._read(path, name):
+                self._owners[document.id] = str(path)
+                self._count(document)
                 ids.append(document.id)
                 yield document
                 if len(ids) % 50 == 0:
                     self.progress(number, len(self.files), f"{name}, {document.kind} {len(ids):,}")
-            left_out = [(one.where, one.why, one.is_fault) for one in self.summary.left_out[before:]]
-            self._note(path, Entry(name, *state, ids, left_out, self.summarises), old)
+            self.summary.files += bool(ids)
+            stale = self._stale(old, ids, before)
+            left_out = self.summary.left_out[before:]
+            told = [(one.where, one.why, one.is_fault) for one in left_out]
+            engine = self._engine if any(one.is_picture for one in left_out) else None
+            self._note(path, Entry(name, *state, ids + stale, told, self.summarises, engine, stale), old)
         self.progress(len(self.files), len(self.files), "")
 
     def lacks_summary(self, id: str, problem: ChameleonError) -> None:
@@ -195,7 +211,11 @@ class _Reading:
 
     def _changed(self, path: Path, name: str, old: Entry | None) -> tuple[Stamp, str] | None:
         """Return the stamp and digest of a file that is to be read; None for one that stays as it was."""
-        is_done = old is not None and (old.summarised or not self.summarises)
+        is_done = (
+            old is not None
+            and (old.summarised or not self.summarises)
+            and (old.engine is None or old.engine == self._engine)
+        )
         try:
             stamp = stamp_of(path)
             if old and is_done and old.stamp == stamp and all(time for _, time in stamp):
@@ -203,7 +223,7 @@ class _Reading:
                 return None
             digest = digest_of(path)
         except OSError as problem:
-            stays = "; what the index has of it stays" if old and old.ids else ""
+            stays = _STAYS if old and old.ids else ""
             why = f"cannot be read ({problem.strerror or problem}){stays}"
             self.summary.left_out.append(LeftOut(name, why))
             return None
@@ -223,8 +243,6 @@ class _Reading:
                 elif isinstance(found, Note):
                     self.summary.notes.append(found)
                 else:
-                    self._owners[found.id] = key
-                    self._count(found)
                     yield found
         except MissingPackage as problem:
             self._is_whole = False
@@ -240,6 +258,27 @@ class _Reading:
             said = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
             self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
 
+    def _stale(self, old: Entry | None, ids: Sequence[str], before: int) -> list[str]:
+        """The documents that a file held and holds no more, for a fault that is new or had this effect."""
+        told = self.summary.left_out
+        faults = [at for at in range(before, len(told)) if told[at].is_fault and not told[at].is_picture]
+        if old is None or (self._is_whole and not faults):
+            return []
+        known = {(where, why.removesuffix(_STAYS)) for where, why, _ in old.left_out}
+        is_new = not self._is_whole or (
+            old.digest != "" and any((told[at].where, told[at].why) not in known for at in faults)
+        )
+        stale = [id for id in (old.ids if is_new else old.stale) if id not in set(ids)]
+        if stale and faults:
+            last = told[faults[-1]]
+            told[faults[-1]] = replace(last, why=last.why.rstrip(".") + _STAYS)
+        return stale
+
+    @cached_property
+    def _engine(self) -> str:
+        """The OCR engine that is installed; "" for none."""
+        return engine_installed()
+
     def _count(self, document: Document) -> None:
         if document.table is None:
             self.summary.passages += 1
@@ -249,16 +288,11 @@ class _Reading:
 
     def _note(self, path: Path, entry: Entry, old: Entry | None) -> None:
         """Note what was read of a file in the ledger, and what of it is gone."""
-        lost = self._forget(path, entry.ids)
-        if lost and not self._is_whole:
-            self.summary.notes.append(
-                Note(entry.name, f"was not read whole; of what it held before is gone: {lost:,}")
-            )
+        self._forget(path, entry.ids)
         if entry.ids or not any(is_fault for _, _, is_fault in entry.left_out):
             self.ledger.entries[str(path)] = entry if self._is_whole else unread_entry(entry)
         if entry.ids and old and old.summarised and not self.summarises:
             self.summary.notes.append(Note(entry.name, "had summaries, and is indexed without"))
-        self.summary.files += bool(entry.ids)
         self.summary.without += self._is_whole and not entry.ids and not entry.left_out
 
     def _lacks_engine(self, path: Path, problem: MissingPackage) -> None:
@@ -272,12 +306,10 @@ class _Reading:
         self.summary.unchanged += 1
         self.summary.left_out += [LeftOut(*one) for one in entry.left_out]
 
-    def _forget(self, path: Path, ids: Sequence[str]) -> int:
-        """Take note of what the file held before and does not hold any more; return how much that is."""
-        old = self.ledger.entries.pop(str(path), None)
-        lost = set(old.ids) - set(ids) if old else set()
-        self.gone |= lost
-        return len(lost)
+    def _forget(self, path: Path, ids: Sequence[str]) -> None:
+        """Take note of what the file held before and does not hold any more."""
+        if old := self.ledger.entries.pop(str(path), None):
+            self.gone |= set(old.ids) - set(ids)
 
 
 def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], list[Path]]:
@@ -285,6 +317,9 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], li
     found: dict[Path, Path] = {}
     unread: list[Path] = []
     for source in sources:
+        if is_ours(source):
+            hint = "Give the files that it was built of."
+            raise InputError("is an index, not a file or folder to index", where=str(source), hint=hint)
         if not source.is_dir():
             try:
                 require_file(source)

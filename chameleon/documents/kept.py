@@ -11,12 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from chameleon.documents.parts import UNREAD_PAGE
 from chameleon.documents.passages import Passage, passage_from_json, passage_to_json
 
 _log = logging.getLogger("chameleon")
 
-READERS = 1
+READERS = 2
 """Counted up whenever a reader gives other passages than before: what older ones gave is read anew."""
 
 _PLACE = "~/.cache/chameleon/documents"
@@ -42,7 +41,7 @@ def kept(data: bytes, kind: str, read: Callable[[], list[Passage]]) -> list[Pass
         found = []
     if not found:
         found = read()
-        if any(UNREAD_PAGE in passage["text"] for passage in found):
+        if any("is_unread" in passage for passage in found):
             return found
         try:
             _write(entry, found)

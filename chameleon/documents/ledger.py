@@ -7,8 +7,10 @@ import json
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,11 @@ from chameleon.errors import InputError
 from chameleon.retrieval.manifest import LEDGER, failed, is_index, replace_json
 from chameleon.table.records import printable
 
-FORMAT = 3
+FORMAT = 4
 """Raised when the readers come to give other documents for the same file: then each is read again."""
 
-_BESIDE = ("", "-wal", "-journal")  # what SQLite keeps beside a database counts as part of it
+_LONGEST = 500  # characters of a name
+_BESIDE = ("-wal", "-journal")  # what SQLite keeps beside a database counts as part of it
 _RECENT = 2_000_000_000
 
 Stamp = list[list[int]]
@@ -30,7 +33,9 @@ class Entry:
     """A file: how the index calls it, its size and time of change, its digest, its documents, what it lacks.
 
     `left_out` has place, reason and `is_fault` of each part that was not read, to be told of again;
-    `summarised` says whether a model has described all its tables.
+    `summarised` says whether a model has described all its tables; `engine` is the OCR engine, "" for none,
+    by which some of its pages could not be read; `stale` are those of its documents that a fault has kept
+    from being read anew.
     """
 
     name: str
@@ -39,6 +44,8 @@ class Entry:
     ids: list[str]
     left_out: list[tuple[str, str, bool]] = field(default_factory=list)
     summarised: bool = False
+    engine: str | None = None
+    stale: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -78,9 +85,13 @@ class Ledger:
             retriever = data.get("retriever")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return cls(version=version, is_damaged=True)
-        if data["format"] != FORMAT or not is_index(index):  # the names stay, so that the ids do
-            entries = {name: unread_entry(entry) for name, entry in entries.items()}
-        return cls(entries, retriever, version)
+        found = cls(entries, retriever, version)
+        return found if data["format"] == FORMAT and is_index(index) else found.unread()
+
+    def unread(self) -> Ledger:
+        """Return it with every file to be read again; their names stay, so that the ids do."""
+        entries = {path: unread_entry(entry) for path, entry in self.entries.items()}
+        return Ledger(entries, self.retriever, self.version)
 
     def require_current(self, index: Path) -> None:
         """Raise `InputError` if another process has saved one since this was loaded."""
@@ -131,12 +142,20 @@ def _check(data: Mapping[str, Any]) -> int:
 
 
 def _names(path: Path, least: int) -> Iterator[str]:
-    for count in range(least, len(path.parts)):
-        yield printable("/".join(path.parts[-count:]))
-    number = 2
-    while True:
-        yield printable(f"{path} ({number})")
-        number += 1
+    for parts in range(least, len(path.parts)):
+        yield printable("/".join(path.parts[-parts:]))[-_LONGEST:]
+    for number in count(2):
+        yield printable(f"{path} ({number})")[-_LONGEST:]
+
+
+def _parts(path: Path) -> list[Path]:
+    """The file, and what there is beside it."""
+    found = [path]
+    for end in _BESIDE:
+        with suppress(OSError):  # also for a name that grows too long
+            (beside := Path(f"{path}{end}")).stat()
+            found.append(beside)
+    return found
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -145,10 +164,7 @@ def stamp_of(path: Path) -> Stamp:
     Raises OSError for a file that is not there.
     """
     found = []
-    for end in _BESIDE:
-        file = Path(f"{path}{end}")
-        if end and not file.exists():
-            continue
+    for file in _parts(path):
         status = file.stat()
         recent = time.time_ns() - status.st_mtime_ns < _RECENT
         found.append([status.st_size, 0 if recent else status.st_mtime_ns])
@@ -158,10 +174,7 @@ def stamp_of(path: Path) -> Stamp:
 def digest_of(path: Path) -> str:
     """The digest of its bytes, those of what lies beside it included. Raises OSError."""
     digest = hashlib.sha256()
-    for end in _BESIDE:
-        file = Path(f"{path}{end}")
-        if end and not file.exists():
-            continue
+    for file in _parts(path):
         with file.open("rb") as opened:
             digest.update(hashlib.file_digest(opened, "sha256").digest())
     return digest.hexdigest()

@@ -10,10 +10,6 @@ BY_LETTERS = 13
 """The level of a heading that only bold letters show: below "Item 7", above "7 Notice"."""
 
 
-UNREAD_PAGE = "[This page is a picture that was not read"
-"""How the text begins that stands for such a page: what is read of the document is not all of it."""
-
-
 class Part(NamedTuple):
     """A heading (its `level` is 1 or more, 1 outermost), a paragraph (0) or a table.
 
@@ -26,3 +22,11 @@ class Part(NamedTuple):
     """Counted from 1; None where the format has no pages."""
     is_literal: bool = False
     """Whether a number that it begins with is no clause's: code, an item of a list, a note at the foot."""
+    is_unread: bool = False
+    """Whether it stands for a page that was not read, and says why."""
+
+
+def unread_page(page: int, why: str) -> Part:
+    """Return what stands for a page that is a picture and was not read."""
+    text = f"[This page is a picture that was not read: {why}.]"
+    return Part(text, page=page, is_literal=True, is_unread=True)

@@ -19,7 +19,10 @@ _LONGEST_CAPTION = 200  # characters of it in a title; the rest is in the text
 _END = re.compile(r"(?<=[.!?;])\s+|\n")
 
 Passage = dict[str, Any]
-"""`title` (the headings, "A > B"), `text`, and where they apply `page`, `file`, `table` and its `rows`."""
+"""`title` (the headings, "A > B"), `text`, and where they apply `page`, `file`, `table` and its `rows`.
+
+`is_unread` stands in one that says why a page was not read.
+"""
 
 
 def passage_to_json(passage: Passage) -> dict[str, Any]:
@@ -51,13 +54,15 @@ def _passages(section: Section) -> Iterator[Passage]:
     """A section's paragraphs, several short ones of a page together, and each table by itself."""
     title, held, page, size = SEPARATOR.join(section.headings), list[str](), section.page, 0
     for part in [*section.parts, Part("")]:
-        text = "" if isinstance(part.content, Table) else part.content.strip()
+        text = "" if isinstance(part.content, Table) or part.is_unread else part.content.strip()
         if held and (not text or size + len(text) > LENGTH or part.page != page):
             yield _passage(title, "\n\n".join(held), page)
             held, size = [], 0
         page = part.page
         if isinstance(part.content, Table):
             yield from _table_passages(section, part.content, page)
+        elif part.is_unread:
+            yield _passage(title, part.content, page) | {"is_unread": True}
         else:
             *whole, last = _pieces(text)
             yield from (_passage(title, piece, page) for piece in whole)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
-from chameleon.documents.parts import UNREAD_PAGE, Part
+from chameleon.documents.parts import Part, unread_page
 from chameleon.documents.pdf_headings import mark_headings
 from chameleon.documents.pdf_lines import (
     CAPTION,
@@ -20,11 +20,11 @@ from chameleon.documents.pdf_lines import (
     text_of,
     without_heads,
 )
-from chameleon.documents.pdf_tables import with_tables
+from chameleon.documents.pdf_rules import grids_of
+from chameleon.documents.pdf_tables import join_tables, with_ruled_tables, with_tables
 from chameleon.documents.scans import SIDE, read_pages
 from chameleon.errors import InputError, MissingPackage
 from chameleon.sandbox.bounded import going_on
-from chameleon.table import Table
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -36,7 +36,6 @@ _SHORT = 0.7  # of the usual width: a line that ends so early was ended by its a
 _MOST = 0.8  # the share of all lines that are no wider than the usual one
 _LONGEST_WORD = 50
 _NUMBERED = re.compile(r"(?:[^\W\d_]+ )?\d{1,3}(?:\.\d{1,3})*[.)]?\s")
-_DIGIT = re.compile(r"\d")
 _BEGINS = re.compile(r"[•▪◦–—]\s|\(?(?:\d{1,2}|[a-z])[.)]\s|\[\d+\]")
 
 
@@ -62,27 +61,29 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
             except RuntimeError:  # PDFium's: one of its pages is broken
                 pages.append([])
                 continue
-            pages.append(lines_of(page.get_textpage(), f"{name}, page {number + 1}"))
+            lines = lines_of(page.get_textpage(), f"{name}, page {number + 1}")
+            above = next((line.edges for line in reversed(pages[-1]) if line.table), ()) if pages else ()
+            pages.append(with_ruled_tables(lines, grids_of(page), above))
             if not pages[-1] and any(page.get_objects(max_depth=1)):
                 pictures.append(number)
             page.close()
             going_on()
         scans = _read_pictures(pdf, pictures, name, any(pages)) if pictures else {}
-        if not any(pages) and not any(scans.values()):
+        if not any(pages) and not any(scan.content for scan in scans.values()):
             raise InputError("the PDF holds no text", where=name, hint="There is nothing in it to read.")
         pages = without_heads(pages)
         mark_headings(pdf, pages)
-    paragraphs, last = _Paragraphs([line for page in pages for line in page]), Part("")
+    paragraphs = _Paragraphs([line for page in pages for line in page])
+    pages = [[line for flow in flows(lines) for line in with_tables(flow)] for lines in pages]
+    join_tables(pages)
     for number, lines in enumerate(pages):
-        if text := scans.get(number):
-            yield Part(text, page=number + 1)
+        if number in scans:
+            yield scans[number]
         for flow in flows(lines):
             for heading, found in groupby(flow, key=lambda line: line.heading):
                 below = list(found)
                 headed = heading and Part(text_of(below), level=heading[0], page=number + 1)
-                for part in [headed] if headed else paragraphs.parts(below, number + 1):
-                    last = _continued(part, last)
-                    yield last
+                yield from [headed] if headed else paragraphs.parts(below, number + 1)
 
 
 def _opened(data: bytes, name: str) -> Any:
@@ -110,7 +111,7 @@ def _opened(data: bytes, name: str) -> Any:
     return pdf
 
 
-def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, str]:
+def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) -> dict[int, Part]:
     """The texts of the pages that are pictures; what to do, where they were not read."""
 
     def rendered(number: int) -> Image:
@@ -124,7 +125,7 @@ def _read_pictures(pdf: Any, numbers: Sequence[int], name: str, has_text: bool) 
     except MissingPackage:
         if not has_text:
             raise
-        return dict.fromkeys(numbers, f"{UNREAD_PAGE}: no engine for it is installed.]")
+        return {number: unread_page(number + 1, "no engine for it is installed") for number in numbers}
 
 
 class _Paragraphs:
@@ -138,14 +139,14 @@ class _Paragraphs:
     def parts(self, lines: Sequence[Line], page: int) -> Iterator[Part]:
         """The paragraphs and tables of a column, below one heading."""
         held = list[Line]()
-        for item in [*with_tables(lines), None]:
-            if held and not (isinstance(item, Line) and _goes_on(held[-1], item)):
+        for line in [*lines, None]:
+            if held and not (line and _goes_on(held[-1], line)):
                 yield Part(self._joined(held), page=page)
                 held = []
-            if isinstance(item, Line):
-                held.append(item)
-            elif item is not None:
-                yield Part(item, page=page)
+            if line and line.table:
+                yield Part(line.table, page=page)
+            elif line:
+                held.append(line)
 
     def _joined(self, lines: Sequence[Line]) -> str:
         """The lines as one text. A line stays one where its author ended it, and where it begins with a
@@ -177,17 +178,7 @@ class _Paragraphs:
 def _goes_on(line: Line, below: Line) -> bool:
     """Whether a line is of the paragraph of the one before it."""
     if line.is_level_with(below):
-        return True
+        return not below.table
     if _BEGINS.match(below.text) or CAPTION.match(below.text):
         return False
     return max(line.size, below.size) < LARGER * min(line.size, below.size) and line.goes_on(below)
-
-
-def _continued(part: Part, before: Part) -> Part:
-    """A table that goes on from the page before, its first row no header, with the header of that one."""
-    table, above = part.content, before.content
-    if isinstance(table, str) or isinstance(above, str) or part.page == before.page:
-        return part
-    if len(table.header) != len(above.header) or not any(map(_DIGIT.search, table.header[1:])):
-        return part
-    return part._replace(content=Table(above.header, [table.header, *table.rows]))

@@ -63,7 +63,7 @@ def _by_letters(pages: Sequence[Sequence[Line]]) -> list[tuple[Sequence[Line], i
             end += 1
             while end < len(page) and _goes_on(page[end - 1], page[end]):
                 end += 1
-            is_cell = end < len(page) and page[end].is_level_with(page[end - 1])
+            is_cell = line.table or (end < len(page) and page[end].is_level_with(page[end - 1]))
             if not is_cell and _is_heading(lines := page[begin:end]):
                 number = _NUMBER.match(line.text)
                 depth = min(number[0].count("."), 2) if number else 0

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
 from chameleon.markup import SUPERSCRIPTS, visible
+from chameleon.table import Table
 
 MAX_CHARACTERS = 300_000  # of a page; a page of a telephone book has some 20,000
 LEADING = 1.75  # of the letters' size: lines further apart are of two paragraphs
@@ -28,14 +29,17 @@ _APART = 0.9  # of the letters' size: what stands further apart are cells; of fi
 _FIGURE = re.compile(r"[^\w\s]*\d[\d.,:%e+-]*\W?")
 _SIGN_BEFORE, _SIGN_AFTER = re.compile(r"-?[$€£¥(]+"), re.compile(r"[)%]+")
 _LINE, _WORD = re.compile(r"[^\r\n\x02]+"), re.compile(r"[^\s\x00\ufffe\uffff]+")
-_TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # -1 is the last of them
+TURNS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # -1 is the last of them
 _LEVEL = 0.01  # of a quarter of a turn: so far letters may lean and stand level all the same
 _LIFTED = 0.5  # of the letters' size: what stands so much higher or lower is on another line
 _JUMP = 12.0  # lines: what goes on so much higher up stands in another column
 _ENDS = 2  # lines at either end of a page that may be its head or foot
 _PAGES = 3  # or more share a head
+_LONGEST = 200  # letters of a head that numbers the pages
 _FURTHEST = 50  # the number that a page bears is at most so far from its place in the file
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?![.,]?\d)")
+_COUNTS = re.compile(r"\W*(?:(?:page|p\.) )?\d{1,4}(?: ?(?:of|/) ?\d{1,4})?\W*", re.IGNORECASE)
+"""All that a line says that counts two pages."""
 _Form = tuple[object, ...]  # a text and its height; or what stands around a number, and how far it is off
 
 
@@ -63,6 +67,7 @@ class Line:
 
     `turn`: how often a quarter of a turn to the left. A word that goes on in the next line ends in `SOFT`.
     `heading`: the level of the heading that it is of, and which heading of the document that is.
+    `table`: what it stands for, with the `edges` of its columns where lines part them.
     """
 
     base: float
@@ -71,6 +76,8 @@ class Line:
     bold: bool = False
     words: list[Word] = field(default_factory=list)
     heading: tuple[int, int] | None = None
+    table: Table | None = None
+    edges: Sequence[float] = ()
 
     @property
     def text(self) -> str:
@@ -81,6 +88,11 @@ class Line:
         return self.words[0].x0
 
     @property
+    def middle(self) -> float:
+        """Halfway up its small letters."""
+        return self.base + self.size / 4
+
+    @property
     def x1(self) -> float:
         return self.words[-1].x1
 
@@ -88,8 +100,10 @@ class Line:
         return abs(self.base - other.base) <= _LIFTED * max(self.size, other.size)
 
     def goes_on(self, below: Line) -> bool:
-        """Whether a line stands right below this one."""
-        return 0 < self.base - below.base <= LEADING * max(self.size, below.size)
+        """Whether a line stands right below this one, and neither is a table."""
+        return not (self.table or below.table) and 0 < self.base - below.base <= LEADING * max(
+            self.size, below.size
+        )
 
     def runs(self) -> list[list[Word]]:
         """The words, parted where white stands between cells of a table."""
@@ -126,7 +140,7 @@ class _Letters(dict[int, _Letter]):
         size = self._pdfium.FPDFText_GetFontSize(text, place) * math.hypot(matrix.c, matrix.d)
         quarters = 2 * math.atan2(matrix.b, matrix.a) / math.pi
         turn = round(quarters)
-        along, up = _TURNS[turn]
+        along, up = TURNS[turn]
         ends = along * box.left + up * box.bottom, along * box.right + up * box.top
         base = along * self._y.value - up * self._x.value
         is_level = abs(quarters - turn) <= _LEVEL
@@ -213,19 +227,22 @@ def flows(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 def without_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """The pages without their heads and feet: lines at their ends, parted from the text by white, which
-    three pages or more bear, the same at one height, or the same but for a number that counts the pages.
+    three pages or more bear, or both of two, the same at one height, or the same but for a number that counts
+    the pages.
 
-    What is the same is kept where it stands first.
+    What is the same is kept where it stands first, before the text of that page.
     """
     ends = {line: {*_forms(line, number)} for number, page in enumerate(pages) for line in _ends(page)}
     often = Counter(form for forms in ends.values() for form in forms)
-    left, seen = set[Line](), set[_Form]()
+    left, kept, seen, least = set[Line](), set[Line](), set[_Form](), 2 if len(pages) == 2 else _PAGES
     for line, forms in ends.items():
-        found = {form for form in forms if often[form] >= _PAGES}
-        if found & seen or any(len(form) > 2 for form in found):
-            left.add(line)
+        counts = _COUNTS.fullmatch(line.text)
+        found = {form for form in forms if often[form] >= (least if counts or len(form) == 2 else _PAGES)}
+        if found:
+            (left if found & seen or any(len(form) > 2 for form in found) else kept).add(line)
         seen |= found
-    return [[line for line in page if line not in left] for page in pages]
+    rest = [sorted(page, key=lambda line: line not in kept) for page in pages]
+    return [[line for line in page if line not in left] for page in rest]
 
 
 def _ends(page: Sequence[Line]) -> Iterator[Line]:
@@ -240,6 +257,6 @@ def _ends(page: Sequence[Line]) -> Iterator[Line]:
 
 def _forms(line: Line, page: int) -> Iterator[_Form]:
     yield line.text, round(line.base / 4)
-    for number in _NUMBER.finditer(line.text):
+    for number in _NUMBER.finditer(line.text) if len(line.text) <= _LONGEST else ():
         if abs(count := int(number[0]) - page) <= _FURTHEST:
             yield line.text[: number.start()], count, line.text[number.end() :]

@@ -1,16 +1,17 @@
-"""Tables of a PDF's page: rows whose cells stand apart and below each other, ruled or not."""
+"""Tables of PDFs: cells that drawn lines part, or else rows whose cells stand apart and below each other."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
 from chameleon.documents.pdf_lines import CAPTION, LEADING, SOFT, Line, Word
+from chameleon.documents.pdf_rules import NEAR, Cell, Grid
 from chameleon.table import Table
 
 _WHITE = 0.45  # of the letters' size: white so wide, from the first row to the last, parts columns
@@ -20,6 +21,9 @@ _MOST_WORDS = 6  # of a row that stands across columns, as "Fixed assets" does
 _PARTED = 0.4  # of the rows have cells on both sides where two columns part
 _CROSSING = 0.1  # of the rows may have letters where two columns part
 _WIDEST = 20_000  # points; PDF's own limit is 14,400
+_SPACE = 0.3  # of the letters' size: words no further apart stand in one cell, even across a drawn line
+_MOST_GRIDS = 50  # of a page
+_FILLED = 0.25  # of the cells of a ruled table hold text; of a chart or a form fewer
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
 _NO_DATA = re.compile(r"(?:\. ?){4}|[=∑∏∫∂∇√⊗]|(?:^|\s)[+−∥](?:\s|$)|[\ufe00-\ufe0f]")
@@ -38,23 +42,110 @@ class _Row(NamedTuple):
     runs: list[list[Word]]
 
 
-def with_tables(flow: Sequence[Line]) -> Iterator[Line | Table]:
-    """The lines of a column as they were written; those of a table as that table, where it begins."""
-    of, told = dict[Line, Table](), set[int]()
-    rows = _rows(flow)
-    begin = 0
-    while begin < len(rows):
-        end = _end(rows, begin)
-        table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
-        if table is not None:
-            of |= {line: table for row in rows[begin:end] for line in row.lines}
-        begin = max(end, begin + 1)
-    for line in flow:
-        if line not in of:
-            yield line
-        elif id(of[line]) not in told:
-            told.add(id(of[line]))
-            yield of[line]
+def with_tables(flow: Sequence[Line]) -> Iterator[Line]:
+    """The lines of a column as they were written; those of a table as one, where it begins."""
+    for heading, found in groupby(flow, key=lambda line: line.heading):
+        of, lines, begin = dict[Line, Line](), list(found), 0
+        rows = _rows(lines) if heading is None else []
+        while begin < len(rows):
+            end = _end(rows, begin)
+            table = _table(rows[begin:end]) if end - begin >= _LEAST_ROWS else None
+            if table is not None:
+                whole = replace(rows[begin].line, table=table)
+                of |= {line: whole for row in rows[begin:end] for line in row.lines}
+            begin = max(end, begin + 1)
+        yield from dict.fromkeys(of.get(line, line) for line in lines)
+
+
+def with_ruled_tables(lines: list[Line], grids: Iterable[Grid], above: Sequence[float]) -> list[Line]:
+    """The lines of a page, those of each grid as one; one row is a table only below the edges `above`."""
+    for grid in islice(grids, _MOST_GRIDS):
+        held, left, whole = dict[Cell, list[Line]](), list[Line](), Line(0, 0, 0)
+        for line in lines:
+            for cell, piece in _pieces(line, grid):
+                if cell is None:
+                    left.append(piece)
+                else:
+                    left += [] if held else [whole]
+                    held.setdefault(cell, []).append(piece)
+        table = _ruled(held, grid) if held else None
+        if table is not None and (table.rows or _are_same(above, grid.x)):
+            every = [line for found in held.values() for line in found]
+            whole.base, whole.size = max((line.base, line.size) for line in every)
+            whole.words = [word for line in every for word in line.words]
+            whole.table, whole.edges, lines = table, grid.x, left
+    return lines
+
+
+def _pieces(line: Line, grid: Grid) -> Iterator[tuple[Cell | None, Line]]:
+    """A line by the cells in which its words stand; a text that spills over a drawn line is of one cell."""
+    last, piece = None, replace(line, words=[])
+    for word in line.words:
+        is_set = line.turn or line.table
+        cell = None if is_set else grid.cell_at((word.x0 + word.x1) / 2, line.middle)
+        spills = last is not None and word.x0 - piece.x1 <= _SPACE * line.size
+        if piece.words and cell != last and not spills:
+            yield last, piece
+            piece = replace(line, words=[])
+        last = last if piece.words else cell
+        piece.words.append(word)
+    yield last, piece
+
+
+def join_tables(pages: Iterable[Sequence[Line]]) -> None:
+    """Give the header of a table to its rows that stand on the next page, with nothing between."""
+    for above, lines in pairwise([[], *pages]):
+        if above and lines:
+            lines[0].table = _continued(above[-1], lines[0])
+        for line in lines:
+            line.table = line.table if line.table and line.table.rows else None
+
+
+def _continued(above: Line, line: Line) -> Table | None:
+    """The table of a line, its first row below the header of the table `above` if it goes on with that."""
+    first, table = above.table, line.table
+    if not first or not table or table.header == first.header or len(table.header) != len(first.header):
+        return table
+    both = zip(first.rows[-1], table.header, strict=True)
+    figures = [_DIGIT.search(new) is not None for old, new in both if _DIGIT.search(old)]
+    is_row = any(figures) if figures else _are_same(above.edges, line.edges)
+    return Table(first.header, [table.header, *table.rows]) if is_row else table
+
+
+def _are_same(edges: Sequence[float], others: Sequence[float]) -> bool:
+    pairs = zip(edges, others, strict=False)
+    return 0 < len(edges) == len(others) and all(abs(edge - other) <= NEAR for edge, other in pairs)
+
+
+def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid) -> Table | None:
+    """The table of a grid; None where few of its cells hold text, or several texts, as in a chart."""
+    levels = {cell: _rows(lines) for cell, lines in held.items()}
+    every = [[grid.cells[row, n] for n in range(len(grid.x) - 1)] for row in range(len(grid.y) - 1)]
+    rows = [
+        cells for row, cells in enumerate(every) if any(cell in held and cell[0] == row for cell in cells)
+    ]
+    filled = [[len(levels[cell]) for cell in {*cells} & held.keys()] for cells in rows]
+    if 2 * sum(len(row) > 1 and min(row) >= _LEAST_ROWS for row in filled) > len(rows) - 1:
+        return None
+    texts = {cell: _clean(" ".join(row.line.text for row in found)) for cell, found in levels.items()}
+    title = list[str]()
+    while rows and len({*rows[0]}) == 1:
+        title.append(texts[rows.pop(0)[0]])
+    columns = [column for column in zip(*rows, strict=True) if any(map(texts.get, column))]
+    kept = {cell for column in columns for cell in column}
+    torn = sum(any(len(row.runs) > 1 for row in found) for found in levels.values())
+    if len(held) < _FILLED * len({cell for cells in every for cell in cells}) or len(columns) < 2:
+        return None
+    if 4 * torn > len(held) or 2 * len(kept) < len(rows) * len(columns):
+        return None
+    rows = [[*cells] for cells in zip(*columns, strict=True)]
+    told = [
+        [texts.get(cell, "") if len({*row}) > 1 or not n else "" for n, cell in enumerate(row)]
+        for row in rows
+    ]
+    heads = 1 + len([*takewhile(lambda row: len({*row}) < len(row), rows[:-2])])
+    table = _headed(told, heads)
+    return table and table.with_caption(": ".join(title))
 
 
 def _rows(flow: Sequence[Line]) -> list[_Row]:
@@ -75,12 +166,12 @@ def _rows(flow: Sequence[Line]) -> list[_Row]:
 
 def _end(rows: Sequence[_Row], begin: int) -> int:
     """Where the table ends that begins at a row, if one does: at a line of text across its columns, say."""
-    if len(rows[begin].runs) < 2:
+    if len(rows[begin].runs) < 2 or rows[begin].line.table:
         return begin
     last, second = begin, rows[begin].runs[1][0].x0
     for place in range(begin + 1, len(rows)):
         row, down = rows[place], rows[place - 1].line.base - rows[place].line.base
-        if down > _FAR * row.line.size or CAPTION.match(row.line.text):
+        if row.line.table or down > _FAR * row.line.size or CAPTION.match(row.line.text):
             break
         if len(row.runs) > 1:
             last, second = place, min(second, row.runs[1][0].x0)
@@ -127,7 +218,8 @@ def _edges(rows: Sequence[_Row]) -> list[float]:
     for is_white, places in groupby(across, key=lambda place: letters[place] <= few):
         band = list(places)
         if is_white and len(band) >= least and max(gaps[place] for place in band) >= _PARTED * len(rows):
-            edges.append(median(band))
+            fewest = min(letters[place] for place in band)
+            edges.append(median(place for place in band if letters[place] == fewest))
     return edges
 
 
@@ -136,8 +228,13 @@ def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
     for word in row.line.words:
         middle = row.line.words[0].x0 if len(row.runs) == 1 else (word.x0 + word.x1) / 2
         cells[sum(edge < middle for edge in edges)].append(word.text)
-    joined = (_BLANK.sub("", " ".join(cell)) for cell in cells)
-    return [_MARKED.sub("", cell) if _DIGIT.search(cell) else cell for cell in joined]
+    return [_clean(" ".join(cell)) for cell in cells]
+
+
+def _clean(cell: str) -> str:
+    """A cell without blanks between a figure and its sign, and without the mark of a note behind a figure."""
+    cell = _BLANK.sub("", cell.replace(f"{SOFT} ", ""))
+    return _MARKED.sub("", cell) if _DIGIT.search(cell) else cell
 
 
 def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
@@ -155,12 +252,14 @@ def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
     return kept
 
 
-def _headed(grid: Sequence[list[str]]) -> Table | None:
-    """The table, whose header are the rows above the first one with figures, three at most."""
-    figures = [place for place, cells in enumerate(grid) if any(map(_DIGIT.search, cells[1:]))]
-    heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1
-    if len(grid) < max(_LEAST_ROWS, heads + 1):
-        return None
-    header = [" ".join(filter(None, names)) for names in zip(*grid[:heads], strict=True)]
+def _headed(grid: Sequence[list[str]], heads: int = 0) -> Table | None:
+    """The table; unless `heads` counts them, its header are the rows above the first one with figures, three
+    at most."""
+    if not heads:
+        figures = [place for place, cells in enumerate(grid) if any(map(_DIGIT.search, cells[1:]))]
+        heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1
+        if len(grid) < max(_LEAST_ROWS, heads + 1):
+            return None
+    header = [" ".join(dict.fromkeys(filter(None, names))) for names in zip(*grid[:heads], strict=True)]
     header, *body = ([cell.replace(SOFT, "-") for cell in cells] for cells in (header, *grid[heads:]))
     return Table(header, body)

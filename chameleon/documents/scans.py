@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from chameleon.documents.parts import UNREAD_PAGE, Part
+from chameleon.documents.parts import Part, unread_page
 from chameleon.errors import MissingPackage
 from chameleon.sandbox.bounded import going_on
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from chameleon.pictures.engines import EngineName
 
 SIDE = 2_000  # pixels of a page's longer side
 _SECONDS, _PAGE_SECONDS = 120.0, 60.0  # for all pages; for one, or to load an engine
@@ -32,34 +34,46 @@ def picture_parts(data: bytes, name: str) -> Iterator[Part]:
     with opened(data, name) as image:
         # the frames of other formats are an animation's
         count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
-    for number, text in read_pages(range(count), page, name).items():
-        yield Part(text, page=number + 1 if count > 1 else None)
+    for part in read_pages(range(count), page, name).values():
+        yield part if count > 1 else part._replace(page=None)
 
 
-def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, str]:
-    """Return the text of each page; in place of those that 2 minutes do not suffice for, a line that says so.
+def light_engine() -> EngineName:
+    """Return the engine that pages are read by: a light one, since EasyOCR may need too much memory."""
+    from chameleon.pictures.engines import resolved_engine
+
+    light: tuple[EngineName, ...] = ("rapidocr", "tesseract")
+    return next((each for each in light if resolved_engine(each, ())["engine"]), "auto")
+
+
+def engine_installed() -> str:
+    """Return the name of the engine that is there; "" for none."""
+    from chameleon.pictures.engines import resolved_engine
+
+    return str(resolved_engine(light_engine(), ())["engine"] or "")
+
+
+def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, Part]:
+    """Return the text of each page, counted from 0; where 2 minutes do not suffice, a line that says so.
 
     Raises `MissingPackage` where no engine is installed.
     """
-    from chameleon.pictures.engines import EngineName, read_lines, resolved_engine, shared_engine
+    from chameleon.pictures.engines import read_lines, shared_engine
     from chameleon.pictures.pieces import text_of
 
     going_on(_PAGE_SECONDS)
-    light: tuple[EngineName, ...] = ("rapidocr", "tesseract")  # EasyOCR may need more memory than there is
     try:
-        engine = shared_engine(
-            next((each for each in light if resolved_engine(each, ())["engine"]), "auto"), ()
-        )
+        engine = shared_engine(light_engine(), ())
     except MissingPackage as problem:
         what = "its pages are pictures, and no engine that reads them is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None
-    texts, end = dict[int, str](), time.monotonic() + _SECONDS
+    found, end = dict[int, Part](), time.monotonic() + _SECONDS
     for number in numbers:
         going_on()
         if time.monotonic() > end:
-            texts[number] = f"{UNREAD_PAGE}: there are too many of them.]"
+            found[number] = unread_page(number + 1, "there are too many of them")
             continue
         image = picture(number)
         going_on(_PAGE_SECONDS)
-        texts[number] = text_of(read_lines(engine, image))
-    return texts
+        found[number] = Part(text_of(read_lines(engine, image)), page=number + 1)
+    return found

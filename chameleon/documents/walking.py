@@ -32,9 +32,14 @@ class Walk:
         Hidden files and folders, other kinds of files, and folders that hold an index, be it unfinished, are
         passed over; links are not followed: one that leads out of the folder, a device or a pipe is told of.
         """
-        yield from self._files(self.root)
+        left = [self.root]
+        while left:
+            folders: list[Path] = []
+            yield from self._files(left.pop(), folders)
+            left += reversed(folders)
 
-    def _files(self, folder: Path) -> Iterator[Path]:
+    def _files(self, folder: Path, folders: list[Path]) -> Iterator[Path]:
+        """The files that lie right in a folder; those in it are added to `folders`."""
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as problem:
@@ -48,10 +53,10 @@ class Walk:
             elif entry.is_symlink():
                 self._link(path)
             elif entry.is_dir(follow_symlinks=False):
-                if _is_ours(path):
+                if is_ours(path):
                     self.others["index"] += 1
                 else:
-                    yield from self._files(path)
+                    folders.append(path)
             elif not entry.is_file(follow_symlinks=False):
                 if path.suffix.lower() in (*KINDS, *SUFFIXES):
                     self._leave(path, "is a device or a pipe, not a file")
@@ -77,10 +82,13 @@ class Walk:
         self.left_out.append(LeftOut(printable(path.relative_to(self.root).as_posix()), why))
 
 
-def _is_ours(folder: Path) -> bool:
+def is_ours(folder: Path) -> bool:
     """Whether an index lies there, or what a build that did not end has left of one."""
     marks = (MANIFEST, BUILDING)
-    return (folder / WORDS).is_dir() and any((folder / mark).is_file() for mark in marks)
+    try:
+        return (folder / WORDS).is_dir() and any((folder / mark).is_file() for mark in marks)
+    except OSError:  # the walk tells of a folder that cannot be read
+        return False
 
 
 def require_file(path: Path) -> None:

@@ -11,6 +11,7 @@ from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_a
 from chameleon.module import Module
 from chameleon.planner import check_names, every_planner
 from chameleon.state import State
+from chameleon.text import nearest
 
 if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory
@@ -56,7 +57,23 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
     for part in every_planner(inventory.planner):
         if (fault := _failed(part.check, f"planner {part.name}")) is not None:
             yield Obstacle("planner", fault.at(inventory.place(("planner",))))
+    yield from _unwritten(inventory)
     yield from _plans(inventory)
+
+
+def _unwritten(inventory: Inventory) -> Iterator[Obstacle]:
+    """Yield keys that a planner asks for, and that neither the input nor a module gives."""
+    given = {f"input.{key.removesuffix('?')}" for key in inventory.input_types}
+    for part in every_planner(inventory.planner):
+        for key in part.reads:
+            if key not in given and not any(access.may_write(key) for access in inventory.access.values()):
+                written = {each for access in inventory.access.values() for each in access.writes}
+                error = InventoryError(
+                    f"planner {part.name} asks for {key}, which neither the input nor a module gives",
+                    hint=nearest(key, given | written),
+                    where=inventory.place(("planner",)),
+                )
+                yield Obstacle("planner", error)
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:

@@ -52,12 +52,12 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
 def shipped(family: Family) -> Mapping[str, str]:
     """Map the names of what is shipped to the Python modules that define them.
 
-    That is a file of the name in the family's folder, or what the `TOOLS` of one of its `FOLDERS` name: each
-    in a file of its name, or in the one that a mapping gives.
+    That is a file of the name in the family's folder, or what its `TOOLS`, or those of one of its `FOLDERS`,
+    name: each in a file of its name, or in the one that a mapping gives.
     """
     package = importlib.import_module(f"chameleon.{family}")
     files = (file.name for file in pkgutil.iter_modules(package.__path__) if not file.ispkg)
-    found = {name: f"{package.__name__}.{name}" for name in files}
+    found = {name: f"{package.__name__}.{name}" for name in getattr(package, "TOOLS", files)}
     for folder in getattr(package, "FOLDERS", ()):
         path = f"{package.__name__}.{folder}"
         tools = importlib.import_module(path).TOOLS

@@ -196,15 +196,18 @@ def _read(mark: Path) -> dict[str, Any]:
     return {}
 
 
-def clear(folder: Path, problem: Damaged, retriever: Any) -> Any:
-    """Remove what is damaged of an index, and return the retriever that it was built for.
+def is_of_vectors(problem: Damaged) -> bool:
+    """Tell whether only the vectors of an index are damaged."""
+    return VECTORS in Path(problem.where).parts[-2:]
 
-    Vectors alone where only they are damaged. What is known of the files stays. Raises `InputError` for a
-    folder that holds anything else than an index, and where nothing tells the retriever.
+
+def retriever_of(folder: Path, problem: Damaged, retriever: Any) -> Any:
+    """Return the retriever that a damaged index was built for, `retriever` where that is known.
+
+    Raises `InputError` for a folder that holds anything else than an index, and where nothing tells.
     """
     check_ours(folder)
-    if VECTORS in Path(problem.where).parts[-2:]:
-        shutil.rmtree(folder / VECTORS)
+    if is_of_vectors(problem):
         return Manifest.read(folder).retriever
     if not (folder / WORDS).is_dir() and b"chameleon-index" not in (folder / MANIFEST).read_bytes():
         raise InputError(
@@ -218,7 +221,11 @@ def clear(folder: Path, problem: Damaged, retriever: Any) -> Any:
         except InputError:
             hint = "Name the retriever that the index was built for, and it is built again."
             raise InputError(problem.what, where=problem.where, hint=hint) from None
-    for name in (MANIFEST, BUILDING, WORDS, VECTORS):
+    return retriever
+
+
+def clear(folder: Path, problem: Damaged) -> None:
+    """Remove what is damaged of an index, and vectors alone where only they are; the ledger stays."""
+    for name in (VECTORS,) if is_of_vectors(problem) else (MANIFEST, BUILDING, WORDS, VECTORS):
         path = folder / name
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-    return retriever

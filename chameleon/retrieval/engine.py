@@ -97,11 +97,14 @@ def failing(path: Path, done: str) -> Iterator[None]:
 
 
 def open_index(path: Path) -> tantivy.Index:
-    """Open the engine's folder, with every checksum compared. Raises `Damaged`."""
+    """Open the engine's folder, with every checksum compared. Raises `Damaged`.
+
+    Where nothing can be written, links to its files are opened: the engine writes a lock even to read.
+    """
     check(path)
     with suppress(InputError), failing(path, "read"):
         return _opened(path)
-    with failing(path, "read"), TemporaryDirectory() as beside:  # the engine writes a lock even to read
+    with failing(path, "read"), TemporaryDirectory(ignore_cleanup_errors=True) as beside:
         for file in path.iterdir():
             if file.suffix != ".lock":
                 (Path(beside) / file.name).symlink_to(file.resolve())

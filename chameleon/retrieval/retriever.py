@@ -85,7 +85,7 @@ class Dense(Retriever):
             for ranking in self.find(queries, depth):
                 kinds = self.index.kinds([place for place, _ in ranking])
                 rankings.append([one for one, found in zip(ranking, kinds, strict=True) if found == kind])
-            if depth >= len(self.index) or min(map(len, rankings)) >= k:
+            if depth >= len(self.index) or min(map(len, rankings), default=k) >= k:
                 return rankings
             depth = min(_DEEPER * depth, len(self.index))
 

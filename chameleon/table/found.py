@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded, build_table
 from chameleon.table.sections import sections
 from chameleon.table.table import Table
+from chameleon.table.typed import decimal_points
 
 _LONGEST_CAPTION = 300
 
@@ -36,12 +37,14 @@ class Found:
 class LeftOut:
     """A part of a file, or the whole of it, that gives no table, and why.
 
-    `is_fault` is False for what nobody would miss: a table that only lays out a page.
+    `is_fault` is False for what nobody would miss: a table that only lays out a page; `is_picture` tells of
+    pages that another OCR engine may read.
     """
 
     where: str
     why: str
     is_fault: bool = True
+    is_picture: bool = False
 
     @classmethod
     def of(cls, error: ChameleonError, where: str = "") -> LeftOut:
@@ -117,3 +120,18 @@ def table_of(
     except InputError as error:
         return LeftOut.of(error)
     return Found(table, place or {}, notes)
+
+
+def with_decimal_points(found: Found | LeftOut, *, by_table: bool = False) -> Found | LeftOut:
+    """Return what was found with the figures of its table as `with_points` writes them."""
+    if isinstance(found, LeftOut):
+        return found
+    return replace(found, table=with_points(found.table, by_table=by_table))
+
+
+def with_points(table: Table, *, by_table: bool = False) -> Table:
+    """Return a table of texts with its figures written as `read_value` reads them; see `decimal_points`."""
+    columns = list(zip(*table.rows, strict=True))
+    if (told := decimal_points(columns, by_table=by_table)) == columns:
+        return table
+    return Table(table.header, zip(*told, strict=True), table.caption)

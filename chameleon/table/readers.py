@@ -172,7 +172,8 @@ def choose_table(
         findings = tables_in(source, name, format=format, sheet=sheet, first=True)
     found = list(findings)
     listed = [each for each in found if isinstance(each, Found | Unread)]
-    faults = [each for each in found if isinstance(each, LeftOut) and each.is_fault]
+    left_out = [each for each in found if isinstance(each, LeftOut)]
+    faults = [each for each in left_out if each.is_fault]
     labels = told_apart([each.label or f"table {number}" for number, each in enumerate(listed, 1)])
     for number, (label, each) in enumerate(zip(labels, listed, strict=True), 1):
         is_meant = sheet is None or sheet.casefold() in (label.casefold(), str(number))
@@ -180,12 +181,13 @@ def choose_table(
             notes = [f"{note.where}: {note.what}" for note in found if isinstance(note, Note)]
             notes += [f"{fault.where}: {fault.why}" for fault in faults]
             return Choice(each.table, label, [other for other in labels if other != label], notes)
-    if fault := next((fault for fault in faults if sheet is None or sheet in fault.where), None):
-        raise InputError(fault.why, where=fault.where)
+    hint = f"There are: {', '.join(map(shown, labels[:20]))}." if labels else ""
+    meant = faults if sheet is None else [each for each in left_out if shown(sheet) in each.where]
+    if meant:
+        raise InputError(meant[0].why, where=meant[0].where, hint=hint)
     if sheet is not None and labels:
-        hint = f"There are: {', '.join(map(shown, labels[:20]))}."
         raise InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
-    why = "; ".join(each.why for each in found[:3] if isinstance(each, LeftOut))
+    why = "; ".join(each.why for each in left_out[:3])
     raise InputError(f"holds no table{why and f' ({why})'}", where=name, hint="Give a file with a table.")
 
 

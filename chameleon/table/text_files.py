@@ -20,7 +20,7 @@ from chameleon.table.delimited import (
     sample_lines,
     split_rows,
 )
-from chameleon.table.found import Found, LeftOut, table_of, tables_of
+from chameleon.table.found import Found, LeftOut, table_of, tables_of, with_decimal_points
 from chameleon.table.records import Origin
 from chameleon.text import clean_cell
 
@@ -105,7 +105,9 @@ def format_of_text(text: str) -> str:
 
 def delimited_tables(text: str, origin: Origin, delimiter: str = "") -> Iterator[Found | LeftOut]:
     """Yield the tables of a CSV or TSV text, with the lines above and below that belong to them."""
-    yield from tables_of(delimited_records(text, delimiter or delimiter_of(text), origin), origin)
+    delimiter = delimiter or delimiter_of(text)
+    for found in tables_of(delimited_records(text, delimiter, origin), origin):
+        yield with_decimal_points(found, by_table=delimiter == ";")
 
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -119,7 +121,7 @@ def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
         del numbers[1]
     rows = split_rows([line for _, line in lines])
     records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
-    yield table_of(records, origin, None, caption)
+    yield with_decimal_points(table_of(records, origin, None, caption))
 
 
 def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -144,7 +146,7 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
             rows[-1][1].append(_plain(token))
         elif token.type == "table_close":
             place = {"heading": heading} if heading else {}
-            yield table_of(rows, origin, place, heading)
+            yield with_decimal_points(table_of(rows, origin, place, heading))
 
 
 def _plain(token: Any) -> str:

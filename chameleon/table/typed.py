@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -28,6 +29,15 @@ _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10
 _NOT_A_UNIT = re.compile(
     r"(?:BCE?|AD|CE)\b|(?:st|nd|rd|th)\s+\w"
 )  # "43 BC" and "9th century" measure nothing
+_FIGURE = re.compile(r"\d[\d.,]*\d")
+_SWAPPED = str.maketrans(".,", ",.")
+_SURE = {  # what only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and 1.310.000
+    mark: re.compile(
+        rf"(?<![\d.,])(?:(?:0|\d{{4,}})[{mark}]\d+|\d+[{mark}](?!\d{{3}}(?!\d))\d+"
+        rf"|\d{{1,3}}(?:(?:[{other}]\d{{3}})+[{mark}]\d+|(?:[{other}]\d{{3}}){{2,}}))(?![.,]?\d)"
+    )
+    for mark, other in (",.", ".,")
+}
 _TIME = re.compile(r"(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?\s*([ap])?\.?(m\.?)?", re.IGNORECASE)
 _MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
 _MONTHS += ["october", "november", "december"]
@@ -133,6 +143,34 @@ def _read_date(cell: str) -> dt.date | None:
             except ValueError:
                 return None
     return None
+
+
+def decimal_points(columns: Sequence[Sequence[str]], *, by_table: bool) -> list[Sequence[str]]:
+    """Return columns with figures such as "1.310" as "1,310", where others such as "2,50" tell to.
+
+    The others of its column tell, and where these do not, those of the table if `by_table`. Columns whose
+    figures contradict each other stay, and so do all where each figure is read rightly as it is.
+    """
+    told = [{mark for mark in _SURE if any(_tells(mark, cell) for cell in column)} for column in columns]
+    habit = set[str]().union(*told) if by_table else set()
+    pairs = zip(columns, told, strict=True)
+    found = [list(map(_swapped, cells)) if (marks or habit) == {","} else cells for cells, marks in pairs]
+    changed = (pair for old, new in zip(columns, found, strict=True) for pair in zip(old, new, strict=True))
+    misread = any(
+        one != other and read_value(one).number != read_value(other).number for one, other in changed
+    )
+    return found if misread else list(columns)
+
+
+def _tells(mark: str, cell: str) -> bool:
+    is_sure = ("," in cell or "." in cell) and _SURE[mark].search(cell) is not None
+    return is_sure and read_value(_swapped(cell)).kind == "number"
+
+
+def _swapped(cell: str) -> str:
+    """Return a figure with point and comma swapped, other cells as they are."""
+    swapped = _FIGURE.sub(lambda figure: figure[0].translate(_SWAPPED), cell)
+    return swapped if read_value(swapped).kind == "number" else cell
 
 
 def cell_text(value: Any) -> str:

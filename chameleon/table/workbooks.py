@@ -56,8 +56,10 @@ def workbook_tables(data: bytes, origin: Origin, wanted: Callable[[str], bool]) 
                 except InputError as error:
                     yield LeftOut.of(error)
                     continue
-                first = sheet.start[0] if sheet.start else 0
-                rows = enumerate(sheet.to_python(), first + 1)
+                if not sheet.start:
+                    yield LeftOut(where.name, "is empty", is_fault=False)
+                    continue
+                rows = enumerate(sheet.to_python(), sheet.start[0] + 1)
                 records = ((number, list(map(cell_text, row))) for number, row in rows)
                 yield from tables_of(records, where, {"sheet": about.name}, pad=True)
     except (CalamineError, zipfile.BadZipFile, KeyError, OSError, EOFError, zlib.error) as error:

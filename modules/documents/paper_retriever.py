@@ -186,8 +186,8 @@ def passage_source(passage: Mapping[str, Any], number: int) -> dict[str, Any]:
     told: dict[str, Any] = {"passage": number, "text": str(passage["text"])[:_SHOWN]}
     if passage.get("file"):
         told["file"] = passage["file"]
-    if passage.get("title"):
-        told["heading"] = passage["title"]
+    if heading := passage.get("heading", passage.get("title")):
+        told["heading"] = heading
     if passage.get("page") is not None:
         told["page"] = passage["page"]
     return told

@@ -16,9 +16,11 @@ from chameleon.prompt import table_text
 from chameleon.quoting import Quoted, block, on_one_line, untagged
 from chameleon.retrieval.document import Document
 
-_NUMBER = re.compile(r"(?:table|number|answer)?\W{0,4}(\d{1,3})\b", re.IGNORECASE)
-_NONE = re.compile(r"\W{0,4}none\b", re.IGNORECASE)
-_PASSAGES = re.compile(r"\W{0,4}(?:the )?passages?\b", re.IGNORECASE)
+_REPLY = re.compile(
+    r"\W{0,4}(?:(?:the |my )?(?:table|number|answer|choice)\b\W{0,4})?"
+    r"(?:(?P<none>none)|(?:the |\d{1,3} )?(?P<passages>passages?)|(?P<number>\d{1,3}))\b",
+    re.IGNORECASE,
+)
 _BEGINNING = 500  # characters that are shown of a passage
 
 
@@ -76,8 +78,15 @@ class TableChoice(LLMModule):
 
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
-    writes = ("input.table", "input.tables", "input.passages", "cache.table_choice", "cache.sources")
-    non_text = ("cache.table_choice", "cache.sources")
+    writes = (
+        "input.table",
+        "input.tables",
+        "input.passages",
+        "cache.table_choice",
+        "cache.passage_choice",
+        "cache.sources",
+    )
+    non_text = ("cache.table_choice", "cache.passage_choice", "cache.sources")
     max_rows = 3
     max_cell = 60
 
@@ -116,19 +125,20 @@ class TableChoice(LLMModule):
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """Return the table that the reply numbers, or the passages. Raises `StepRejected` for others."""
         found = candidates(state)[: self.max_tables]
-        texts, said = passages(state), text.strip()
-        if _NONE.match(said):
+        texts = passages(state)
+        said = reply.groupdict() if (reply := _REPLY.match(text.strip())) else {}
+        if said.get("none"):
             raise Declined(
                 f"none of the {len(found)} tables found answers the question"
                 + (f", nor does any of the {len(texts)} passages" if texts else ""),
                 hint="Ask with words that stand in the table or text, or index more of them.",
             )
-        if texts and _PASSAGES.match(said):
+        if texts and said.get("passages"):
             return _read(texts, "the model chose them")
-        number = _NUMBER.match(said)
-        if number is None or not 1 <= int(number[1]) <= len(found):
+        number = int(said.get("number") or 0)
+        if not 1 <= number <= len(found):
             raise StepRejected("the reply names none of the tables", hint="Reply with a number, or none.")
-        return _chosen(found[int(number[1]) - 1], "the model chose it")
+        return _chosen(found[number - 1], "the model chose it")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" in output:
@@ -137,7 +147,7 @@ class TableChoice(LLMModule):
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "table" not in output:
-            return {}
+            return {"passage_choice": {"why": output["why"]}}
         chosen = {key: value for key, value in output.items() if key != "table"}
         return {"table_choice": chosen, "sources": [source_of(chosen)]}
 

@@ -39,7 +39,7 @@ class TableRegion:
     def answer_cells(self, answer: Any, table: Table, question: str) -> list[Cell]:
         """Return the cells here in which an answer in words stands; none for numbers.
 
-        A number that was computed may equal any cell by chance.
+        A number may equal any cell by chance, and of several rows with the same words none is told.
         """
         items = [answer] if isinstance(answer, str) else answer if isinstance(answer, tuple | list) else []
         if not items or not all(isinstance(item, str) and item.strip() for item in items):
@@ -50,7 +50,9 @@ class TableRegion:
         if missing and len(items) == 1 and ", " in items[0]:
             cells, missing = located(items[0].split(", "), table, question, kept)
         is_here = all(row in rows and column in columns for row, column in cells)
-        return cells if is_here and not missing else []
+        words, known = {table.rows[row][column].strip() for row, column in cells}, {row for row, _ in cells}
+        others = (table.rows[row][column] for row in rows if row not in known for column in columns)
+        return cells if is_here and not missing and not words & {cell.strip() for cell in others} else []
 
     def _within(self, table: Table) -> tuple[Sequence[int], Sequence[int]]:
         rows = range(len(table.rows)) if self.rows is None else self.rows

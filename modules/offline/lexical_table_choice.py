@@ -44,7 +44,7 @@ class LexicalTableChoice(Module):
         Of the tables found, those count that have as many of the question's telling words as any of them, and
         of these the first with its rivals. All of them must answer, and alike: one that fits as well and
         cannot be read may be the one that is meant, unless it is a part of one that answers, as a view is.
-        Where a passage has more of these words than any table, it is the one that is meant.
+        Where a passage has more of these words than any table, or says as many itself, it may be meant.
         """
         stems = telling_words(state.input["question"])
         found = candidates(state)
@@ -53,8 +53,9 @@ class LexicalTableChoice(Module):
         in_texts = [
             len(covered(stems, [text.name, text.text, *text.source.values()])) for text, _ in passages(state)
         ]
-        if max(in_texts, default=0) > most:
-            raise Declined("a text has more of the question's words than any table, and no model reads it")
+        said = max((len(covered(stems, [text.text])) for text, _ in passages(state)), default=0)
+        if max(in_texts, default=0) > most or said == most > 1:  # one word alone says nothing
+            raise Declined("a text has the question's words as much as any table, and no model reads it")
         if not found or (stems and not most):
             raise Declined("no table in the index has to do with the question")
         fitting = [each for each in found if len(words[each.id]) == most]
@@ -86,9 +87,10 @@ class LexicalTableChoice(Module):
         fits = [fit for fit in fits if not _is_part(fit.candidate.table, whole)]
         refused = [(each, why) for each, why in refused if not _is_part(each.table, whole)]
         if refused:
+            fit, be = ("fits", "is") if len(refused) == 1 else ("fit", "are")
             raise Declined(
                 f"it is not clear which table is meant: {_named(each for each, _ in fits)} would answer, and "
-                f"{_named(each for each, _ in refused)} fits as well and is not understood",
+                f"{_named(each for each, _ in refused)} {fit} as well and {be} not understood",
                 hint=_NAME_IT,
             )
         answering = [fit.candidate for fit in fits]
@@ -100,6 +102,11 @@ class LexicalTableChoice(Module):
                 f"{fit.candidate.called}: {_short(answer)}" for fit, answer in zip(fits, answers, strict=True)
             ]
             raise Declined(f"{len(fits)} tables answer, and not alike ({'; '.join(told)})", hint=_NAME_IT)
+        if not all(map(_is_looked_up, fits, answers)) and not _are_copies(answering):
+            raise Declined(
+                f"it is not clear which table is meant: {_named(answering)} come to the same number",
+                hint=_NAME_IT,
+            )
         return answering
 
     def _program(self, state: State, candidate: Candidate) -> Program:
@@ -113,6 +120,17 @@ class LexicalTableChoice(Module):
 def _is_part(table: Table, others: Iterable[Table]) -> bool:
     """Whether another table has all of its rows and columns, and more."""
     return any(other.contains(table) and not table.contains(other) for other in others)
+
+
+def _is_looked_up(fit: _Fit, answer: Any) -> bool:
+    """Whether an answer is in words, or a number of the table: a count or a sum may be equal by chance."""
+    columns = [fit.candidate.table.columns[place] for place in fit.program.columns]
+    return isinstance(answer, str) or any(value.plain == answer for each in columns for value in each.values)
+
+
+def _are_copies(found: Sequence[Candidate]) -> bool:
+    first = found[0].table
+    return all(first.contains(each.table) and each.table.contains(first) for each in found)
 
 
 def _is_near(score: float, first: float, ahead: float) -> bool:

@@ -146,8 +146,9 @@ class TableRetriever(Module):
 
 
 def passage_of(document: Document) -> dict[str, Any]:
-    """Return a passage as the input holds it: title, text and, where they are known, file and page."""
-    known = {key: document.source[key] for key in ("file", "page") if key in document.source}
+    """Return a passage as the input holds it: title, text, and the place as far as it is known."""
+    source = {"heading": "", **document.source} if "file" in document.source else document.source
+    known = {key: source[key] for key in ("file", "heading", "page") if key in source}
     return {"title": document.name, "text": document.text, **known}
 
 
@@ -158,7 +159,8 @@ def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dic
     found = []
     for number, (_, each) in enumerate(in_order[:_NEAREST], 1):
         if each.table is None:
-            found.append({"passage": number, "heading": each.name, **each.source, "text": each.text})
+            name = {} if "file" in each.source else {"heading": each.name}
+            found.append({"passage": number, **name, **each.source, "text": each.text})
             continue
         text = table_text(_nearest_rows(each.table, query), style="pipe", max_cell=_CELL)
         found.append({"id": each.id, "table": each.name, **each.source, "text": text})

@@ -16,6 +16,7 @@ def test_a_module_is_shown_with_its_keys_and_parameters(command: Command) -> Non
     told = json.loads(command("list", "modules", "web_search", "--json").out)
     assert told["writes"] == ["cache.web_search_response"] and told["uses"] == ["web"]
     assert {"name": "count", "type": "int", "default": 3} in told["parameters"]
+    assert "shortlist" not in command("list", "planners").out
     every = json.loads(command("list", "modules", "--json").out)
     assert [each["name"] for each in every] == sorted(each["name"] for each in every)
     assert all(each["writes"] for each in every)

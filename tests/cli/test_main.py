@@ -57,6 +57,10 @@ FILES: dict[str, bytes] = {
     "no_id.jsonl": b'{"table_id": "", "header": ["x"], "rows": []}\n',
     "no_rows.jsonl": b'{"table_id": "b"}\n',
     "no_column.jsonl": b'{"table_id": "b", "header": [], "rows": []}\n',
+    "plan.docx": b"PK\x03\x04 cut",
+    "plan.sqlite": b"SQLite format 3\0\xff cut",
+    "plan.xlsx": b"PK\x03\x04 xl/workbook cut",
+    "song.mp3": b"ID3\x03\0\xff\xfb\x90",
     "list.jsonl": b'{"table_id": "a", "header": ["x"], "rows": []}\n[]\n',
     "asked.jsonl": b'{"id": 1, "question": "x", "table_id": "a"}\n',
     "unasked.jsonl": b'{"id": 1, "table_id": "a"}\n',
@@ -71,6 +75,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("bad")
     (made / "bare").mkdir()
     (made / "notes").mkdir()
+    (made / "an_index").mkdir()
+    (made / "an_index" / "manifest.json").touch()
     for name, content in FILES.items():
         (made / name).write_bytes(content)
     for name, size in (("huge.csv", 200 * 2**20), ("huge.txt", 50 * 2**30)):
@@ -84,7 +90,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMPLAINTS = [
     ("ask Q --table empty", "empty: is empty"),
     ("ask Q --table ragged.csv", "ragged.csv, line 3: 3 cells found, but the header has 2"),
-    ("ask Q --table ferry.png", "is a PNG picture, not a table"),
+    ("ask Q --table ferry.png", "is a picture, not a table. Give it with --image."),
+    ("ask Q --table plan.docx", "plan.docx: is a document, not a table. Give it with --text."),
+    ("ask Q --text plan.sqlite", "plan.sqlite: is a table, not a document. Give it with --table."),
+    ("ask Q --text plan.xlsx", "plan.xlsx: is a table, not a document. Give it with --table."),
+    ("ask Q --table song.mp3", "is a file (.mp3) that is not read. CSV, JSON"),
+    ("ask Q --text song.mp3", "plain text with --text, pictures with --image."),
+    ("ask Q --table an_index", "an_index: is an index. Give it with --index."),
     ("ask Q --table damaged.csv", "is not UTF-8: byte 0xea in line 2. It is damaged"),
     ("ask Q --table nul.csv", "nul.csv, line 2: holds a NUL byte"),
     ("ask Q --table table.csv --sheet May", "no sheet or table is named 'May'. There are: 'table 1'."),
@@ -107,7 +119,9 @@ COMPLAINTS = [
     ("ask Q --text bare", "is a folder, not a file"),
     ("ask Q --text pipe", "is a device or a pipe, not a file"),
     ("ask Q --text /dev/zero", "/dev/zero: is a device or a pipe, not a file"),
-    ("ask Q --text http://x/y", "is an address, and texts are read from files only. Download it first."),
+    ("ask Q --text http://x/y", "http://x/y: is an address, and texts are read from files only. Download"),
+    ("ask Q --text postgresql://me:geheim@h/db", "postgresql://h/db: is an address, and texts are read"),
+    ("ask Q --index postgresql://me:geheim@h/db", "postgresql://h/db: is an address, and an index is"),
     ("ask Q --text huge.txt", "more than the limit of 1,000,000 bytes"),
     ("ask Q --text blank.txt", "blank.txt: the text is empty"),
     ("plan Q", "Give a table with --table, an index with --index, a picture with --image or a text with"),

@@ -6,16 +6,24 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import reportlab
 from fpdf import FPDF
+from reportlab import platypus
+from reportlab.lib.colors import black, lightgrey, white
 from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfbase.pdfmetrics import registerFont
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import Paragraph
 
 VERA = str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf")
 WIDTH, HEIGHT = 595, 842
+RULED = [("GRID", (0, 0), (-1, -1), 0.5, black)]
+STRIPED = [("ROWBACKGROUNDS", (0, 0), (-1, -1), [lightgrey, white])]
+COLUMNS = [("LINEAFTER", (0, 0), (-2, -1), 0.5, black), ("LINEBELOW", (0, 0), (-1, 0), 0.5, black)]
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,16 @@ Item = tuple[float, str] | list[list[str]] | At
 
 
 def pdf(
-    pages: Sequence[Sequence[Item]], *, locked: bool = False, bookmarks: Sequence[tuple[int, int, str]] = ()
+    pages: Sequence[Sequence[Item]],
+    *,
+    locked: bool = False,
+    bookmarks: Sequence[tuple[int, int, str]] = (),
+    rules: Sequence[Sequence[float]] = (),
 ) -> bytes:
     """A PDF of these pages, A4, items from the top down; `locked` by a password that nobody knows.
 
-    `bookmarks`: page (from 1), level (from 0) and title of each.
+    `bookmarks`: page (from 1), level (from 0) and title of each; `rules`: where lines are drawn on each page,
+    upright ones from the left and level ones from the top.
     """
     written = io.BytesIO()
     lock = StandardEncryption("a secret") if locked else None
@@ -50,6 +63,8 @@ def pdf(
                 canvas.bookmarkPage(str(key))
                 canvas.addOutlineEntry(title, str(key), level)
         _draw(canvas, items)
+        if rules:
+            canvas.grid(rules[0], [HEIGHT - y for y in rules[1]])
         canvas.showPage()
     canvas.save()
     return written.getvalue()
@@ -105,6 +120,46 @@ def mixed_by_fpdf(pieces: Sequence[str]) -> bytes:
     for number, piece in enumerate(pieces):
         made.set_font(("Helvetica", "Vera")[number % 2], size=11)
         made.write(text=piece)
+    return bytes(made.output())
+
+
+def report(
+    rows: Sequence[Sequence[str]],
+    *,
+    style: Sequence[tuple[Any, ...]] = RULED,
+    widths: Sequence[float] | None = None,
+    again: int = 1,
+    foot: str = "Page {}",
+) -> bytes:
+    """A heading, a table with its first rows `again` on each page, and a text below it, by Platypus; `foot`
+    numbers the pages. Cells of more than 20 letters are wrapped where `widths` are given.
+    """
+    style_of_text, written = getSampleStyleSheet(), io.BytesIO()
+    cells = [
+        [Paragraph(cell, style_of_text["Normal"]) if widths and len(cell) > 20 else cell for cell in row]
+        for row in rows
+    ]
+    table = platypus.Table(cells, widths, style=platypus.TableStyle(style), repeatRows=again)
+    below = Paragraph("So much for the berths.", style_of_text["Normal"])
+
+    def numbered(canvas: Canvas, made: Any) -> None:
+        canvas.drawString(290, 30, foot.format(canvas.getPageNumber()))
+
+    story = [Paragraph("Berths", style_of_text["Heading1"]), table, below]
+    platypus.SimpleDocTemplate(written, pagesize=(WIDTH, HEIGHT), invariant=1).build(
+        story, numbered, numbered
+    )
+    return written.getvalue()
+
+
+def table_by_fpdf(rows: Sequence[Sequence[str]]) -> bytes:
+    """A ruled table whose cells wrap and whose header stands on each page, by fpdf2."""
+    made = FPDF()
+    made.add_page()
+    made.set_font("Helvetica", size=11)
+    with made.table() as table:
+        for row in rows:
+            table.row(row)
     return bytes(made.output())
 
 

@@ -89,7 +89,7 @@ def test_a_change_of_the_same_size_in_the_same_moment_is_seen(folder: Path) -> N
     assert cells(folder, "teams.csv") == [["Nord", "77"]]
 
 
-def test_fewer_tables_in_a_file_and_none_at_all(folder: Path) -> None:
+def test_fewer_tables_in_a_file(folder: Path) -> None:
     two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
     put(folder / "town" / "lakes.md", two, OLD + 1)
     index(folder)
@@ -97,10 +97,18 @@ def test_fewer_tables_in_a_file_and_none_at_all(folder: Path) -> None:
     put(folder / "town" / "lakes.md", two[:24], OLD + 2)
     index(folder)
     assert ids(folder) == ["teams.csv", "town/lakes.md#One"]
-    put(folder / "teams.csv", "Team,Points\nNord\n", OLD + 3)
-    summary = index(folder)
-    assert ids(folder) == ["town/lakes.md#One"]
-    assert [fault.where for fault in summary.faults] == ["teams.csv, line 2"]
+
+
+def test_with_a_lasting_fault_in_a_file_what_is_taken_out_of_it_goes(folder: Path) -> None:
+    empty = "# None\n\n| z |\n|---|\n\n"
+    two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
+    put(folder / "town" / "lakes.md", empty + two, OLD + 1)
+    assert [one.where for one in index(folder).faults] == ["town/lakes.md"]
+    assert ids(folder)[1:] == ["town/lakes.md#One", "town/lakes.md#Two", "town/lakes.md#p1"]
+    put(folder / "town" / "lakes.md", empty + two[:24], OLD + 2)
+    (fault,) = index(folder).faults
+    assert fault.why.startswith("has a header but no rows") and "stays" not in fault.why
+    assert ids(folder)[1:] == ["town/lakes.md#One", "town/lakes.md#p1"]
 
 
 def test_other_folders_and_files_are_added_and_the_first_stays(folder: Path) -> None:
@@ -329,12 +337,50 @@ def test_pictures_that_no_engine_reads_are_counted_and_read_when_there_is_one(
     assert (again.passages, again.unchanged) == (3, 2) and not again.notes
 
 
-def test_what_is_lost_of_a_file_that_changed_for_the_worse_is_told(folder: Path) -> None:
+def test_of_a_file_that_changed_for_the_worse_what_it_held_stays(folder: Path) -> None:
     put(folder / "notes.txt", "The lamp is red.")
     assert index(folder).held["passage"] == 1
-    (folder / "notes.txt").write_bytes(b"\xff\xfe\xfd")
+    for harm in (b"\xff\xfe\xfd", b"\xff\xfe\xfd"):
+        (folder / "notes.txt").write_bytes(harm)
+        put(folder / "teams.csv", "Team,Points\nNord,41\nSud,38,1,2\n")
+        summary = index(folder)
+        assert summary.held == {"passage": 1, "table": 2}
+        found = {one.where: one.why for one in summary.faults}
+        assert all(why.endswith("; what the index has of it stays") for why in found.values())
+        assert list(found) == ["notes.txt", "teams.csv, line 3"] and "is not UTF-16" in found["notes.txt"]
+        assert cells(folder, "teams.csv") == [["Nord", "40"], ["Sud", "38"]]
+    put(folder / "notes.txt", "The lamp is blue.")
+    put(folder / "teams.csv", "Team,Points\nNord,41\n")
+    assert index(folder).files == 2 and cells(folder, "teams.csv") == [["Nord", "41"]]
+
+
+def test_pages_that_no_engine_read_are_read_when_there_is_another_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[dict[str, Any]] = [{"title": "", "text": "Fees", "page": 1}]
+    unread = {"title": "", "text": "[This page was not read: no engine.]", "page": 2, "is_unread": True}
+    read += [unread, {**unread, "page": 3}]
+    monkeypatch.setattr("chameleon.documents.file_documents.read_document", lambda path, name: read)
+    (folder / "town" / "lakes.md").unlink()
+    put(folder / "a.pdf", "%PDF-")
+    told = []
+    for engine in ("", "", "tesseract", "tesseract"):
+        monkeypatch.setattr("chameleon.documents.indexing.engine_installed", lambda engine=engine: engine)
+        summary = index(folder)
+        told.append((summary.passages, summary.unchanged, [(one.where, one.why) for one in summary.faults]))
+    lacking = [("a.pdf, page 2", "This page was not read: no engine; nor were 1 others")]
+    assert told == [(1, 0, lacking), (0, 2, lacking), (1, 1, lacking), (0, 2, lacking)]
+
+
+def test_what_is_odd_about_names_and_folders_stops_nothing(folder: Path) -> None:
+    put(folder / f"{'n' * 248}.csv", "a,b\n1,2\n")
+    deep = folder / "/".join(["d" * 200] * 8)
+    put(deep / "deep.csv", "a,b\n1,2\n")
+    closed = folder / "closed"
+    closed.mkdir(mode=0)
     summary = index(folder)
-    assert summary.held["passage"] == 0 and "is not UTF-16" in summary.faults[0].why
-    assert [(note.where, note.what) for note in summary.notes] == [
-        ("notes.txt", "was not read whole; of what it held before is gone: 1")
-    ]
+    closed.chmod(0o700)
+    assert summary.files == 4 and all(one.where == "closed" for one in summary.faults)
+    assert max(map(len, ids(folder))) <= 500
+    with pytest.raises(InputError, match="is an index, not a file or folder"):
+        index(folder, summary.index)

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chameleon.documents.file_documents import whole_tables
 from chameleon.documents.parts import Part
+from chameleon.documents.passages import passages_of
 from chameleon.documents.pdf import pdf_parts
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures.pieces import Piece, rectangle
 from chameleon.table import Table
-from tests.documents.pdfs import At, Item, mixed_by_fpdf, mixed_by_reportlab, pdf, picture_pdf
+from tests.documents.pdfs import (
+    COLUMNS,
+    RULED,
+    STRIPED,
+    At,
+    Item,
+    mixed_by_fpdf,
+    mixed_by_reportlab,
+    pdf,
+    picture_pdf,
+    report,
+    table_by_fpdf,
+)
 
 LEFT = ("The quay was built of oak and stone in the", "year of the great flood, and has been kept")
 RIGHT = ("The master keeps the book of ships and calls", "the pilots when the fog is thick. No fee is")
@@ -33,6 +48,12 @@ def texts(*pages: Sequence[Item]) -> list[str]:
 def tables(*pages: Sequence[Item]) -> list[list[list[str]]]:
     found = [part.content for part in parts(*pages) if isinstance(part.content, Table)]
     return [[list(table.header), *map(list, table.rows)] for table in found]
+
+
+def whole(data: bytes) -> list[list[list[str]]]:
+    """The tables of a file, those over several pages as one."""
+    found = whole_tables(passages_of(pdf_parts(data, "paper.pdf"), "paper.pdf"))
+    return [[list(each.table.header), *map(list, each.table.rows)] for each in found]
 
 
 def headings(*pages: Sequence[Item], **more: Any) -> list[tuple[int, str]]:
@@ -138,6 +159,78 @@ class TestTables:
     )
     def test_what_is_no_table(self, rows: list[list[str]]) -> None:
         assert tables(grid([60, 195], 100, rows)) == []
+
+    @pytest.mark.parametrize(
+        "style", [RULED, STRIPED, COLUMNS, []], ids=["ruled", "striped", "columns", "white"]
+    )
+    def test_a_first_column_of_several_words_is_not_torn(self, style: Sequence[tuple[Any, ...]]) -> None:
+        for rows in (
+            [["Cake", "Price", "Slices"], ["Plum", "18.00", "12"], ["Black Forest gateau", "32.50", "16"]],
+            [["Drink", "Price", "Cups"], ["Tea", "2.00", "120"], ["Hot milk with honey", "3.50", "30"]],
+        ):
+            rows += [["Nut", "21.00", "14"], ["Bo", "2.40", "2"]]
+            assert whole(report(rows, style=style)) == [rows]
+
+    @pytest.mark.parametrize("write", [table_by_fpdf, partial(report, widths=[90, 120, 60])])
+    def test_a_cell_that_wraps_is_one(self, write: Callable[[Sequence[Sequence[str]]], bytes]) -> None:
+        rows = [
+            ["Name", "Remark", "Fee"],
+            [
+                "Mary Jane Holloway of the northern quay",
+                "pays for 2 berths, 1 of them cold, in 3 parts",
+                "1,200",
+            ],
+            ["Ann Lee", "none", "40"],
+        ]
+        assert whole(write(rows)) == [rows]
+
+    def test_text_that_spills_over_a_line_is_of_one_cell(self) -> None:
+        rows = [["Name", "Wage", "Days"], ["Mary Jane Holloway the Elder", "", "3"], ["Bo", "13.00", "2"]]
+        table = [[60, 130, 210, 290], [100, 120, 140, 160]]
+        assert whole(pdf([[*grid([64, 134, 214], 114, rows, 20)]], rules=table)) == [rows]
+
+    def test_merged_cells_are_filled_and_a_title_is_the_caption(self) -> None:
+        rows = [
+            ["Dues of all harbours", "", "", ""],
+            ["Port", "Year", "", "Note"],
+            ["", "2023", "2022", ""],
+            ["North", "1", "2", "x"],
+            ["", "3", "4", "y"],
+        ]
+        spans = [((0, 0), (3, 0)), ((0, 1), (0, 2)), ((1, 1), (2, 1)), ((3, 1), (3, 2)), ((0, 3), (0, 4))]
+        (found,) = whole_tables(
+            passages_of(pdf_parts(report(rows, style=[*RULED, *(("SPAN", *s) for s in spans)]), "x"), "x")
+        )
+        assert found.table == Table(
+            ["Port", "Year 2023", "Year 2022", "Note"],
+            [["North", "1", "2", "x"], ["North", "3", "4", "y"]],
+            "Dues of all harbours",
+        )
+
+    @pytest.mark.parametrize("again", [0, 1], ids=["header once", "header on each page"])
+    @pytest.mark.parametrize("foot", ["Page {}", "{} / 9", "Confidential"])
+    @pytest.mark.parametrize("rows", [34, 35, 36, 37, 38, 120])
+    def test_one_over_several_pages_is_whole(self, again: int, foot: str, rows: int) -> None:
+        table = [["Berth", "Holder"], *[[f"B{n}", f"Holder {'ABC'[n % 3]}"] for n in range(rows)]]
+        assert whole(report(table, again=again, foot=foot)) == [table]
+
+    @pytest.mark.parametrize(
+        "below",
+        [
+            [(10, "Berths of the other quay:"), QUAYS],
+            [[["Quay", "Master", "Since"], *QUAYS[1:]]],
+            [[row[:2] for row in QUAYS]],
+        ],
+        ids=["a text between", "another header", "other columns"],
+    )
+    def test_another_table_on_the_next_page_is_another(self, below: list[Item]) -> None:
+        assert len(whole(pdf([[QUAYS], below]))) == 2
+
+    def test_a_chart_is_no_table(self) -> None:
+        numbers = [At(66 + 30 * n, 200, str(n)) for n in range(8)]
+        page = [*column(60, 60, [PROSE]), *numbers, At(100, 120, "North"), At(190, 150, "South")]
+        lines = [[60 + 30 * n for n in range(9)], [90 + 20 * n for n in range(6)]]
+        assert whole(pdf([page], rules=lines)) == []
 
     def test_a_table_that_goes_on_keeps_its_header(self) -> None:
         rows = [["Port", "2023", "2022"], *[[f"Harbour {n}", str(n), str(n + 1)] for n in range(1, 9)]]

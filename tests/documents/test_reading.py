@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from chameleon.documents.file_documents import file_documents
 from chameleon.documents.kept import kept
-from chameleon.documents.parts import UNREAD_PAGE
 from chameleon.documents.reading import read_passages, text_passages
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
@@ -246,7 +245,8 @@ def test_what_was_read_is_kept_by_digest(
 
 def test_what_lacks_a_page_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAMELEON_DOCUMENTS", str(tmp_path))
-    answers = [[{"title": "", "text": text}] for text in (f"{UNREAD_PAGE}: too many.]", "Fees", "Dues")]
+    answers: list[list[dict[str, Any]]] = [[{"title": "", "text": text}] for text in ("?", "Fees", "Dues")]
+    answers[0][0]["is_unread"] = True
     assert [kept(b"%PDF", "pdf", lambda n=n: answers[n]) for n in range(3)] == [*answers[:2], answers[1]]
 
 

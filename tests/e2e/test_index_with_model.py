@@ -82,6 +82,17 @@ def test_the_model_chooses_and_the_answer_says_whence(
     assert line.startswith(f"From: league_{'2023' if choice == 'league 2023' else '2024'}.csv")
 
 
+def test_where_the_choice_is_skipped_the_first_table_is_taken_though_there_are_passages(
+    index: str, loopback: Any, command: Command
+) -> None:
+    notes = Path(index).parent / "notes.txt"
+    notes.write_text("Marsh End lost the last games of 2024 for want of a keeper.\n")
+    index_files([notes], Path(index))
+    loopback(reader("I cannot say."))
+    done = command("ask", LOST, "--index", index, *MODEL)
+    assert done.code == 0 and "Answer: 9\nFrom: league_2024.csv" in done.out, done
+
+
 def test_sources_of_a_program_are_the_columns_that_it_names(
     index: str, loopback: Any, command: Command
 ) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from chameleon.errors import InventoryError
+from chameleon.inventory import Inventory
+from chameleon.module import Module
 from chameleon.planners.branch import Branch
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.replanning import Replanning
@@ -33,6 +35,15 @@ def test_a_failure_goes_to_the_planner_whose_plan_it_was() -> None:
     planner = Then([Fixed(["seek"]), Branch("cache.none", [Fixed(["say"]), again])])
     state = run({**MODULES, "breaks": failing(ValueError("no"))}, planner)
     assert state.program == ("seek", *["breaks"] * 3)
+
+
+def test_a_key_that_nobody_gives_is_told_before_a_run() -> None:
+    planner = Branch("cache.seak", [Fixed(["read"]), Fixed(["count"])])
+    inventory = Inventory(name="mine", planner=planner, modules={name: Module() for name in MODULES})
+    (found,) = [one for one in inventory.obstacles() if one.part == "planner"]
+    assert "cache.seak, which neither the input nor a module gives. Did you mean 'cache.seek'" in str(
+        found.error
+    )
 
 
 @pytest.mark.parametrize(("on", "count"), [("table", 2), ("cache.", 2), ("input.table", 1)])

@@ -61,6 +61,15 @@ def test_values_become_plain_text(tmp_path: Path) -> None:
     assert read_table(path, caption="Shop") == Table(TEXTS[0], TEXTS[1:], "Shop")
 
 
+def test_an_empty_sheet_is_named_and_so_are_the_others() -> None:
+    data = workbook(("Empty", []), ("Data", [["a"], [1]]), ("More", [["b"], [2]]))
+    assert choose_table(data).name == "Data"
+    with pytest.raises(InputError, match=r"sheet 'Empty': is empty\. There are: 'Data', 'More'\."):
+        choose_table(data, sheet="Empty")
+    with pytest.raises(InputError, match=r"holds no table \(is empty\)"):
+        choose_table(workbook(("Empty", [])))
+
+
 def test_open_document_spreadsheets_are_read() -> None:
     odf = pytest.importorskip("odf.opendocument")
     from odf import table, text

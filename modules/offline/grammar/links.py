@@ -163,15 +163,24 @@ class Links(Asked):
             common = common & set(mention.columns) or common
         if len(common) == 1:
             found = self.table.columns[common.pop()]
-            if not mentions:
-                self.require_sense(found)
-            return found
+            return found if mentions else self._unnamed(found)
         if not left:
             raise Declined("the table has no column of numbers that fits")
         names = ", ".join(self.table.header[i] or f"column {i + 1}" for i in sorted(wanted))
         raise Declined(
             "the question does not say which column of numbers is meant", hint=f"There are: {names}."
         )
+
+    def _unnamed(self, column: Column) -> Column:
+        """The only column of numbers; raises `Declined` beside one that a few cells of words keep from it."""
+        for other in self.table.columns:
+            filled = [value for value in other.values if value.kind != "empty"]
+            words = [value.text for value in filled if value.kind != "number"]
+            if other.kind == "text" and 2 * len(words) < len(filled):
+                hint = 'Write "-" where there is none.'
+                raise Declined(f"{other.name} is not all numbers: {words[0][:40]!r}", hint=hint)
+        self.require_sense(column)
+        return column
 
     def require_sense(self, column: Column) -> None:
         """Raises `Declined` for "the shortest" or "older" over a column that no such word points to."""
@@ -205,8 +214,7 @@ class Links(Asked):
             if len(money) == 1:
                 return money[0]
         if len(self.measures) == 1:
-            self.require_sense(self.measures[0])
-            return self.measures[0]
+            return self._unnamed(self.measures[0])
         ages = [column for column in self.measures if name_stems(column.name) == ("age",)]
         if len(ages) == 1 and not self.numeric_mentions() and self.problem.words[bound.at].text.isdigit():
             following = self.texts.get(bound.places[-1] + 1, "")

@@ -83,7 +83,9 @@ def _one_number(frame: Frame, selection: Selection, columns: tuple[int, ...], na
         if frame.table.columns[i].values[row].number is not None
     )
     lines, cell = row_code(frame.table, row, _telling(frame, selection), frame.table.columns[place])
-    lines += finish(cell, whole=number.denominator == 1, money=any(map(is_money, column.values)))
+    # To a program "1.5 kg" is no number: it is given as it is written.
+    whole = number.denominator == 1 or is_code(frame.table.columns[place])
+    lines += finish(cell, whole=whole, money=any(map(is_money, column.values)))
     reading = f"{column.name or 'Number'}{selection.said}"
     return Draft(assemble(lines), reading, named | selection.places, frozenset(columns) | selection.columns)
 

@@ -15,6 +15,8 @@ from chameleon.table import Column, Table
 LITERAL_LIMIT = 60
 """Up to so many values are written into a program; with more it reads them from `table`."""
 
+_ORDINALS = {"st", "nd", "rd", "th"}
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -61,9 +63,10 @@ class Selection:
     def numbers(self, columns: Iterable[int]) -> list[Fraction]:
         """The filled numbers of these columns, row by row; raises `Declined` where their units differ."""
         found = [self.table.columns[column].values[row] for row in self.rows for column in columns]
-        units = {value.unit for value in found if value.number is not None}
+        units = {value.unit.removesuffix("s") for value in found if value.number is not None} - _ORDINALS
         if len(units) > 1:
-            raise Declined(f"the numbers are in different units: {', '.join(sorted(units))}")
+            told = "are not all in" if "" in units else "are in different units:"
+            raise Declined(f"the numbers {told} {', '.join(sorted(filter(None, units)))}")
         return [value.number for value in found if value.number is not None]
 
     def numbers_code(self, columns: tuple[int, ...], name: str = "") -> tuple[list[str], str]:

@@ -91,6 +91,7 @@ def _by_number(frame: Frame, selection: Selection) -> Summit | None:
     column = frame.table.columns[options.pop()]
     frame.require_sense(column)
     found = directed(frame, found, (column.index,))
+    selection.numbers((column.index,))  # different units are not compared
     numbers = {row: column.values[row].number for row in selection.rows}
     ranked = sorted({n for n in numbers.values() if n is not None}, reverse=found.is_high)
     if len(ranked) < found.rank:

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from chameleon.errors import Declined
-from chameleon.modules.documents.paper_retriever import PaperRetriever, is_named, nearness, numbers_in
+from chameleon.modules.documents.paper_retriever import (
+    PaperRetriever,
+    is_named,
+    nearness,
+    numbers_in,
+    passage_source,
+)
+from chameleon.modules.tablerag.table_retriever import passage_of
+from chameleon.retrieval.document import Document
 from chameleon.state import State
 from chameleon.values import freeze
 
@@ -88,3 +96,10 @@ def test_headings_count_more_than_words_and_named_numbers_most() -> None:
     assert words[0] > words[1] > words[2] == 0
     assert number[2] > max(number[:2])
     assert nearness("anything", []) == []
+
+
+def test_a_passage_of_a_file_without_headings_cites_none() -> None:
+    told = {"passage": 1, "text": "The key.", "file": "notes.txt"}
+    for source in ({}, {"heading": "Watch"}):
+        found = Document("p", title="notes", text="The key.", source={"file": "notes.txt", **source})
+        assert passage_source(passage_of(found), 1) == {**told, **source}

@@ -90,6 +90,24 @@ def test_tables_that_agree_are_all_named(ask: Any) -> None:
     assert state.answer == 40 and {name for name, _, _ in sources(state)} == {"league a", "league b"}
 
 
+@pytest.mark.parametrize("question", ["How many teams are there?", "How many points are there in total?"])
+def test_a_count_or_sum_of_two_tables_agrees_only_where_they_are_copies(ask: Any, question: str) -> None:
+    rows = [["Nord", "1", "2"], ["Ost", "8", "30"], ["Ulm", "100", "0"]]
+    tables = {"league a": LEAGUE, "league b": Table(LEAGUE.header, rows)}
+    told = why(ask(question, tables))
+    assert "league a, league b come to the same number" in told
+    assert len(sources(ask(question, {"league a": LEAGUE, "league b": LEAGUE}))) == 2
+
+
+@pytest.mark.parametrize(("text", "answer"), [("Nord has 44 points now.", None), ("Nord plays.", 40)])
+def test_a_text_that_says_as_much_as_the_table_is_shown(tmp_path: Path, text: str, answer: Any) -> None:
+    build_index(tmp_path / "index", [Document("league", LEAGUE), Document("news", text=text)])
+    executor = Executor(Inventory.parse({"name": "same", "extends": "corpus_offline"}))
+    state = executor.run({"question": "How many points does Nord have?", "index": str(tmp_path / "index")})
+    assert state.answer == answer
+    assert text in [each["text"] for each in state.cache["nearest"]]
+
+
 def test_a_table_with_more_of_the_words_goes_before_one_that_can_be_read(ask: Any) -> None:
     notes = Table(["Question", "Reply"], [["Points of Nord in the cup", "see the board"], ["Fees", "none"]])
     state = ask("How many points does Nord have in the cup?", {"league": LEAGUE, "notes": notes})
@@ -99,7 +117,11 @@ def test_a_table_with_more_of_the_words_goes_before_one_that_can_be_read(ask: An
 def test_a_rival_that_cannot_be_read_is_told_of_unless_it_is_a_part(ask: Any) -> None:
     rival = Table(["Team", "Points at home", "Points away"], [["Nord", "8", "9"], ["Sud", "3", "1"]])
     told = why(ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=9))
-    assert "it is not clear which table is meant: league would answer, and rival fits as well" in told
+    assert (
+        "it is not clear which table is meant: league would answer, and rival fits as well and is not" in told
+    )
+    both = {"league": LEAGUE, "rival": rival, "other": rival}
+    assert "fit as well and are not" in why(ask("How many points does Nord have?", both, ahead=9))
     assert ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=1).answer == 40
     best = Table(LEAGUE.header, LEAGUE.rows[:2], "best of the league")
     state = ask("How many points are there in total?", {"league": LEAGUE, "best": best}, ahead=9)
@@ -179,6 +201,8 @@ def test_a_changed_table_is_no_part() -> None:
     ("answer", "part", "cells"),
     [
         ("b", TableRegion(), [(1, 0)]),
+        ("a", TableRegion(), []),  # two rows have it
+        ("a", TableRegion([1, 2]), [(2, 0)]),
         ("a, b", TableRegion(), [(0, 0), (1, 0), (2, 0)]),
         (("a", "b"), TableRegion([0, 1]), [(0, 0), (1, 0)]),
         ("b", TableRegion([0], [0]), []),

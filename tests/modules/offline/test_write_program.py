@@ -52,6 +52,28 @@ def test_a_change_is_compared_without_its_sign_only_where_one_asks_for_it(execut
         assert answer(executor, story + question, table("changes"), *choices) == expected
 
 
+@pytest.mark.parametrize("cell", ["about 14", "closed", "n/a yet"])
+@pytest.mark.parametrize(
+    "question", ["Which city is the highest?", "What is the highest height?", "How many cities are above 10?"]
+)
+def test_words_among_numbers_turn_no_question_to_another_column(question: str, cell: str) -> None:
+    rows = [["Arvik", "12", "3"], ["Lone", cell, "9"], ["Berg", "8", "5"]]
+    with pytest.raises(Declined, match=f"Height is not all numbers: '{cell}'"):
+        write_program(question, Table(["City", "Height", "Beds"], rows))
+
+
+def test_a_number_with_its_unit_is_looked_up(executor: Sandbox) -> None:
+    bolts = Table(["Item", "Weight"], [["Bolt", "1.5 kg"], ["Nut", "2 kg"], ["Nail", "3 kg"]])
+    assert answer(executor, "What is the weight of Bolt?", bolts) == "1.5 kg"
+
+
+@pytest.mark.parametrize("question", ["What is the total weight?", "Which item has the highest weight?"])
+@pytest.mark.parametrize(("cell", "told"), [("800 g", "different units: g, kg"), ("800", "not all in kg")])
+def test_different_units_are_not_compared(question: str, cell: str, told: str) -> None:
+    with pytest.raises(Declined, match=told):
+        write_program(question, Table(["Item", "Weight"], [["Bolt", "1.5 kg"], ["Nut", cell]]))
+
+
 def test_equal_winners_leave_no_single_choice() -> None:
     with pytest.raises(Declined, match="equal"):
         write_program("Which team drew the most games?", LEAGUE, ("United", "Wanderers"))
