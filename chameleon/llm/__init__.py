@@ -8,7 +8,6 @@ from chameleon.llm.choose import ModelChoice, choose_model
 from chameleon.llm.client import LLM
 from chameleon.llm.message import Reply
 from chameleon.llm.store import ResponseStore
-from chameleon.retry import Backoff
 from chameleon.text import redact
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LLM",
-    "Backoff",
     "ModelChoice",
     "Reply",
     "ResponseStore",

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
-from chameleon.llm.pipeline import Pipeline
+from chameleon.llm.pipeline import Pipeline, retrying
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name
 from chameleon.llm.store import ResponseStore
-from chameleon.retry import Backoff
 from chameleon.usage import current_recorder
 
 _OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
+    from tenacity import Retrying
 
 
 class LLM:
@@ -51,7 +51,7 @@ class LLM:
         model: str | BaseChatModel,
         *,
         store: ResponseStore | None = None,
-        retries: int | Backoff = 6,
+        retries: int | Retrying = 6,
         timeout: float = 120.0,
         prices: Prices | None = None,
         allow_dropped: bool = True,
@@ -59,17 +59,17 @@ class LLM:
     ) -> LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
-        `timeout` is in seconds, for a whole attempt; `prices` are US dollars per million input and output
-        tokens (and cached input tokens, if these cost less), in place of those that the provider or
-        `genai-prices` tells; `params` are the request's defaults (temperature, max_tokens, stop, reasoning,
-        …) and the client's settings (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or
-        `NoModel`; without `allow_dropped`, a question raises `ParameterRefused` where the model does not take
-        a parameter.
+        `retries` is how often again a request is made where that may help, or tenacity's rule; `timeout` is in
+        seconds, for a whole attempt; `prices` are US dollars per million input and output tokens (and
+        cached input tokens, if these cost less), in place of those that the provider or `genai-prices` tells;
+        `params` are the request's defaults (temperature, max_tokens, stop, reasoning, …) and the client's
+        settings (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`; without
+        `allow_dropped`, a question raises `ParameterRefused` where the model does not take a parameter.
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        backoff = retries if isinstance(retries, Backoff) else Backoff(retries=retries)
-        models = _Models(store, backoff, timeout, settings, allow_dropped)
+        rule = retrying(retries) if isinstance(retries, int) else retries
+        models = _Models(store, rule, timeout, settings, allow_dropped)
         pipeline = models.open(model, prices)
         models.provider = pipeline.connection.name.partition(":")[0]
         return cls(pipeline, defaults, models)
@@ -218,7 +218,7 @@ class _Models:
     """What all models share that one `connect` leads to, and those that were connected to by name."""
 
     store: ResponseStore | None
-    backoff: Backoff
+    rule: Retrying
     timeout: float
     settings: Mapping[str, Any]
     allow_dropped: bool
@@ -237,7 +237,7 @@ class _Models:
             at_once=self.store is None or self.store.mode != "replay",
             allow_dropped=self.allow_dropped,
         )
-        pipeline = Pipeline(connection, self.store, self.backoff, self.timeout)
+        pipeline = Pipeline(connection, self.store, self.rule, self.timeout)
         return self._known.setdefault(connection.name, pipeline)
 
     def sibling(
@@ -251,7 +251,7 @@ class _Models:
             if known_as not in self._known:
                 own = replace(
                     self,
-                    backoff=self.backoff if retries is None else Backoff(retries=retries),
+                    rule=self.rule if retries is None else retrying(retries),
                     timeout=self.timeout if timeout is None else timeout,
                     settings=self.settings if name.partition(":")[0] == self.provider else {},
                     _known={},

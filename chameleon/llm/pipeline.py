@@ -15,17 +15,29 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from chameleon.errors import BudgetExceeded, ChameleonError, ReplayMiss, StoreError
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
+from chameleon.llm.failures import CallFailure
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.store import ResponseStore
-from chameleon.retry import Backoff
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE, _MOST_ASYNC = 32, 128
+_LONGEST_ASKED = 60.0  # seconds that a provider may have us wait
 _MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
+
+
+def retrying(retries: int) -> Retrying:
+    """Return the rule to ask so often again, at most half a second later at first and 30 at last.
+
+    The waits are random, so that many callers do not come back at once.
+    """
+    waits = wait_random_exponential(multiplier=0.5, max=30)
+    return Retrying(stop=stop_after_attempt(retries + 1), wait=waits)
 
 
 class Pipeline:
@@ -35,13 +47,13 @@ class Pipeline:
     """
 
     def __init__(
-        self, connection: Connection, store: ResponseStore | None, backoff: Backoff, timeout: float
+        self, connection: Connection, store: ResponseStore | None, rule: Retrying, timeout: float
     ) -> None:
         self.connection = connection
         self._store = store if connection.has_name else None
         if store is not None and store.mode != "off" and not connection.has_name:
             _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
-        self._backoff, self._timeout = backoff, timeout
+        self._rule, self._timeout = rule, timeout
         self._flights: dict[str, Future[list[Reply] | None]] = {}
         self._lock = threading.Lock()
         self._warned: set[str] = set()
@@ -172,31 +184,41 @@ class Pipeline:
         self, requests: Sequence[ModelRequest], widened: int, meter: Meter | None, ends: float
     ) -> list[Reply]:
         """Ask in one request, again where that may help and the run's time allows it."""
-        begun, attempt = time.monotonic(), 0
-        while True:
-            attempt += 1
-            try:
-                replies = self._attempt(requests, widened, ends)
-                break
-            except Exception as error:
-                if isinstance(error, TooLate) and time.monotonic() >= ends:
-                    replies = self._failed(requests, self._out_of_time(meter), UNKNOWN)
-                    break
-                failure = self.connection.failure(error)
-            wait = self._backoff.wait(attempt, failure.retry_after)
-            is_last = not failure.retryable or attempt > self._backoff.retries
-            if is_last or time.monotonic() + wait >= ends:
-                replies = self._failed(requests, failure.error, Usage(calls=1))
-                break
-            if attempt == 1:
-                self._warn(
-                    f"{self.connection.name} does not answer ({failure.reason or 'no reason known'}); "
-                    f"trying again, up to {self._backoff.retries} times"
-                )
-            self._backoff.sleep(wait)
-        seconds = round(time.monotonic() - begun, 6)
-        paid, *rest = (replace(reply, attempts=attempt) for reply in replies)
+        begun = time.monotonic()
+        asking = self._rule.copy(
+            retry=retry_if_exception(lambda error: self._failure(error).retryable),
+            wait=self._wait,
+            stop=lambda state: self._rule.stop(state) or time.monotonic() + state.upcoming_sleep >= ends,
+            before_sleep=self._tell,
+            reraise=True,
+        )
+        try:
+            replies = asking(self._attempt, requests, widened, ends)
+        except Exception as error:
+            if isinstance(error, TooLate) and time.monotonic() >= ends:
+                replies = self._failed(requests, self._out_of_time(meter), UNKNOWN)
+            else:
+                replies = self._failed(requests, self._failure(error).error, Usage(calls=1))
+        seconds, attempts = round(time.monotonic() - begun, 6), asking.statistics["attempt_number"]
+        paid, *rest = (replace(reply, attempts=attempts) for reply in replies)
         return [replace(paid, seconds=seconds), *rest]
+
+    def _failure(self, error: BaseException | None) -> CallFailure:
+        """Return what an error amounts to; what is no `Exception` is not asked again."""
+        if isinstance(error, Exception):
+            return self.connection.failure(error)
+        return CallFailure(ModelError(str(error)))
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute."""
+        asked = self._failure(state.outcome.exception() if state.outcome else None).retry_after
+        own: float = self._rule.wait(state)
+        return own if asked is None else min(max(asked, own), _LONGEST_ASKED)
+
+    def _tell(self, state: RetryCallState) -> None:
+        if state.attempt_number == 1 and state.outcome:
+            reason = self._failure(state.outcome.exception()).reason or "no reason known"
+            self._warn(f"{self.connection.name} does not answer ({reason}); trying again")
 
     def _attempt(self, requests: Sequence[ModelRequest], widened: int, ends: float) -> list[Reply]:
         """Make one request, and record what is whole: also where it comes too late for who asked.

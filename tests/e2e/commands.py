@@ -24,7 +24,7 @@ class Outcome:
     def complaint(self) -> str:
         """The one line that a failed command writes to stderr, after those on its waiting for the server."""
         assert "Traceback" not in self.err and "a fault of ours" not in self.err, self.err
-        lines = [line for line in self.err.splitlines() if "; trying again, up to " not in line]
+        lines = [line for line in self.err.splitlines() if not line.endswith("; trying again")]
         assert len(lines) == 1 and lines[0].startswith("chameleon: "), self.err
         return lines[0].removeprefix("chameleon: ")
 

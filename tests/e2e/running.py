@@ -6,8 +6,11 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from tenacity import wait_random
+
 from chameleon import LLM, Executor, Inventory, State
-from chameleon.llm import Backoff, ResponseStore
+from chameleon.llm import ResponseStore
+from chameleon.llm.pipeline import retrying
 from chameleon.log import event_to_json
 from chameleon.state import Event
 
@@ -21,8 +24,8 @@ def tabmwp(
 ) -> Executor:
     """An executor whose model is the server at OPENAI_BASE_URL; `naps` notes waits instead of waiting."""
     sleep = time.sleep if naps is None else naps.append
-    backoff = Backoff(retries=retries, first=0.01, longest=0.02, sleep=sleep)
-    llm = LLM.connect("openai:local", store=store, retries=backoff, timeout=timeout)
+    rule = retrying(retries).copy(wait=wait_random(0.01, 0.02), sleep=sleep)
+    llm = LLM.connect("openai:local", store=store, retries=rule, timeout=timeout)
     return Executor(Inventory.load("tabmwp"), llm)
 
 

@@ -21,7 +21,6 @@ from chameleon.evaluation import evaluate
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
-from chameleon.retry import Backoff
 from tests.e2e.commands import environment
 from tests.e2e.rule_model import RuleModel
 from tests.engine.doubles import Does
@@ -205,7 +204,7 @@ def test_through_a_storm_nothing_is_lost_or_counted_twice(
     asking: Callable[..., Asking], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server dies as well, and comes back at the same address."""
-    monkeypatch.setattr(Backoff, "wait", lambda *_: 0.01)
+    monkeypatch.setattr("tenacity.wait_random_exponential.__call__", lambda *_: 0.01)
     count, storm = 16, Storm()
     made = asking(count=count, inventory=STORMY, model=storm, dies_after=12)
     assert made.run("--workers", str(WORKERS)).code == 1

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from chameleon.llm import LLM, Backoff
+from chameleon.llm import LLM
+from chameleon.llm.pipeline import retrying
 from tests.hosted import HostedServer
 from tests.loopback import Fault, LoopbackServer
 
@@ -28,14 +29,14 @@ def connect(server: HostedServer | LoopbackServer, model: str, **params: Any) ->
         pytest.importorskip(packages[provider])
     is_openai = provider == "openai" and isinstance(server, HostedServer)
     address = server.openai_url if is_openai else server.url  # type: ignore[union-attr]
-    params = {"base_url": address, "api_key": "k", "retries": Backoff(retries=0), **params}
+    params = {"base_url": address, "api_key": "k", "retries": 0, **params}
     return LLM.connect(model, **params)
 
 
 def local(retries: int = 0, naps: list[float] | None = None, **params: Any) -> LLM:
     """Connect to the loopback server, without sleeping between attempts."""
     sleep = (lambda seconds: None) if naps is None else naps.append
-    return LLM.connect("openai:local", retries=Backoff(retries=retries, sleep=sleep), **params)
+    return LLM.connect("openai:local", retries=retrying(retries).copy(sleep=sleep), **params)
 
 
 def priced(text: str) -> dict[str, object]:

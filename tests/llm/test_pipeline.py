@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tenacity import Retrying, wait_fixed
 
 from chameleon.errors import (
     AuthFailed,
@@ -28,8 +29,9 @@ from chameleon.errors import (
     ScriptExhausted,
     StoreError,
 )
-from chameleon.llm import LLM, Backoff, ResponseStore, ScriptedModel
+from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
+from chameleon.llm.pipeline import retrying
 from chameleon.usage import UNKNOWN, Budget, Call, Meter, Usage, recording
 from tests.llm.asking import (
     Host,
@@ -39,6 +41,7 @@ from tests.llm.asking import (
     local,
     priced,
 )
+from tests.llm.test_failures import ProviderError
 from tests.loopback import Fault, Reply
 
 FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost=0.0)
@@ -266,7 +269,7 @@ def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFix
     for text in ("a", "b"):
         with pytest.raises(ModelError):
             llm.ask(text)
-    said = "openai:local does not answer (connection refused); trying again, up to 2 times"
+    said = "openai:local does not answer (connection refused); trying again"
     assert [(record.name, record.message) for record in caplog.records if record.levelname == "WARNING"] == [
         ("chameleon", said)
     ]
@@ -422,10 +425,18 @@ def test_one_run_without_budget_does_not_stop_another_that_waits_for_the_same_re
 def test_waiting_for_a_retry_ends_where_the_runs_time_ends() -> None:
     naps: list[float] = []
     down = [ConnectionError("down")] * 9
-    llm = LLM.connect(ScriptedModel(down), retries=Backoff(retries=8, first=8, sleep=naps.append))
+    llm = LLM.connect(ScriptedModel(down), retries=Retrying(wait=wait_fixed(8), sleep=naps.append))
     with recording(Meter(Budget(seconds=60.0), seconds_before=58.0)), pytest.raises(ModelError, match="down"):
         llm.ask("a")
     assert naps == []
+
+
+@pytest.mark.parametrize(("asked", "waited"), [("3", 3.0), ("3000", 60.0)])
+def test_a_provider_may_have_us_wait_up_to_a_minute(asked: str, waited: float) -> None:
+    naps: list[float] = []
+    busy = ProviderError("slow down", 429, headers={"retry-after": asked})
+    rule = retrying(1).copy(sleep=naps.append)
+    assert LLM.connect(ScriptedModel([busy, "x"]), retries=rule).ask("a").text == "x" and naps == [waited]
 
 
 def test_shared_and_stored_replies_are_logged_as_cached_and_cost_nothing(tmp_path: Path) -> None:
