@@ -59,8 +59,8 @@ class LLM:
     ) -> LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
-        `retries` is how often again a request is made where that may help, or tenacity's rule; `timeout` is in
-        seconds, for a whole attempt; `prices` are US dollars per million input and output tokens (and
+        `retries` is how often a request is made again where that may help, or tenacity's rule; `timeout` is
+        in seconds, for a whole attempt; `prices` are US dollars per million input and output tokens (and
         cached input tokens, if these cost less), in place of those that the provider or `genai-prices` tells;
         `params` are the request's defaults (temperature, max_tokens, stop, reasoning, …) and the client's
         settings (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`; without
