@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
@@ -82,6 +83,16 @@ class OtherFormat(LogError):
 
 class MissingPackage(ChameleonError):
     """An optional package is not installed; the hint is the pip line that installs it."""
+
+
+def require(package: str, use: str, extra: str, *, module: str = "", where: str = "") -> None:
+    """Raise `MissingPackage` unless a package is installed; it is not imported.
+
+    `use` says what for ("PDF files are read with"), `extra` is the one of ours that installs it.
+    """
+    if find_spec(module or package) is None:
+        what = f"{use} the package {package}, which is not installed"
+        raise MissingPackage(what, where=where, hint=f'pip install "chameleon-compose[{extra}]"')
 
 
 class SandboxUnavailable(ChameleonError):

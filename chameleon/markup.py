@@ -8,12 +8,11 @@ comments); trees of HTML 5 parsers and html.parser of the standard library do no
 from __future__ import annotations
 
 import codecs
-import importlib.util
 import re
 import unicodedata
 from collections.abc import Mapping
 
-from chameleon.errors import MissingPackage, WebError
+from chameleon.errors import WebError, require
 
 # Joiners belong to the spelling of Persian, Indic scripts and emoji; everything else that is unseen goes.
 _JOINERS = "\u200c\u200d"
@@ -138,11 +137,7 @@ def _tidied(text: str) -> str:
 
 def require_lxml() -> None:
     """Raise `MissingPackage` when the parser's package is not installed."""
-    if importlib.util.find_spec("lxml") is None:
-        raise MissingPackage(
-            "pages are read with the package lxml, which is not installed",
-            hint='pip install "chameleon-compose[web]"',
-        )
+    require("lxml", "pages are read with", "web")
 
 
 def visible(text: str) -> str:

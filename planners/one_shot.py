@@ -15,7 +15,7 @@ from chameleon.llm_module import AsksModel
 from chameleon.planner import Planner, parse_plan, planned, repair_turns
 from chameleon.planners.shortlist import shortlist
 from chameleon.prompt import slots_of
-from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, embedder, require
+from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, embedder, require_embeddings
 from chameleon.state import State, Step
 from chameleon.text import MAX_TEXT_TOKENS
 
@@ -66,7 +66,7 @@ class OneShot(AsksModel, Planner):
     def check(self) -> None:
         """Raise `MissingPackage` where the embeddings that are named cannot be had; nothing is loaded."""
         if self.embeddings not in (AUTO, NONE):
-            require(self.embeddings)
+            require_embeddings(self.embeddings)
 
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         if planned(state):

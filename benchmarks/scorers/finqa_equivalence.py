@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError, require
 from chameleon.modules.reports.finqa_program import parts_of, steps_of, structure_fault
 
 _LARGEST = 256
@@ -167,11 +166,7 @@ def _compares(expression: Expression) -> bool:
 
 def check_packages() -> None:
     """Raise `MissingPackage` where sympy is missing; it is not loaded, which takes its time."""
-    if find_spec("sympy") is None:
-        raise MissingPackage(
-            "comparing FinQA programs needs the package sympy",
-            hint="Install it: pip install 'chameleon-compose[programs]'.",
-        )
+    require("sympy", "comparing FinQA programs needs", "programs")
 
 
 def _equal_when_simplified(gold: Expression, found: Expression, symbols: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
@@ -23,7 +22,7 @@ from chameleon.documents.pdf_lines import (
 from chameleon.documents.pdf_rules import grids_of
 from chameleon.documents.pdf_tables import join_tables, with_ruled_tables, with_tables
 from chameleon.documents.scans import SIDE, read_pages
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError, MissingPackage, require
 from chameleon.sandbox.bounded import going_on
 
 if TYPE_CHECKING:
@@ -48,11 +47,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
     Raises `MissingPackage`, also where all pages are pictures and no engine is installed, and `InputError`
     for a PDF that is broken, locked by a password, without any text, or of more than 2,000 pages.
     """
-    if importlib.util.find_spec("pypdfium2") is None:
-        raise MissingPackage(
-            "PDF files are read with the package pypdfium2, which is not installed",
-            hint='pip install "chameleon-compose[papers]"',
-        )
+    require("pypdfium2", "PDF files are read with", "papers")
     with _opened(data, name) as pdf:
         pages, pictures = list[list[Line]](), list[int]()
         for number in range(len(pdf)):

@@ -11,11 +11,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError, require
 from chameleon.sandbox.bounded import called
 from chameleon.text import one_line
 
@@ -106,8 +105,7 @@ def is_address(place: str | Path) -> bool:
 
 def require_pillow(where: str = "") -> None:
     """Raise `MissingPackage` when Pillow is not installed; it is not loaded."""
-    if find_spec("PIL") is None:
-        raise MissingPackage("pictures need the package pillow", where=where, hint="pip install pillow")
+    require("pillow", "pictures need", "pictures", module="PIL", where=where)
 
 
 @dataclass(frozen=True)

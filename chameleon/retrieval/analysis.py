@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from chameleon.errors import MissingPackage
+from chameleon.errors import require
 from chameleon.retrieval.wordlists import IRREGULAR, MONTH_NAMES, MONTHS, NUMBERS, STOP_WORDS, WEAK_WORDS
 
 WEAK = 0.3
@@ -142,11 +142,7 @@ def _term(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    try:
-        import Stemmer
-    except ImportError:
-        raise MissingPackage(
-            "finding documents by English words needs the package PyStemmer",
-            hint="pip install 'chameleon-compose[retrieval]'",
-        ) from None
+    require("PyStemmer", "finding documents by English words needs", "retrieval", module="Stemmer")
+    import Stemmer
+
     return Stemmer.Stemmer("english", 0)

@@ -46,7 +46,7 @@ def automatic() -> str:
     return NONE if missing_packages(MINILM) else MINILM
 
 
-def require(name: str) -> None:
+def require_embeddings(name: str) -> None:
     """Raise `InventoryError` or `MissingPackage` for embeddings that cannot be had; nothing is loaded."""
     check_name(name)
     if missing := missing_packages(name):
@@ -147,7 +147,7 @@ def embedder(name: str, query: str | None = None, passage: str | None = None) ->
     before texts; None: what the model is known to want. Raises `InventoryError` for a name of no such form,
     `MissingPackage`, and `ModelError` for a model that cannot be loaded.
     """
-    require(name)
+    require_embeddings(name)
     return _embedder(name, query, passage)
 
 

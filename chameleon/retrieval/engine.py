@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError, require
 
 if TYPE_CHECKING:
     import tantivy
@@ -46,13 +46,9 @@ class Damaged(InputError):
 
 def load() -> Any:
     """Import tantivy. Raises `MissingPackage`."""
-    try:
-        import tantivy
-    except ImportError:
-        raise MissingPackage(
-            "an index of documents needs the package tantivy",
-            hint="pip install 'chameleon-compose[retrieval]'",
-        ) from None
+    require("tantivy", "an index of documents needs", "retrieval")
+    import tantivy
+
     return tantivy
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError, require
 from chameleon.retrieval.vectors import Found, Vectors, best_first, put
 
 if TYPE_CHECKING:
@@ -17,17 +17,19 @@ _VIEWS = 4  # the bits of a vector's id that follow its document's key: which of
 _NEIGHBOURS = 32  # of each vector in a graph, as FAISS recommends
 
 
+def require_faiss() -> None:
+    """Raise `MissingPackage` where FAISS is not installed."""
+    require("faiss-cpu", "vectors in a file need", "embeddings", module="faiss")
+
+
 class FaissVectors(Vectors):
     """A file of FAISS: `flat` compares all vectors, `hnsw` follows a graph (Malkov and Yashunin, 2018)."""
 
     def __init__(self, file: Path, load: Callable[[], Embedder], kind: str) -> None:
         """Set the file, what loads the embedding model when it is first asked, and the kind."""
-        try:
-            import faiss
-        except ImportError:
-            raise MissingPackage(
-                "vectors in a file need the package faiss-cpu", hint="pip install faiss-cpu"
-            ) from None
+        require_faiss()
+        import faiss
+
         self._faiss, self.file, self._model, self.kind = faiss, file, load, kind
         self._index: Any = faiss.read_index(str(file)) if file.exists() else None
 

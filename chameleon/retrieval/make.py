@@ -8,11 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.retrieval.build import Build, Progress
 from chameleon.retrieval.dense import GIVEN, opened_vectors
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.embeddings import NONE, automatic, require
+from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
+from chameleon.retrieval.faiss_vectors import require_faiss
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.manifest import Manifest, is_index
 from chameleon.retrieval.models import missing_packages, require_reranker
@@ -115,12 +116,9 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
         return Manifest(told)
     prefixes = named.model_dump(exclude_none=True, exclude={"model"}) if named else {}
     embeddings = {"name": named.model if named else MINILM, **prefixes}
-    require(embeddings["name"])
-    if spec.store in ("flat", "hnsw") and find_spec("faiss") is None:
-        raise MissingPackage(
-            "vectors in a file need the package faiss-cpu",
-            hint="pip install 'chameleon-compose[embeddings]'",
-        )
+    require_embeddings(embeddings["name"])
+    if spec.store in ("flat", "hnsw"):
+        require_faiss()
     return Manifest(told, embeddings, spec.store_name)
 
 
@@ -196,7 +194,7 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
                 hint="Name the retriever without it, or build another index.",
             )
     if there["name"] != GIVEN:
-        require(there["name"])
+        require_embeddings(there["name"])
     return Dense(index, opened_vectors(index.path, index.manifest, store))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError, MissingPackage, require
 from chameleon.retrieval.embeddings import Embedder
 from chameleon.retrieval.models import telling
 from chameleon.retrieval.vectors import Found, Vectors, best_first, put
@@ -167,15 +167,11 @@ def _pgvector(model: Embedder, table: str, *, make: bool) -> VectorStore:
 
     Each search connects anew, so that none stays open or is found cut.
     """
-    try:
-        from langchain_postgres import PGEngine, PGVectorStore
-        from sqlalchemy.exc import ProgrammingError
-        from sqlalchemy.pool import NullPool
-    except ImportError:
-        raise MissingPackage(
-            "vectors in PostgreSQL need the package langchain-postgres",
-            hint="pip install 'chameleon-compose[pgvector]'",
-        ) from None
+    require("langchain-postgres", "vectors in PostgreSQL need", "pgvector", module="langchain_postgres")
+    from langchain_postgres import PGEngine, PGVectorStore
+    from sqlalchemy.exc import ProgrammingError
+    from sqlalchemy.pool import NullPool
+
     address = os.environ.get(VARIABLE, "").strip().partition("://")[2]
     if not address:
         raise InputError(

@@ -16,7 +16,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chameleon.errors import MissingPackage
+from chameleon.errors import MissingPackage, require
 from chameleon.table.found import Finding, Found, LeftOut, Unread, table_of
 from chameleon.table.records import (
     MAX_CELLS,
@@ -107,11 +107,8 @@ def duckdb_tables(
 
     Raises `InputError` for a file that DuckDB cannot open, `MissingPackage` without duckdb.
     """
-    try:
-        import duckdb
-    except ImportError:
-        what, hint = "DuckDB databases and Parquet files need the package duckdb", "pip install duckdb"
-        raise MissingPackage(what, where=origin.name, hint=hint) from None
+    require("duckdb", "DuckDB databases and Parquet files need", "corpus", where=origin.name)
+    import duckdb
 
     def run(query: str) -> Any:
         # Moments with a time zone are handed out only where another package is installed.

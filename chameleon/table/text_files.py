@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from chameleon.errors import MissingPackage
+from chameleon.errors import require
 from chameleon.markup import BYTE_ORDER_MARKS
 from chameleon.table.delimited import (
     best_delimiter,
@@ -69,13 +69,10 @@ def _guessed(data: bytes) -> tuple[str, str]:
         except UnicodeDecodeError:
             return "", ""
         return ("", "") if _CONTROLS.search(text) else (text, "Windows-1252")
-    try:
-        from charset_normalizer import from_bytes
-    except ImportError:
-        hint = "pip install charset-normalizer, or save the file as UTF-8"
-        raise MissingPackage(
-            "a text that is not UTF-8 needs the package charset-normalizer", hint=hint
-        ) from None
+    use = "a text that is neither UTF-8 nor in Latin letters is read with"
+    require("charset-normalizer", use, "corpus", module="charset_normalizer")
+    from charset_normalizer import from_bytes
+
     best = from_bytes(sample, cp_isolation=_ENCODINGS).best()
     if best is None:
         return "", ""

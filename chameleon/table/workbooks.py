@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError, require
 from chameleon.table.found import Finding, LeftOut, Unread, tables_of
 from chameleon.table.records import MAX_CELLS, Origin, shown, too_many_cells
 from chameleon.table.typed import cell_text
@@ -31,11 +31,9 @@ def workbook_tables(data: bytes, origin: Origin, wanted: Callable[[str], bool]) 
     Cells are the values that the program last saved, without their display format (12 % is "0.12"). Raises
     `InputError` for a file that is no workbook, or a damaged one, `MissingPackage` without python-calamine.
     """
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
-    except ImportError:
-        what, hint = "spreadsheets need the package python-calamine", "pip install python-calamine"
-        raise MissingPackage(what, where=origin.name, hint=hint) from None
+    require("python-calamine", "spreadsheets need", "excel", module="python_calamine", where=origin.name)
+    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+
     try:
         archive = zipfile.ZipFile(io.BytesIO(data)) if data.startswith(b"PK") else None
         parts = _parts(archive, origin) if archive else []

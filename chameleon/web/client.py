@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import threading
 import time
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import MissingPackage, WebError
+from chameleon.errors import WebError, require
 from chameleon.text import mask_known
 from chameleon.web.addresses import Resolver, check_kind, checked_url, kind_on_its_face, look_up
 from chameleon.web.cache import PageCache
@@ -236,8 +235,4 @@ def can_be_sent(value: str) -> bool:
 
 def require_requests() -> None:
     """Raise `MissingPackage` when the client's package is not installed."""
-    if importlib.util.find_spec("requests") is None:
-        raise MissingPackage(
-            "the web is asked with the package requests, which is not installed",
-            hint='pip install "chameleon-compose[web]"',
-        )
+    require("requests", "the web is asked with", "web")

@@ -96,11 +96,11 @@ class ReportRetriever(Module):
 
     def check(self) -> None:
         """Raise `InventoryError` or `MissingPackage` for a model that cannot be had."""
-        from chameleon.retrieval.embeddings import require
+        from chameleon.retrieval.embeddings import require_embeddings
         from chameleon.retrieval.models import require_reranker
 
         if self.by in ("dense", "hybrid"):
-            require(self.embeddings)
+            require_embeddings(self.embeddings)
         if self.rerank:
             require_reranker(self.rerank)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, ClassVar
 
-from chameleon.errors import MissingPackage, WebError
+from chameleon.errors import WebError, require
 from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.web import Web, WebReply, one_line
@@ -37,11 +37,7 @@ class DuckDuckGo:
     web: Web
 
     def check(self) -> None:
-        if importlib.util.find_spec("ddgs") is None:
-            raise MissingPackage(
-                "the search provider ddgs needs the package ddgs",
-                hint='pip install "chameleon-compose[ddgs]"',
-            )
+        require("ddgs", "the search provider ddgs needs", "ddgs")
         require_requests()
 
     def runtime_info(self) -> Mapping[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chameleon.errors import InventoryError, MissingPackage, WebError
+from chameleon.errors import InventoryError, WebError, require
 from chameleon.markup import markup_text
 from chameleon.modules.search.provider import (
     LONGEST_QUERY,
@@ -54,11 +53,7 @@ class Wikipedia(WebProvider):
 
     def check(self) -> None:
         super().check()
-        if importlib.util.find_spec("mediawiki") is None:
-            raise MissingPackage(
-                "Wikipedia is asked with the package pymediawiki, which is not installed",
-                hint='pip install "chameleon-compose[web]"',
-            )
+        require("pymediawiki", "Wikipedia is asked with", "web", module="mediawiki")
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         from mediawiki import MediaWikiException

@@ -27,13 +27,13 @@ class BySimilarity(Module):
 
     def check(self) -> None:
         """Raise `InputError` for a `by` that is none, `MissingPackage` where its embeddings are missing."""
-        from chameleon.retrieval.embeddings import require
+        from chameleon.retrieval.embeddings import require_embeddings
         from chameleon.retrieval.spec import MINILM
 
         self.similarities("", [])
         way, _, model = self.by.partition(":")
         if way == "dense":
-            require(model or MINILM)
+            require_embeddings(model or MINILM)
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return what `by` stands for on this machine."""

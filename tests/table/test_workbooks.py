@@ -186,5 +186,5 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("in_this_process")
 def test_without_calamine_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(MissingPackage, match=r"pip install python-calamine"):
+    with pytest.raises(MissingPackage, match=r"pip install .*\[excel\]"):
         read_table(workbook(("S", [["a"], [1]])))

@@ -99,7 +99,7 @@ def _counting(monkeypatch: pytest.MonkeyPatch) -> None:
         return known(query, texts, by)
 
     monkeypatch.setattr(texts_ranking, "similarities", similarities)
-    monkeypatch.setattr("chameleon.retrieval.embeddings.require", lambda name: None)
+    monkeypatch.setattr("chameleon.retrieval.embeddings.require_embeddings", lambda name: None)
 
 
 def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> None:

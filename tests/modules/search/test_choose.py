@@ -149,7 +149,7 @@ def test_a_language_without_a_wikipedia_is_an_error(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("keys")
 def test_without_a_package_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
     for name, extra in (("brave", "web"), ("ddgs", "ddgs")):
         with pytest.raises(MissingPackage, match=rf"pip install .*\[{extra}\]"):
             chosen(name).check()

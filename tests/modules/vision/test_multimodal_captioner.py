@@ -144,5 +144,5 @@ def test_what_is_wrong_or_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         inventory(max_side=0)
     assert MultimodalCaptioner().runtime_info() == {"versions": {"pillow": version("pillow")}}
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingPackage, match="pip install pillow"):
+    with pytest.raises(MissingPackage, match=r"pip install .*\[pictures\]"):
         inventory().modules["image_captioner"].check()
