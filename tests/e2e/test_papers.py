@@ -140,7 +140,7 @@ def test_without_the_package_a_pdf_says_what_to_install(
     from importlib.util import find_spec
 
     monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name == "pypdfium2" else find_spec(name)
+        "chameleon.errors.find_spec", lambda name: None if name == "pypdfium2" else find_spec(name)
     )
     done = command("ask", "What is it?", "--text", str(papers / "agreement.pdf"))
     assert done.code == 1 and 'pip install "chameleon-compose[papers]"' in done.complaint
