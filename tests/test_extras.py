@@ -6,12 +6,12 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.test_floors import files, run_nodes
+from tests.test_floors import files, imports_of, run_nodes
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
@@ -38,6 +38,11 @@ NAMES = {  # of packages that are imported by another name
     "recognizers_date_time": "recognizers-text-date-time",
     "recognizers_number": "recognizers-text-number",
     "yaml": "pyyaml",
+}
+LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
+    "chameleon.llm.scripted",
+    "chameleon.retrieval.sentence_transformer",
+    "chameleon.web.session",
 }
 NOT_IMPORTED = {  # by our own code
     "emoji": "what Recognizers-Text needs, in a version that it can use",
@@ -68,6 +73,18 @@ def extras() -> dict[str, frozenset[str]]:
     return {extra: frozenset(packages(extra)) for extra in listed if extra not in ("test", "dev")}
 
 
+def packages_of(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the packages that these import, of those that are neither ours nor Python's."""
+    found: set[str] = set()
+    for node in nodes:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module]
+        tops = {each.partition(".")[0] for each in names} - sys.stdlib_module_names - {"chameleon"}
+        found.update(NAMES.get(top, top.replace("_", "-")) for top in tops)
+    return found
+
+
 @cache
 def imported() -> dict[str, set[str]]:
     """Return the packages that each room imports, inside functions as well."""
@@ -76,12 +93,7 @@ def imported() -> dict[str, set[str]]:
         parts = name.removeprefix("chameleon.").split(".")
         room = parts[0] if parts[0] in ("planners", "benchmarks") else "/".join(parts[:2])
         room = room if parts[0] in ("modules", "planners", "benchmarks") else f"chameleon/{parts[0]}"
-        for node in run_nodes(ast.parse(file.read_text("utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names = [node.module]
-            tops = {each.partition(".")[0] for each in names} - sys.stdlib_module_names - {"chameleon"}
-            found.setdefault(room, set()).update(NAMES.get(top, top.replace("_", "-")) for top in tops)
+        found.setdefault(room, set()).update(packages_of(run_nodes(ast.parse(file.read_text("utf-8")))))
     return found
 
 
@@ -89,6 +101,16 @@ def test_a_room_imports_what_its_extras_install() -> None:
     for room, packages in imported().items():
         allowed = extras()[""].union(*(extras()[extra] for extra in ROOMS.get(room, "").split()))
         assert packages <= allowed, (room, packages - allowed)
+
+
+def test_what_is_loaded_at_once_needs_the_core_alone() -> None:
+    """A choice of modules loads all of their files."""
+    late: set[str] = set()
+    for name, file in files().items():
+        nodes = list(run_nodes(ast.parse(file.read_text("utf-8")), functions=False))
+        assert not imports_of(nodes) & LOADED_LATE or name in LOADED_LATE, name
+        late |= {name} if packages_of(nodes) - extras()[""] else set()
+    assert late == LOADED_LATE
 
 
 def test_what_is_installed_is_imported() -> None:

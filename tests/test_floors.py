@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -40,12 +40,18 @@ def files() -> Mapping[str, Path]:
 @cache
 def imports() -> Mapping[str, frozenset[str]]:
     """Return, for every file, the files that it imports."""
-    return {name: frozenset(_imported(name)) - {name} for name in files()}
+    trees = {name: ast.parse(file.read_text("utf-8")) for name, file in files().items()}
+    return {name: imports_of(run_nodes(tree)) - {name} for name, tree in trees.items()}
 
 
-def _imported(name: str) -> Iterator[str]:
+def imports_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the files of ours that these import."""
+    return frozenset(_imported(nodes))
+
+
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
     homes = {public: f"chameleon.{home}" for public, home in chameleon._HOMES.items()}
-    for node in run_nodes(ast.parse(files()[name].read_text("utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in files())
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -59,12 +65,17 @@ def _imported(name: str) -> Iterator[str]:
                     yield node.module
 
 
-def run_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Return a node with all that is in it and runs: not what stands there for type checkers alone."""
+def run_nodes(node: ast.AST, *, functions: bool = True) -> Iterator[ast.AST]:
+    """Return a node with all that is in it and runs: not what stands there for type checkers alone.
+
+    Without `functions` what runs as the file is loaded.
+    """
     yield node
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield from run_nodes(child)
+        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        is_typing = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if not is_typing and (functions or not is_function):
+            yield from run_nodes(child, functions=functions)
 
 
 def _room(name: str) -> str:

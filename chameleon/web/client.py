@@ -15,7 +15,7 @@ from chameleon.errors import WebError, require
 from chameleon.text import mask_known
 from chameleon.web.addresses import Resolver, check_kind, checked_url, kind_on_its_face, look_up
 from chameleon.web.cache import PageCache
-from chameleon.web.reply import WebReply
+from chameleon.web.reply import Fault, WebReply
 
 if TYPE_CHECKING:
     from requests import PreparedRequest
@@ -144,8 +144,6 @@ class Web:
         return reply
 
     def _with_retries(self, attempt: Attempt) -> WebReply:
-        from chameleon.web.session import Fault
-
         rule, deadline = retries(self.limits.retries), time.monotonic() + self.limits.seconds
         while True:
             reply, asked = None, None

@@ -11,6 +11,10 @@ from typing import Any
 from chameleon.errors import WebError
 
 
+class Fault(Exception):
+    """A failed request that may succeed when it is made again: what went wrong, and the host."""
+
+
 @dataclass(frozen=True, slots=True)
 class WebReply:
     """A reply with any status; `cut` where the body was longer than the limit."""

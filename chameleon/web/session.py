@@ -26,16 +26,13 @@ from urllib3.util import create_urllib3_context
 
 from chameleon.errors import WebError
 from chameleon.web.addresses import Target, check_addresses, checked_url
+from chameleon.web.reply import Fault
 
 if TYPE_CHECKING:
     from chameleon.web.client import Web
 
 REDIRECTS = 5
 _LATE = "the server gave no answer in time"
-
-
-class Fault(Exception):
-    """A failed request that may succeed when it is made again: what went wrong, and the host."""
 
 
 class GuardedSession(requests.Session):

@@ -15,7 +15,7 @@ from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
-from chameleon.web.session import Fault
+from chameleon.web.reply import Fault
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0
