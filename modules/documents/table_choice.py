@@ -79,12 +79,7 @@ class TableChoice(LLMModule):
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
     writes = (
-        "input.table",
-        "input.tables",
-        "input.passages",
-        "cache.table_choice",
-        "cache.passage_choice",
-        "cache.sources",
+        "input.table, input.tables, input.passages, cache.table_choice, cache.passage_choice, cache.sources"
     )
     non_text = ("cache.table_choice", "cache.passage_choice", "cache.sources")
     max_rows = 3

@@ -74,16 +74,8 @@ class TableSources(Module):
     """Notes the table, rows and columns of the index that the answer came from. Follows the answer."""
 
     reads = (
-        "input.question",
-        "input.index",
-        "input.table",
-        "input.choices?",
-        "input.unit?",
-        "cache.retrieved",
-        "cache.table_choice?",
-        "cache.program?",
-        "cache.program_result?",
-        "cache.answer",
+        "input.question, input.index, input.table, input.choices?, input.unit?, "
+        "cache.retrieved, cache.table_choice?, cache.program?, cache.program_result?, cache.answer"
     )
     writes = ("cache.sources",)
     non_text = ("cache.sources",)

@@ -58,12 +58,8 @@ class ReportAnswer(Module):
     """
 
     reads = (
-        "input.question",
-        "input.table?",
-        "input.passages?",
-        "cache.finqa_program?",
-        "cache.program?",
-        "cache.program_result",
+        "input.question, input.table?, input.passages?, "
+        "cache.finqa_program?, cache.program?, cache.program_result"
     )
     writes = ("cache.answer",)
 

@@ -83,13 +83,8 @@ class TableAnswerer(LLMModule):
 
     prompt = "tablerag/tabfact"
     reads = (
-        "input.question",
-        "input.table",
-        "input.passages?",
-        "input.history?",
-        "cache.terms?",
-        "cache.summary?",
-        "cache.table_format?",
+        "input.question, input.table, input.passages?, input.history?, "
+        "cache.terms?, cache.summary?, cache.table_format?"
     )
     writes = ("cache.answers",)
     samples = 5
