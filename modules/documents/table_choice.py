@@ -149,8 +149,7 @@ class TableChoice(LLMModule):
     def _beginning(self, number: int, candidate: Candidate) -> str:
         place = ", ".join(candidate.source.values())
         called = on_one_line(f"{candidate.name} ({place})" if place else candidate.name)
-        limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
-        text = table_text(candidate.table, style=self.table_style, **limits)
+        text = table_text(candidate.table, style=self.table_style, **self.limits)
         return f"Table {number}: {untagged(called)}\n{block('table', text)}"
 
 

@@ -141,10 +141,7 @@ class TableAnswerer(LLMModule):
         slots = super().slots(state) | {"history": turns(state)}
         slots["passages"] = text_within("\n".join(lines), self.max_text_tokens)
         if chosen := state.cache.get("table_format"):
-            limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
-            slots["table"] = _formatted(
-                state.input["table"], chosen, max_tokens=self.max_table_tokens, **limits
-            )
+            slots["table"] = _formatted(state.input["table"], chosen, **self.limits)
         return slots
 
 
