@@ -11,7 +11,6 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.references import mentioned, not_there
 from chameleon.inventory.resolve import Family, build, find_class
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
@@ -38,27 +37,14 @@ def parts_of(source: Source) -> dict[str, Any]:
     except ValidationError as problem:
         raise spec_error(problem, source) from problem
     builder = Builder(source, spec)
-    modules = {name: builder.module(name, entry) for name, entry in spec.modules.items()}
-    on_error = {name: entry.on_error for name, entry in spec.modules.items()}
-    for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
-        removed = source.places.get(("modules", name))
-        if name not in modules and removed is None:
-            raise not_there(key, name, modules, where=source.place(key))
-        if name not in modules:
-            part = ".".join(str(each) for each in key if isinstance(each, str))
-            raise InventoryError(
-                f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
-                where=removed or "",
-                hint=f"Give {part} anew without {name}, or keep the module.",
-            )
     return {
         **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
         "planner": builder.planner(spec.planner, ("planner",)),
-        "modules": modules,
+        "modules": {name: builder.module(name, entry) for name, entry in spec.modules.items()},
         "spec": spec,
         "input_types": spec.input,
         "fallback": tuple(spec.fallback),
-        "on_error": on_error,
+        "on_error": {name: entry.on_error for name, entry in spec.modules.items()},
         "budget": Budget(**spec.budget.model_dump()),
         "source": source,
     }
