@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,6 +38,14 @@ def program_in(text: str) -> str:
     if not program.strip():
         raise StepRejected("the reply holds no program")
     return program
+
+
+def parsed(program: str) -> ast.Module:
+    """Return a Python program as a tree; an empty one where it is none."""
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 class ProgramVerifier(Module):

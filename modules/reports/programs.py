@@ -16,7 +16,7 @@ from chameleon import LLMModule, Module, State, StepRejected
 from chameleon.errors import ModuleError
 from chameleon.module import Keys
 from chameleon.modules.documents.paper_retriever import passage_source
-from chameleon.modules.program.programs import program_in, result_of
+from chameleon.modules.program.programs import parsed, program_in, result_of
 from chameleon.modules.reports.finqa_program import END, OVER_ROWS, calculated, number_in, tokens_of
 from chameleon.modules.reports.program_text import (
     as_text,
@@ -27,7 +27,6 @@ from chameleon.modules.reports.program_text import (
     written,
 )
 from chameleon.modules.reports.report import Report, report_slots, text_of
-from chameleon.modules.reports.report_answer import parsed
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|(?<!\d)\.\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")

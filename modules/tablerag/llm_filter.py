@@ -190,10 +190,8 @@ def _is_cell(shown: Any, cell: str) -> bool:
         return True
     if isinstance(shown, bool) or not isinstance(shown, int | float):
         return False
-    for text in (
-        cell.replace(",", ""),
-        str(read_value(cell).number),
-    ):  # as pandas reads it, and as tables are
+    # As pandas reads it, and as tables are read.
+    for text in (cell.replace(",", ""), str(read_value(cell).number)):
         with suppress(ValueError, OverflowError):  # an integer that no float can hold is none of ours
             if math.isclose(float(text), shown, rel_tol=1e-9):
                 return True
