@@ -117,7 +117,7 @@ def refuse_mixed_units(column: str, cells: Iterable[str]) -> None:
     does a cell without a unit.
     """
     units: dict[tuple[str, ...], str] = {}
-    for cell in dict.fromkeys(cells):
+    for cell in filter(lambda cell: plain_number(cell) is None, dict.fromkeys(cells)):
         signs = _UNIT_SIGN.findall(read_value(cell).unit)
         known = [_UNITS.get(sign, sign if sign in _SIGNS else "") for sign in signs]
         if known and all(known):
