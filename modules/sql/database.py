@@ -15,6 +15,7 @@ from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.table_ops.order import MONTHS, plain_number
 from chameleon.quoting import unframed
 from chameleon.table import Column, Table, read_value
+from chameleon.text import one_line
 
 Cell = int | float | str | None
 SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "TIME"]
@@ -73,11 +74,7 @@ class SqlTable:
         """
         shown = self.rows if rows is None else self.rows[:rows]
         lines = ["\t".join(self.header)]
-        for row in shown:
-            cells = map(as_text, row)
-            lines.append(
-                "\t".join(c if len(c) <= _LONGEST_CELL else f"{c[: _LONGEST_CELL - 1]}…" for c in cells)
-            )
+        lines += ["\t".join(one_line(as_text(cell), _LONGEST_CELL) for cell in row) for row in shown]
         named = [f"Title: {' '.join(title.split())}"] if title.strip() else []
         few = len(shown) < len(self.rows)
         told = f"{len(shown)} of the {len(self.rows):,} rows" if few else "all rows"
