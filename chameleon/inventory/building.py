@@ -62,7 +62,7 @@ class Builder:
         path = ("modules", name)
         cls = self._class(entry.use or name, "modules", path)
         if not issubclass(cls, Module):
-            raise InventoryError(f"{cls.__name__} is not a subclass of Module", where=self._place(path))
+            raise self._wrong(path, f"{cls.__name__} is not a subclass of Module")
         module: Module = build(cls, entry.parameters(), partial(self._place, path), ModuleSpec.model_fields)
         module.name = name
         module.when = entry.when or module.when
@@ -73,7 +73,7 @@ class Builder:
             self._configure(module, given, entry.llm, path)
         elif given or entry.llm:
             key = next(iter(given), "llm")
-            raise InventoryError(f"{cls.__name__} asks no model and has no {key!r}", where=self._place(path))
+            raise self._wrong(path, f"{cls.__name__} asks no model and has no {key!r}")
         return module
 
     def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
@@ -88,18 +88,12 @@ class Builder:
             ]
         planner: Planner = build(cls, parameters, partial(self._place, path), PlannerSpec.model_fields)
         if not isinstance(planner, Planner):
-            raise InventoryError(
-                f"{cls.__name__} is no planner",
-                where=self._place(path),
-                hint="Subclass chameleon.Planner and write propose.",
-            )
+            hint = "Subclass chameleon.Planner and write propose."
+            raise self._wrong(path, f"{cls.__name__} is no planner", hint)
         if isinstance(planner, AsksModel):
             self._configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, path)
         elif entry.prompt or entry.llm:
-            raise InventoryError(
-                f"the planner {entry.use} asks no model, and has no prompt and no llm",
-                where=self._place(path),
-            )
+            raise self._wrong(path, f"the planner {entry.use} asks no model, and has no prompt and no llm")
         return planner
 
     def _inner(self, data: Any, path: KeyPath) -> Planner:
@@ -128,11 +122,11 @@ class Builder:
         if llm.model:
             owner.own_model, owner.own_connection = full_name(llm.model), llm.connection()
         elif misplaced := next(iter(llm.connection()), None):
-            raise InventoryError(
-                f"llm.{misplaced} belongs to a model, and none is named beside it",
-                where=self._place(path),
-                hint=f"Give {misplaced} in the llm of the whole inventory, or name a model here.",
-            )
+            hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
+            raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named beside it", hint)
+
+    def _wrong(self, path: KeyPath, what: str, hint: str = "") -> InventoryError:
+        return InventoryError(what, where=self._place(path), hint=hint)
 
     def _place(self, path: KeyPath, *further: str) -> str:
         """Return the place of a key, and the key: "mine.yaml:7: modules.row_lookup"."""

@@ -77,7 +77,6 @@ class WikiClarifier(LLMModule):
         folder: str = "",
         language: str = "en",
         timeout: float = 20.0,
-        user_agent: str = "",
         allow_private: bool = False,
     ) -> None:
         """`provider`: where articles are looked up ("wikipedia" as published), "none" for nowhere.
@@ -91,7 +90,7 @@ class WikiClarifier(LLMModule):
         self.provider, self.documents, self.characters = provider, documents, characters
         named: ProviderName = "auto" if provider == "none" else provider
         self._settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
-        self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
+        self._web = Web(Limits(seconds=timeout))
         self._source: SearchProvider | str = "no search is set up"
 
     def runtime_info(self) -> Mapping[str, Any]:
