@@ -126,15 +126,13 @@ class LLMModule(AsksModel, Module):
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
         noted = "note?" in self.template.slots
-        return slots_of(
-            state,
-            style=self.table_style,
-            noted=noted,
-            max_text_tokens=self.max_text_tokens,
-            max_rows=self.max_rows,
-            max_cell=self.max_cell,
-            max_tokens=self.max_table_tokens,
-        )
+        most = self.max_text_tokens
+        return slots_of(state, style=self.table_style, noted=noted, max_text_tokens=most, **self.limits)
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Return how much of a table a prompt shows, as `to_text` and `excerpt` name it."""
+        return {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_table_tokens}
 
     def interpret(self, text: str, state: State) -> Any:
         """Return the value of a reply to this state; override `parse` where the text alone decides it."""

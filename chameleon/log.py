@@ -295,20 +295,14 @@ class LineFile:
         """
         with self._lock:
             if self.is_deleted:
-                raise LogError(
-                    f"the {self.what} cannot be written: the file was deleted", where=str(self.path)
-                )
+                raise self._unwritten("the file was deleted")
             start = self._file.seek(0, os.SEEK_END)
             try:
                 while line:
                     line = line[self._file.write(line) :]
             except OSError as problem:
                 self.cut(start)
-                raise LogError(
-                    f"the {self.what} cannot be written: {problem.strerror}",
-                    where=str(self.path),
-                    hint=f"Make room. {self.hint}".strip(),
-                ) from problem
+                raise self._unwritten(problem.strerror, f"Make room. {self.hint}".strip()) from problem
 
     @property
     def is_deleted(self) -> bool:
@@ -339,9 +333,7 @@ class LineFile:
                     file.writelines(lines)
                 beside.replace(self.path)
             except OSError as problem:
-                raise LogError(
-                    f"the {self.what} cannot be written: {problem.strerror}", where=str(self.path)
-                ) from problem
+                raise self._unwritten(problem.strerror) from problem
             self._file.close()
             self._file = self._opened()
 
@@ -371,6 +363,9 @@ class LineFile:
                 file.close()
                 raise self._unusable("lock", problem) from problem
         return file
+
+    def _unwritten(self, why: str | None, hint: str = "") -> LogError:
+        return LogError(f"the {self.what} cannot be written: {why}", where=str(self.path), hint=hint)
 
     def _unusable(self, done: str, problem: OSError) -> InputError:
         return InputError(f"cannot {done} the {self.what}: {problem.strerror}", where=str(self.path))

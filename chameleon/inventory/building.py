@@ -11,7 +11,6 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.references import mentioned, not_there
 from chameleon.inventory.resolve import Family, build, find_class
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
@@ -38,27 +37,14 @@ def parts_of(source: Source) -> dict[str, Any]:
     except ValidationError as problem:
         raise spec_error(problem, source) from problem
     builder = Builder(source, spec)
-    modules = {name: builder.module(name, entry) for name, entry in spec.modules.items()}
-    on_error = {name: entry.on_error for name, entry in spec.modules.items()}
-    for key, name in mentioned(spec.fallback, spec.rules, spec.repair, on_error):
-        removed = source.places.get(("modules", name))
-        if name not in modules and removed is None:
-            raise not_there(key, name, modules, where=source.place(key))
-        if name not in modules:
-            part = ".".join(str(each) for each in key if isinstance(each, str))
-            raise InventoryError(
-                f"the module {name!r} is removed here, and {part} ({source.place(key)}) still names it",
-                where=removed or "",
-                hint=f"Give {part} anew without {name}, or keep the module.",
-            )
     return {
         **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
         "planner": builder.planner(spec.planner, ("planner",)),
-        "modules": modules,
+        "modules": {name: builder.module(name, entry) for name, entry in spec.modules.items()},
         "spec": spec,
         "input_types": spec.input,
         "fallback": tuple(spec.fallback),
-        "on_error": on_error,
+        "on_error": {name: entry.on_error for name, entry in spec.modules.items()},
         "budget": Budget(**spec.budget.model_dump()),
         "source": source,
     }
@@ -76,7 +62,7 @@ class Builder:
         path = ("modules", name)
         cls = self._class(entry.use or name, "modules", path)
         if not issubclass(cls, Module):
-            raise InventoryError(f"{cls.__name__} is not a subclass of Module", where=self._place(path))
+            raise self._wrong(path, f"{cls.__name__} is not a subclass of Module")
         module: Module = build(cls, entry.parameters(), partial(self._place, path), ModuleSpec.model_fields)
         module.name = name
         module.when = entry.when or module.when
@@ -87,7 +73,7 @@ class Builder:
             self._configure(module, given, entry.llm, path)
         elif given or entry.llm:
             key = next(iter(given), "llm")
-            raise InventoryError(f"{cls.__name__} asks no model and has no {key!r}", where=self._place(path))
+            raise self._wrong(path, f"{cls.__name__} asks no model and has no {key!r}")
         return module
 
     def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
@@ -102,18 +88,12 @@ class Builder:
             ]
         planner: Planner = build(cls, parameters, partial(self._place, path), PlannerSpec.model_fields)
         if not isinstance(planner, Planner):
-            raise InventoryError(
-                f"{cls.__name__} is no planner",
-                where=self._place(path),
-                hint="Subclass chameleon.Planner and write propose.",
-            )
+            hint = "Subclass chameleon.Planner and write propose."
+            raise self._wrong(path, f"{cls.__name__} is no planner", hint)
         if isinstance(planner, AsksModel):
             self._configure(planner, {"prompt": entry.prompt} if entry.prompt else {}, entry.llm, path)
         elif entry.prompt or entry.llm:
-            raise InventoryError(
-                f"the planner {entry.use} asks no model, and has no prompt and no llm",
-                where=self._place(path),
-            )
+            raise self._wrong(path, f"the planner {entry.use} asks no model, and has no prompt and no llm")
         return planner
 
     def _inner(self, data: Any, path: KeyPath) -> Planner:
@@ -142,11 +122,11 @@ class Builder:
         if llm.model:
             owner.own_model, owner.own_connection = full_name(llm.model), llm.connection()
         elif misplaced := next(iter(llm.connection()), None):
-            raise InventoryError(
-                f"llm.{misplaced} belongs to a model, and none is named beside it",
-                where=self._place(path),
-                hint=f"Give {misplaced} in the llm of the whole inventory, or name a model here.",
-            )
+            hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
+            raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named beside it", hint)
+
+    def _wrong(self, path: KeyPath, what: str, hint: str = "") -> InventoryError:
+        return InventoryError(what, where=self._place(path), hint=hint)
 
     def _place(self, path: KeyPath, *further: str) -> str:
         """Return the place of a key, and the key: "mine.yaml:7: modules.row_lookup"."""

@@ -12,7 +12,7 @@ from chameleon import values
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
-from chameleon.inventory.references import leave_out, mentioned, not_there
+from chameleon.inventory.references import check_mentioned, leave_out
 from chameleon.inventory.schema import INPUT_TYPES, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
@@ -63,9 +63,7 @@ class Inventory:
                 raise InventoryError(f"{name} is a {type(module).__name__}, not a Module", where=self.name)
         named = {name: module.with_name(name) for name, module in self.modules.items()}
         object.__setattr__(self, "modules", named)
-        for key, name in mentioned(self.fallback, self.rules, self.repair, self.on_error):
-            if name not in self.modules:
-                raise not_there(key, name, self.modules, where=self.name)
+        check_mentioned(self)
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
@@ -113,18 +111,18 @@ class Inventory:
         """Return every planner and module that asks a model and may run, by name."""
         planners = enumerate(every_planner(self.planner))
         named = {f"planner {number}" if number else "planner": each for number, each in planners}
-        modules = {name: each for name, each in self.modules.items() if name not in self.left_out}
-        asking = {**named, **modules}.items()
+        asking = {**named, **self.present}.items()
         return {name: each for name, each in asking if isinstance(each, AsksModel) and each.needs_model}
 
     @property
     def cards(self) -> list[Card]:
         """Return a card for each module that plans may name, in the order of the inventory."""
-        return [
-            Card(name, module.description, module.when)
-            for name, module in self.modules.items()
-            if name not in self.left_out
-        ]
+        return [Card(name, module.description, module.when) for name, module in self.present.items()]
+
+    @property
+    def present(self) -> Mapping[str, Module]:
+        """Return the modules that are not left out."""
+        return {name: module for name, module in self.modules.items() if name not in self.left_out}
 
     @cached_property
     def access(self) -> Mapping[str, Access]:
@@ -134,9 +132,7 @@ class Inventory:
     @property
     def needs_model(self) -> bool:
         """Return whether its planner or one of its modules asks a language model."""
-        return self.planner.needs_model or any(
-            module.needs_model for name, module in self.modules.items() if name not in self.left_out
-        )
+        return self.planner.needs_model or any(each.needs_model for each in self.present.values())
 
     @property
     def own_models(self) -> Mapping[str, str]:

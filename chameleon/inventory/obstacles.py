@@ -47,9 +47,7 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
             prompt.check()
         except ChameleonError as problem:
             yield Obstacle("prompts", problem)
-    for name, module in inventory.modules.items():
-        if name in inventory.left_out:
-            continue
+    for name, module in inventory.present.items():
         check = module.check if type(module).run is not Module.run else partial(module.run, State())
         if (fault := _failed(check, f"module {name}")) is not None:
             stops = not _does_without(inventory, name)

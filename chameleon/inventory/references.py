@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chameleon.errors import InventoryError
-from chameleon.inventory.schema import OnError, RepairSpec, RulesSpec
+from chameleon.inventory.schema import OnError
 from chameleon.inventory.source import KeyPath
 from chameleon.text import nearest
 
@@ -15,14 +15,10 @@ if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory
 
 
-def mentioned(
-    fallback: Sequence[str],
-    rules: RulesSpec,
-    repair: Mapping[str, RepairSpec],
-    on_error: Mapping[str, OnError],
-) -> Iterator[tuple[KeyPath, str]]:
+def _mentioned(inventory: Inventory) -> Iterator[tuple[KeyPath, str]]:
     """Yield every module that is named outside `modules`, with the key under which it stands."""
-    for index, name in enumerate(fallback):
+    rules = inventory.rules
+    for index, name in enumerate(inventory.fallback):
         yield ("fallback", index), name
     for name in rules.last:
         yield ("rules", "last"), name
@@ -32,21 +28,32 @@ def mentioned(
         yield from ((("rules", "needs", name), each) for each in (name, *needed))
     for name, follower in rules.next.items():
         yield from ((("rules", "next", name), each) for each in (name, follower))
-    for name, spec in repair.items():
+    for name, spec in inventory.repair.items():
         yield ("repair", name), name
         yield ("repair", name, "redo"), spec.redo
-    for name, policy in on_error.items():
+    for name, policy in inventory.on_error.items():
         for index, each in enumerate(policy if isinstance(policy, list) else ()):
             yield ("modules", name, "on_error", index), each
 
 
-def not_there(key: KeyPath, name: str, names: Collection[str], where: str) -> InventoryError:
-    """Make the error for a module that is named and not in the inventory."""
-    return InventoryError(
-        f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have",
-        where=where,
-        hint=nearest(name, names),
-    )
+def check_mentioned(inventory: Inventory) -> None:
+    """Raise `InventoryError` for a module that is named outside `modules` and is not there."""
+    places = inventory.source.places if inventory.source else {}
+    for key, name in _mentioned(inventory):
+        if name in inventory.modules:
+            continue
+        if (removed := places.get(("modules", name))) is not None:
+            part = ".".join(str(each) for each in key if isinstance(each, str))
+            raise InventoryError(
+                f"the module {name!r} is removed here, and {part} ({inventory.place(key)}) still names it",
+                where=removed,
+                hint=f"Give {part} anew without {name}, or keep the module.",
+            )
+        raise InventoryError(
+            f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have",
+            where=inventory.place(key),
+            hint=nearest(name, inventory.modules),
+        )
 
 
 def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:

@@ -8,9 +8,10 @@ from typing import Any
 
 from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.modules.documents.paper_retriever import passage_source
-from chameleon.modules.program.programs import ProgramVerifier, program_in, run_program
-from chameleon.modules.program.solution_generator import lone_letter, stated_answer
+from chameleon.modules.program.programs import ProgramVerifier, program_in
+from chameleon.modules.program.solution_generator import solution_in
 from chameleon.quoting import Quoted, block, on_one_line, untagged
+from chameleon.sandbox import ExecResult
 
 _RESTS = re.compile(
     r"^[^\w\n]*(?:the |relevant |supporting )*passages?(?:\(s\))?(?: (?:used|cited|needed))?[^\w\n]*:"
@@ -79,15 +80,9 @@ class PaperAnswerer(PassageReader):
     writes = ("cache.solution", "cache.sources")
 
     def interpret(self, text: str, state: State) -> dict[str, Any]:
-        """Return the solution and its sources.
-
-        Raises `StepRejected` for a reply without an answer, or without numbers of passages that are there,
-        and `Declined` where the model finds that the passages do not tell.
-        """
+        """Return the solution and its sources. Raises as `cited`, and `StepRejected` without an answer."""
         sources = self.cited(text, state)
-        if stated_answer(text) is None and lone_letter(text, state.input.get("choices") or ()) is None:
-            raise StepRejected('the solution does not say "The answer is …"')
-        return {"solution": text.strip(), "sources": sources}
+        return {"solution": solution_in(text, state), "sources": sources}
 
 
 class PaperProgramGenerator(PassageReader):
@@ -99,8 +94,7 @@ class PaperProgramGenerator(PassageReader):
     def interpret(self, text: str, state: State) -> dict[str, Any]:
         """Return the program and its sources, which it names in a comment or beside it.
 
-        Raises `StepRejected` for a reply without a program, or without numbers of passages that are there,
-        and `Declined` where the model finds that the passages do not tell.
+        Raises as `cited`, and `StepRejected` without a program.
         """
         sources = self.cited(text, state)
         return {"program": _COMMENTED.sub("# ", program_in(text)), "sources": sources}
@@ -109,10 +103,9 @@ class PaperProgramGenerator(PassageReader):
 class PaperProgramVerifier(ProgramVerifier):
     """Checks that the program sets `ans` to one number or text. Follows paper_program_generator."""
 
-    def run(self, state: State) -> dict[str, str]:
-        """Return what was found. Raises `StepRejected` for a program that fails, or gives no single value."""
-        verdict = super().run(state)
-        result = run_program(state, self.timeout)
+    def fault(self, result: ExecResult) -> str:
+        if fault := super().fault(result):
+            return fault
         value, told = result.value, _MANY.get(result.value_type, "")
         if result.value_type == "complex" or (result.value_type == "float" and isinstance(value, str)):
             told = "no real number"  # JSON has no NaN and no infinity: they come as text
@@ -120,9 +113,7 @@ class PaperProgramVerifier(ProgramVerifier):
             told = f'"{value.strip()}"'
         elif isinstance(value, list | dict):
             told = told or "several values"
-        if told:
-            raise StepRejected(f"the program sets ans to {told}, and not to one number or text")
-        return verdict
+        return f"the program sets ans to {told}, and not to one number or text" if told else ""
 
 
 def _numbers(told: str, count: int) -> list[int]:

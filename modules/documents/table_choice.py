@@ -79,12 +79,7 @@ class TableChoice(LLMModule):
     prompt = "corpus/table_choice"
     reads = ("input.question", "input.index", "cache.retrieved")
     writes = (
-        "input.table",
-        "input.tables",
-        "input.passages",
-        "cache.table_choice",
-        "cache.passage_choice",
-        "cache.sources",
+        "input.table, input.tables, input.passages, cache.table_choice, cache.passage_choice, cache.sources"
     )
     non_text = ("cache.table_choice", "cache.passage_choice", "cache.sources")
     max_rows = 3
@@ -154,8 +149,7 @@ class TableChoice(LLMModule):
     def _beginning(self, number: int, candidate: Candidate) -> str:
         place = ", ".join(candidate.source.values())
         called = on_one_line(f"{candidate.name} ({place})" if place else candidate.name)
-        limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
-        text = table_text(candidate.table, style=self.table_style, **limits)
+        text = table_text(candidate.table, style=self.table_style, **self.limits)
         return f"Table {number}: {untagged(called)}\n{block('table', text)}"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from chameleon import Module, State, Table
 from chameleon.modules.documents.table_choice import Candidate, candidates
+from chameleon.modules.program.programs import parsed
 from chameleon.modules.tablerag.cell_locator import Cell, located
 from chameleon.table.replies import positions
 
@@ -74,16 +75,8 @@ class TableSources(Module):
     """Notes the table, rows and columns of the index that the answer came from. Follows the answer."""
 
     reads = (
-        "input.question",
-        "input.index",
-        "input.table",
-        "input.choices?",
-        "input.unit?",
-        "cache.retrieved",
-        "cache.table_choice?",
-        "cache.program?",
-        "cache.program_result?",
-        "cache.answer",
+        "input.question, input.index, input.table, input.choices?, input.unit?, "
+        "cache.retrieved, cache.table_choice?, cache.program?, cache.program_result?, cache.answer"
     )
     writes = ("cache.sources",)
     non_text = ("cache.sources",)
@@ -109,7 +102,8 @@ class TableSources(Module):
             return kept
         if state.cache.get("program_result") is None:
             return TableRegion()
-        names = set(_texts(str(state.cache.get("program", ""))))
+        nodes = ast.walk(parsed(str(state.cache.get("program", ""))))
+        names = {node.value for node in nodes if isinstance(node, ast.Constant)}
         named = [index for index, name in enumerate(table.header) if name in names]
         return TableRegion(None, named or None)
 
@@ -120,14 +114,3 @@ def _chosen(state: State) -> list[Candidate]:
     ids = [choice.get("id"), *choice.get("agreeing", ())]
     found = {each.id: each for each in candidates(state)}
     return [found[id] for id in ids if id in found] or [next(iter(found.values()))]
-
-
-def _texts(program: str) -> Iterator[str]:
-    """Yield the texts that a program holds."""
-    try:
-        tree = ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ModuleError
 from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, shared_sandbox
 
@@ -22,16 +24,7 @@ class ProgramGenerator(LLMModule):
     """Writes a Python program that sets `ans`. For questions that need arithmetic, counting or comparing."""
 
     prompt = "tabmwp/program_generator"
-    reads = (
-        "input.question",
-        "input.table?",
-        "input.text?",
-        "input.choices?",
-        "input.unit?",
-        "cache.knowledge?",
-        "cache.table_description?",
-        "cache.statute?",
-    )
+    reads = f"{GIVEN}, cache.statute?"
     writes = ("cache.program",)
 
     def parse(self, text: str) -> str:
@@ -47,6 +40,14 @@ def program_in(text: str) -> str:
     return program
 
 
+def parsed(program: str) -> ast.Module:
+    """Return a Python program as a tree; an empty one where it is none."""
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
 class ProgramVerifier(Module):
     """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
 
@@ -58,12 +59,16 @@ class ProgramVerifier(Module):
         self.timeout = timeout
 
     def run(self, state: State) -> dict[str, str]:
-        result = run_program(state, self.timeout)
-        if result.status != "ok":
-            raise StepRejected(f"the program does not work: {in_words(result)}")
-        if result.value in (None, "", [], {}):
-            raise StepRejected("the program sets ans to nothing")
+        result = run_code(state.cache["program"], state.table, self.timeout)
+        if fault := self.fault(result):
+            raise StepRejected(fault)
         return {"verdict": "it runs and sets ans", "type": result.value_type}
+
+    def fault(self, result: ExecResult) -> str:
+        """Return why a program has to be written anew, by what it came to; "" where it will do."""
+        if result.status != "ok":
+            return f"the program does not work: {in_words(result)}"
+        return "the program sets ans to nothing" if result.value in (None, "", [], {}) else ""
 
 
 class ProgramExecutor(Module):
@@ -73,19 +78,19 @@ class ProgramExecutor(Module):
     writes = ("cache.program_result",)
 
     def __init__(self, timeout: float | None = None) -> None:
-        """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs)."""
+        """`timeout`: as for `program_verifier`."""
         self.timeout = timeout
 
     def run(self, state: State) -> Any:
-        result = run_program(state, self.timeout)
-        if result.status != "ok":
-            raise ModuleError(f"the program gave no answer: {in_words(result)}")
-        return result.value
+        return result_of(state, self.timeout)
 
 
-def run_program(state: State, timeout: float | None = None) -> ExecResult:
-    """Run `cache.program` over the table of the state."""
-    return run_code(state.cache["program"], state.table, timeout)
+def result_of(state: State, timeout: float | None = None) -> Any:
+    """Return what `cache.program` sets `ans` to. Raises `ModuleError` where it fails."""
+    result = run_code(state.cache["program"], state.table, timeout)
+    if result.status != "ok":
+        raise ModuleError(f"the program gave no answer: {in_words(result)}")
+    return result.value
 
 
 def run_code(program: str, table: Table | None, timeout: float | None = None) -> ExecResult:

@@ -19,24 +19,20 @@ _INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")
 _MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
+GIVEN = (
+    "input.question, input.table?, input.text?, input.choices?, input.unit?, "
+    "cache.knowledge?, cache.table_description?"
+)
+"""What a solution and a program are written from."""
+
 
 class SolutionGenerator(LLMModule):
     """Writes a step-by-step solution that ends with "The answer is …". For questions that need no program."""
 
     prompt = "tabmwp/solution_generator"
     reads = (
-        "input.question",
-        "input.table?",
-        "input.text?",
-        "input.choices?",
-        "input.unit?",
-        "cache.knowledge?",
-        "cache.table_description?",
-        "cache.image_caption?",
-        "cache.detected_text?",
-        "cache.bing_search_response?",
-        "cache.web_search_response?",
-        "cache.wikipedia_search_response?",
+        f"{GIVEN}, cache.image_caption?, cache.detected_text?, "
+        "cache.web_search_response?, cache.wikipedia_search_response?"
     )
     writes = ("cache.solution",)
 
@@ -45,11 +41,14 @@ class SolutionGenerator(LLMModule):
         return bool(state.input.get("choices"))
 
     def interpret(self, text: str, state: State) -> str:
-        """Return the solution. Raises `StepRejected` for one that states nothing, not even a letter."""
-        choices = state.input.get("choices") or ()
-        if stated_answer(text) is None and lone_letter(text, choices) is None:
-            raise StepRejected('the solution does not say "The answer is …"')
-        return text.strip()
+        return solution_in(text, state)
+
+
+def solution_in(text: str, state: State) -> str:
+    """Return the solution. Raises `StepRejected` for one that states nothing, not even a letter."""
+    if stated_answer(text) is None and lone_letter(text, state.input.get("choices") or ()) is None:
+        raise StepRejected('the solution does not say "The answer is …"')
+    return text.strip()
 
 
 def statements(solution: str) -> list[str]:

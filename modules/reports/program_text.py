@@ -14,7 +14,6 @@ from typing import Any
 
 from chameleon import StepRejected, Table
 from chameleon.modules.reports.finqa_program import (
-    OPERATIONS,
     OVER_ROWS,
     Calculated,
     calculated,
@@ -22,24 +21,12 @@ from chameleon.modules.reports.finqa_program import (
     tokens_of,
 )
 
-_OTHER_NAMES = {
-    "sum": "add",
-    "plus": "add",
-    "sub": "subtract",
-    "minus": "subtract",
-    "mul": "multiply",
-    "times": "multiply",
-    "div": "divide",
-    "pow": "exp",
-    "power": "exp",
-    "greater_than": "greater",
-    "max": "table_max",
-    "min": "table_min",
-    "average": "table_average",
-}
-_CALL = re.compile(
-    rf"(?<![\w#])({'|'.join(sorted((*OPERATIONS, *_OTHER_NAMES), key=len, reverse=True))})\s*\(", re.I
+_SPELLINGS = (
+    "add sum plus, subtract sub minus, multiply mul times, divide div, exp pow power, greater greater_than, "
+    "table_max max, table_min min, table_average average, table_sum"
 )
+_NAMES = {name: names.split()[0] for names in _SPELLINGS.split(", ") for name in names.split()}
+_CALL = re.compile(rf"(?<![\w#])({'|'.join(sorted(_NAMES, key=len, reverse=True))})\s*\(", re.I)
 _LABEL = re.compile(r"\bprogram\b[*_`]*(?: is)?[*_`]*\s*:", re.IGNORECASE)
 _BETWEEN = re.compile(
     r"(?:[\s,;|`*.>\[\]-]|\bthen\b|\band\b|\bstep\b|#?\d+\s*[.:=)]|\beof\b|=\s*-?[\d.,]+%?(?=\s))*",
@@ -107,7 +94,7 @@ def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
     """
     if depth > _DEEPEST:
         raise StepRejected("the program is nested too deeply")
-    operation = _OTHER_NAMES.get(found[1].lower(), found[1].lower())
+    operation = _NAMES[found[1].lower()]
     parts, opened = [""], 0
     for piece in _PIECE.finditer(text, found.end()):
         opened += {"(": 1, ")": -1}.get(piece[0], 0)

@@ -16,7 +16,7 @@ from chameleon import LLMModule, Module, State, StepRejected
 from chameleon.errors import ModuleError
 from chameleon.module import Keys
 from chameleon.modules.documents.paper_retriever import passage_source
-from chameleon.modules.program.programs import in_words, program_in, run_program
+from chameleon.modules.program.programs import parsed, program_in, result_of
 from chameleon.modules.reports.finqa_program import END, OVER_ROWS, calculated, number_in, tokens_of
 from chameleon.modules.reports.program_text import (
     as_text,
@@ -27,7 +27,6 @@ from chameleon.modules.reports.program_text import (
     written,
 )
 from chameleon.modules.reports.report import Report, report_slots, text_of
-from chameleon.modules.reports.report_answer import parsed
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|(?<!\d)\.\d+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
@@ -156,10 +155,7 @@ class ReportProgramExecutor(_ReportExecutor):
 
         Raises `ModuleError` where the program gives none, `StepRejected` for a value that is none of these.
         """
-        result = run_program(state)
-        if result.status != "ok":
-            raise ModuleError(f"the program gave no answer: {in_words(result)}")
-        value: Any = result.value
+        value = result_of(state)
         if isinstance(value, bool):
             value = "yes" if value else "no"
         elif isinstance(value, str) and value.strip().lower() in ("yes", "no"):

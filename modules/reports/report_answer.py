@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from chameleon import Module, State, Table
 from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.program.programs import parsed
 from chameleon.modules.reports.finqa_program import OVER_ROWS
 from chameleon.modules.reports.program_text import lines_of, number_text, steps_in
 from chameleon.modules.reports.report import Report
@@ -58,12 +59,8 @@ class ReportAnswer(Module):
     """
 
     reads = (
-        "input.question",
-        "input.table?",
-        "input.passages?",
-        "cache.finqa_program?",
-        "cache.program?",
-        "cache.program_result",
+        "input.question, input.table?, input.passages?, "
+        "cache.finqa_program?, cache.program?, cache.program_result"
     )
     writes = ("cache.answer",)
 
@@ -202,11 +199,3 @@ class _Names(dict[str, _Figure]):
                     right = _Figure(f"const_{right.text}")
                 return left.combined(operation, right)
         return _Figure("#")
-
-
-def parsed(program: str) -> ast.Module:
-    """Return a Python program as a tree; an empty one where it is none."""
-    try:
-        return ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])

@@ -7,8 +7,6 @@ bm25       BM25 alone
 dense      embeddings alone
 hybrid     the measures of lexical with embeddings among them
 
-After any of these a cross-encoder may put the first facts in order (`rerank`).
-
 BM25 does not know that a row is asked for by its name, that years are columns, or that shares need a total.
 What is measured here does; the sum of the measures with fixed weights is the score.
 """
@@ -47,7 +45,6 @@ WEIGHTS = {
 They are fitted as a softmax over the facts of 200 questions of FinQA (100 of its training set, and every
 other one of 200 of its development set), and rounded.
 """
-_DEPTH = 30  # so many facts a cross-encoder reads
 
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\ds]|\.\d|,\d{3}(?!\d))")
 _GLUED_YEAR = re.compile(r"(?<=\d)(?:19|20)\d\d(?!\d)")  # "december 312013" of a broken line
@@ -74,7 +71,6 @@ class ReportRetriever(Module):
         *,
         by: By = "auto",
         embeddings: str = "minilm",
-        rerank: str = "",
         table: Shown = "marked",
     ) -> None:
         """Set how facts are found, and what becomes of the table.
@@ -83,26 +79,21 @@ class ReportRetriever(Module):
         - `by`: how near a fact is to the question: "lexical" (words, names of rows, years; the default),
           "bm25", "dense" (embeddings) or "hybrid" (all of it).
         - `embeddings`: by which model ("dense", "hybrid"), such as "openai:text-embedding-3-small".
-        - `rerank`: a cross-encoder of sentence-transformers with one score, by its folder or its name on the
-          Hugging Face hub, that puts the first 30 facts in order.
         - `table`: what becomes of the table, which stays a table: "marked" leaves it whole and names the kept
           rows (`cache.relevant_rows`), "whole" leaves it without a word, "rows" cuts it to the kept rows.
 
         Kept facts stay in the order of the report. `cache.retrieved` lists them, the nearest first.
         """
-        self.k, self.embeddings, self.rerank = k, embeddings, rerank
+        self.k, self.embeddings = k, embeddings
         self.by: By = by
         self.table: Shown = table
 
     def check(self) -> None:
         """Raise `InventoryError` or `MissingPackage` for a model that cannot be had."""
         from chameleon.retrieval.embeddings import require_embeddings
-        from chameleon.retrieval.models import require_reranker
 
         if self.by in ("dense", "hybrid"):
             require_embeddings(self.embeddings)
-        if self.rerank:
-            require_reranker(self.rerank)
 
     def runtime_info(self) -> Mapping[str, Any]:
         return {"by": "lexical" if self.by == "auto" else self.by}
@@ -152,27 +143,16 @@ class ReportRetriever(Module):
             return []
         texts, dense = [fact.text for fact in facts], f"dense:{self.embeddings}"
         if self.by in ("bm25", "dense"):
-            found = similarities(question, texts, dense if self.by == "dense" else "bm25")
-        else:
-            words = similarities(question, texts, "bm25")
-            best, is_hybrid = max(words) or 1.0, self.by == "hybrid"
-            near = similarities(question, texts, dense) if is_hybrid else [0.0] * len(facts)
-            found = [
-                sum(WEIGHTS[name][is_hybrid] * value for name, value in each.items())
-                + WEIGHTS["bm25"][is_hybrid] * word / best
-                + WEIGHTS["dense"][is_hybrid] * cosine
-                for each, word, cosine in zip(measures(question, facts), words, near, strict=True)
-            ]
-        if not self.rerank:
-            return found
-        from chameleon.retrieval.sentence_transformer import cross_encoder
-
-        # The first facts stand in the order of the cross-encoder, before all others.
-        order = sorted(range(len(facts)), key=lambda place: -found[place])
-        read = cross_encoder(self.rerank).scores(question, [texts[place] for place in order[:_DEPTH]])
-        rest = (min(read) - rank for rank in range(1, len(facts)))
-        by_place = dict(zip(order, [*read, *rest], strict=False))
-        return [by_place[place] for place in range(len(facts))]
+            return similarities(question, texts, dense if self.by == "dense" else "bm25")
+        words = similarities(question, texts, "bm25")
+        best, is_hybrid = max(words) or 1.0, self.by == "hybrid"
+        near = similarities(question, texts, dense) if is_hybrid else [0.0] * len(facts)
+        return [
+            sum(WEIGHTS[name][is_hybrid] * value for name, value in each.items())
+            + WEIGHTS["bm25"][is_hybrid] * word / best
+            + WEIGHTS["dense"][is_hybrid] * cosine
+            for each, word, cosine in zip(measures(question, facts), words, near, strict=True)
+        ]
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         changes = {"passages": output["passages"]} if "passages" in input else {}

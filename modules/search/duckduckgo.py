@@ -6,12 +6,12 @@ import importlib.util
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 from chameleon.errors import WebError, require
 from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
+from chameleon.pictures import versions_of
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
@@ -41,8 +41,7 @@ class DuckDuckGo:
         require_requests()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        versions = {name: version(name) for name in ("ddgs", "primp") if importlib.util.find_spec(name)}
-        return {"provider": self.name, "host": _HOST, "versions": versions}
+        return {"provider": self.name, "host": _HOST, "versions": versions_of("ddgs", "primp")}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
         from ddgs.engines.duckduckgo import Duckduckgo

@@ -25,6 +25,7 @@ WAYS = (
     "own documents); docs/search.md shows it."
 )
 _LONGEST_TEXT = 20_000
+_HINTS = {404: "Check the endpoint.", 429: "The quota is used up; try later."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +181,7 @@ class WebProvider:
         secrets = {service.key_header: service.key_prefix + service.key} if service.key else {}
         reply = self._own_web.fetch(self.address, secrets=secrets, spacing=service.spacing, **sent)
         refused = f"Check the key in {service.key_variable}." if service.key else ""
-        hints = {
-            401: refused,
-            403: refused,
-            404: "Check the endpoint.",
-            429: "The quota is used up; try later.",
-        }
-        return reply.data({**hints, **service.hints})
+        return reply.data({401: refused, 403: refused, **_HINTS, **service.hints})
 
     def results(self, data: Any) -> list[SearchResult]:
         """Return the results in a reply. Raise `WebError` for one of another form."""

@@ -11,8 +11,9 @@ from chameleon.errors import CutOff, ModuleError, StepRejected
 from chameleon.llm_module import RAISE_LIMIT
 from chameleon.modules.sql.binder_calls import QACall, all_calls, column_in, role_of, value_of
 from chameleon.modules.sql.binder_table import ROW_ID, with_column
-from chameleon.modules.sql.database import Cell, SqlTable, as_text, plain_number
+from chameleon.modules.sql.database import Cell, SqlTable, as_text
 from chameleon.modules.sql.query import SqlResult
+from chameleon.modules.table_ops.order import plain_number
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply

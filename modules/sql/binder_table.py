@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from chameleon import Table
-from chameleon.modules.sql.database import Cell, SqlTable, SqlType, plain_number, safe_names
+from chameleon.modules.sql.database import Cell, SqlTable, SqlType, safe_names
+from chameleon.modules.table_ops.order import plain_number
 from chameleon.table import read_value
 
 ROW_ID = "row_id"

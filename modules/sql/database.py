@@ -12,8 +12,10 @@ from functools import cached_property
 from typing import Literal, Self
 
 from chameleon.errors import InputError, SandboxUnavailable
+from chameleon.modules.table_ops.order import MONTHS, plain_number
 from chameleon.quoting import unframed
 from chameleon.table import Column, Table, read_value
+from chameleon.text import one_line
 
 Cell = int | float | str | None
 SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "TIME"]
@@ -27,13 +29,9 @@ _DECLARED = {
     "TIME": "TEXT",
 }
 _RATIO = re.compile(r"\d\s*/\s*\d")
-_MONTHS = frozenset("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905
+_MONTHS = frozenset(name[:3] for name in MONTHS)
 _MOST_INTEGER = 2**63
 _BLANKS = frozenset(["", "-", "–", "—"])
-_PLAIN = re.compile(
-    r"(?P<sign>[+−-]?)(?P<whole>\d{1,3}(?:[, \u00a0]\d{3}){1,4}|\d{1,15}|(?=\.\d))(?P<part>\.\d{1,15})?\.?",
-    re.ASCII,
-)
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
 _LONGEST_CELL = 200
 
@@ -76,11 +74,7 @@ class SqlTable:
         """
         shown = self.rows if rows is None else self.rows[:rows]
         lines = ["\t".join(self.header)]
-        for row in shown:
-            cells = map(as_text, row)
-            lines.append(
-                "\t".join(c if len(c) <= _LONGEST_CELL else f"{c[: _LONGEST_CELL - 1]}…" for c in cells)
-            )
+        lines += ["\t".join(one_line(as_text(cell), _LONGEST_CELL) for cell in row) for row in shown]
         named = [f"Title: {' '.join(title.split())}"] if title.strip() else []
         few = len(shown) < len(self.rows)
         told = f"{len(shown)} of the {len(self.rows):,} rows" if few else "all rows"
@@ -130,15 +124,6 @@ def safe_names(header: Iterable[str]) -> list[str]:
         taken.add(name.lower())
         names.append(name)
     return names
-
-
-def plain_number(text: str) -> int | float | None:
-    """Return the number that a text is, such as "47,678", "930 251", "+1.50", ".5" or "3."; None if none."""
-    match = _PLAIN.fullmatch(text)
-    if match is None:
-        return None
-    digits = ("-" if match["sign"] in ("-", "−") else "") + re.sub(r"\D", "", match["whole"])
-    return float(digits + match["part"]) if match["part"] else int(digits)
 
 
 def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:

@@ -37,9 +37,6 @@ _NUMBER = re.compile(
     r"(?![.,]?[0-9]|\s?%|\s?per\s?cent)(?P<unit>\s?(?:US\s)?(?:dollars?|USD)\b)?",
     re.IGNORECASE,
 )
-_ANSWER_IS = re.compile(
-    r"^[^\w\n]*(?:the\s+)?(?:final\s+)?answer(?:\s+is\b\s*:?|\s*:)", re.IGNORECASE | re.MULTILINE
-)
 _TIMES = {"t": 1000, "k": 1000, "m": 1_000_000, "b": 1_000_000_000}
 _LONGEST = 2000  # characters of a line in which a verdict is looked for
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
@@ -95,7 +92,7 @@ def form_of(question: str) -> Form:
 
 def answer_in(text: str, form: Form) -> str:
     """Return the answer in a reply; raise `StepRejected` for none of that form, or more than one."""
-    return {"verdict": verdict_in, "amount": _amount_in, "text": _sentence_in}[form](text)
+    return {"verdict": verdict_in, "amount": _amount_in, "text": sentence_in}[form](text)
 
 
 def verdict_in(text: str) -> str:
@@ -140,12 +137,6 @@ def _amount_in(text: str) -> str:
                 shown = f"{abs(value):.0f}" if value.is_integer() else f"{abs(value):.2f}"
                 return f"{'-' if value < 0 else ''}${shown}"
     raise StepRejected("the reply states no amount, or more than one")
-
-
-def _sentence_in(text: str) -> str:
-    """Return what follows the last line that begins "The answer is", else the reply on one line."""
-    begun = list(_ANSWER_IS.finditer(text))
-    return sentence_in(text[begun[-1].end() :] if begun else text)
 
 
 def _stated(text: str) -> str | None:

@@ -74,10 +74,8 @@ class StatuteRetriever(Module):
         question, sections = str(state.input["question"]), law.sections
         referents = references_in(question, sections)
         referents += references_in(text, sections) if self.facts and given else []
-        excerpt, found = (
-            StatuteExcerpt(self.max_tokens, self.ancestors),
-            self.provisions(referents, sections),
-        )
+        excerpt = StatuteExcerpt(self.max_tokens, self.ancestors)
+        found = self.provisions(referents, sections)
         for node in found:
             excerpt.add(node)
         found = {node: why for node, why in found.items() if excerpt.has(node)}

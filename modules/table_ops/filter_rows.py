@@ -24,22 +24,13 @@ from chameleon.table import read_value
 
 _LONGEST = 2_000
 _DEEPEST = 40
-_SPELLINGS = {
-    "=": "== equals is",
-    "!=": "<> ≠ is_not",
-    "<=": "≤",
-    ">=": "≥",
-    "<": "",
-    ">": "",
-    "contains": "",
-    "does not contain": "",
-    "is empty": "",
-    "is not empty": "",
-}
+_SPELLINGS = (
+    "= == equals is, != <> ≠ is_not, <= ≤, >= ≥, <, >, contains, does_not_contain, is_empty, is_not_empty"
+)
 _RELATIONS = {
-    spelling.replace("_", " "): relation
-    for relation, others in _SPELLINGS.items()
-    for spelling in (relation, *others.split())
+    spelling.replace("_", " "): spellings.split()[0].replace("_", " ")
+    for spellings in _SPELLINGS.split(", ")
+    for spelling in spellings.split()
 }
 _RELATION = "|".join(
     re.escape(spelling).replace(r"\ ", r"\s+") + (r"\b" if spelling[-1].isalpha() else "")

@@ -111,11 +111,6 @@ class TableOperation(Operation, LLMModule):
             raise read[0]
         return self.elected(candidates)
 
-    @property
-    def limits(self) -> dict[str, int | None]:
-        """How much of a table a prompt shows, by the names that `to_text` and `excerpt` have for it."""
-        return {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_table_tokens}
-
     def blocks(self, table: Table, sizes: Iterable[int]) -> list[range]:
         """Return the rows that each of several prompts shows: its size at most, and within `limits`.
 

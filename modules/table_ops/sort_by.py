@@ -36,11 +36,6 @@ class Sorting(Operation):
             refuse_mixed_units(args["column"], cells)
         keys = keys_of(cells, args["datatype"])
         descending = args["order"] == DESCENDING
-        if keys and keys[0] is not None:
-            try:
-                return table.sort_rows(keys, descending=descending)
-            except TypeError:
-                pass  # a later key is None: seldom, and sorting finds it by itself
         keyed = [position for position, key in enumerate(keys) if key is not None]
         if not keyed:
             raise StepRejected(f"the column {args['column']!r} holds no {args['datatype']} to sort by")

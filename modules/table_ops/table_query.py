@@ -15,7 +15,10 @@ Form = Literal["items", "verdict", "text"]
 Answer = str | list[str]
 
 _BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
-_STATED = re.compile(r"\bthe (?:final )?answer is\s*:", re.IGNORECASE)
+_STATED = re.compile(
+    r"\bthe (?:final )?answer is\s*:|^[^\w\n]*(?:the )?(?:final )?answer(?: is\b|\s*:)\s*:?",
+    re.IGNORECASE | re.MULTILINE,
+)
 _VERDICT = re.compile(
     r"\W*(?:(?:answer|(?:the )?statement is)\W+)?(yes|no|true|false)\b(?![ \t]+\w)", re.IGNORECASE
 )
@@ -104,7 +107,7 @@ def verdict_in(text: str) -> Literal["yes", "no"]:
 
 
 def sentence_in(text: str) -> str:
-    """Return the reply on one line."""
+    """Return what follows the last "The answer is:" or line with "Answer:", else the reply, on one line."""
     stated = list(_STATED.finditer(text))
     said = " ".join(text[stated[-1].end() if stated else 0 :].split())
     if not said:

@@ -10,6 +10,7 @@ from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ChameleonError
 from chameleon.llm_module import elect
 from chameleon.modules.program.solution_generator import stated_line
+from chameleon.modules.reports.report import text_of
 from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.prompt import table_text, text_within
@@ -83,13 +84,8 @@ class TableAnswerer(LLMModule):
 
     prompt = "tablerag/tabfact"
     reads = (
-        "input.question",
-        "input.table",
-        "input.passages?",
-        "input.history?",
-        "cache.terms?",
-        "cache.summary?",
-        "cache.table_format?",
+        "input.question, input.table, input.passages?, input.history?, "
+        "cache.terms?, cache.summary?, cache.table_format?"
     )
     writes = ("cache.answers",)
     samples = 5
@@ -138,18 +134,11 @@ class TableAnswerer(LLMModule):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Show the table in the chosen form, and add a line for each turn and passage."""
-        lines = []
-        for passage in state.input.get("passages") or ():
-            given = passage if isinstance(passage, Mapping) else {"text": passage}
-            parts = (str(on_one_line(str(given.get(key) or ""))).strip() for key in ("title", "text"))
-            lines.append(": ".join(filter(None, parts)))
+        lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
         slots = super().slots(state) | {"history": turns(state)}
         slots["passages"] = text_within("\n".join(lines), self.max_text_tokens)
         if chosen := state.cache.get("table_format"):
-            limits = {"max_rows": self.max_rows, "max_cell": self.max_cell}
-            slots["table"] = _formatted(
-                state.input["table"], chosen, max_tokens=self.max_table_tokens, **limits
-            )
+            slots["table"] = _formatted(state.input["table"], chosen, **self.limits)
         return slots
 
 

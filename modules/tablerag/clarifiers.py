@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Mapping
@@ -78,7 +77,6 @@ class WikiClarifier(LLMModule):
         folder: str = "",
         language: str = "en",
         timeout: float = 20.0,
-        user_agent: str = "",
         allow_private: bool = False,
     ) -> None:
         """`provider`: where articles are looked up ("wikipedia" as published), "none" for nowhere.
@@ -92,9 +90,8 @@ class WikiClarifier(LLMModule):
         self.provider, self.documents, self.characters = provider, documents, characters
         named: ProviderName = "auto" if provider == "none" else provider
         self._settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
-        self._web = Web(Limits(seconds=timeout), user_agent=user_agent)
+        self._web = Web(Limits(seconds=timeout))
         self._source: SearchProvider | str = "no search is set up"
-        self._shown = ""
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the provider that is asked, or why none is."""
@@ -113,12 +110,11 @@ class WikiClarifier(LLMModule):
             f"{number}. {one_line(each.title, 150) or 'Untitled'}: {one_line(each.text, self.characters)}"
             for number, each in enumerate(documents, 1)
         )
-        asking = copy.copy(self)
-        asking._shown = "\n".join(lines)
-        return {"summary": LLMModule.run(asking, state)} | told
+        shown = replace(state, cache={**state.cache, "documents": "\n".join(lines)})
+        return {"summary": super().run(shown)} | told
 
     def slots(self, state: State) -> dict[str, Any]:
-        return super().slots(state) | {"documents": self._shown, "history": turns(state)}
+        return super().slots(state) | {"history": turns(state)}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}

@@ -7,20 +7,20 @@ is compared with them cell by cell. So the worst that hostile code can do is to 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, Literal
 
 from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.program.programs import in_words, program_in
+from chameleon.modules.sql.database import safe_names
 from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole
+from chameleon.pictures import versions_of
 from chameleon.prompt import table_text
 from chameleon.sandbox import shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
@@ -31,7 +31,6 @@ from chameleon.table.table import Row
 _RESULT = "filtered_table"
 # The frame under both names that models use, and pandas for code that forgets to import it.
 _PRELUDE = "import pandas, pandas as pd, numpy as np; table = df"
-_SPACE = re.compile(r"\s+")
 
 
 class LLMFilter(Cut, LLMModule):
@@ -63,11 +62,7 @@ class LLMFilter(Cut, LLMModule):
         self.agree, self.least_rows, self.timeout = agree, least_rows, timeout
 
     def runtime_info(self) -> Mapping[str, Any]:
-        try:
-            pandas = version("pandas")
-        except PackageNotFoundError:
-            pandas = ""
-        return {"pandas": pandas, "runs": not without_pandas()}
+        return {"pandas": "", "runs": not without_pandas()} | versions_of("pandas")
 
     def run(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]
@@ -104,9 +99,8 @@ class LLMFilter(Cut, LLMModule):
     def slots(self, state: State) -> dict[str, Any]:
         """Show the table with names of its own for all columns, as the code sees them."""
         table: Table = state.input["table"]
-        named = Table(column_names(table), table.rows, table.caption)
-        limits = {"max_rows": self.max_rows, "max_cell": self.max_cell, "max_tokens": self.max_table_tokens}
-        shown = table_text(named, style=self.table_style, **limits)
+        named = Table(safe_names(table.header), table.rows, table.caption)
+        shown = table_text(named, style=self.table_style, **self.limits)
         return super().slots(state) | {"table": shown, "history": turns(state)}
 
 
@@ -128,20 +122,9 @@ def without_pandas() -> str:
     return ""
 
 
-def column_names(table: Table) -> list[str]:
-    """Return a name of its own for each column; blank and repeated ones have their place in it."""
-    names: list[str] = []
-    for number, name in enumerate(table.header, 1):
-        plain = _SPACE.sub(" ", name).strip() or f"column {number}"
-        while plain in names:
-            plain = f"{plain} ({number})"
-        names.append(plain)
-    return names
-
-
 def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPart | str:
     """Return what the code keeps of the table, or why the table stays whole, in the end of a sentence."""
-    names = column_names(table)
+    names = safe_names(table.header)
     inputs = {"table": {"columns": names, "rows": [list(row) for row in table.rows]}}
     try:
         result = shared_sandbox().run(f"{_PRELUDE}\n{code}", inputs, result=_RESULT, timeout=timeout)
@@ -207,10 +190,8 @@ def _is_cell(shown: Any, cell: str) -> bool:
         return True
     if isinstance(shown, bool) or not isinstance(shown, int | float):
         return False
-    for text in (
-        cell.replace(",", ""),
-        str(read_value(cell).number),
-    ):  # as pandas reads it, and as tables are
+    # As pandas reads it, and as tables are read.
+    for text in (cell.replace(",", ""), str(read_value(cell).number)):
         with suppress(ValueError, OverflowError):  # an integer that no float can hold is none of ours
             if math.isclose(float(text), shown, rel_tol=1e-9):
                 return True

@@ -46,14 +46,7 @@ class TableRetriever(Module):
     """Finds the table that the question is about in an index of tables. For questions without a table."""
 
     reads = ("input.question", "input.index?", "input.table?", "input.passages?", "input.history?")
-    writes = (
-        "input.table",
-        "input.tables",
-        "input.passages",
-        "cache.retrieved",
-        "cache.nearest",
-        "cache.sources",
-    )
+    writes = "input.table, input.tables, input.passages, cache.retrieved, cache.nearest, cache.sources"
     non_text = ("cache.retrieved", "cache.nearest", "cache.sources")
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chameleon import Inventory, State, Table
-from chameleon.modules.program.programs import TableAnswer, program_in, run_program
+from chameleon.modules.program.programs import TableAnswer, program_in, run_code
 from chameleon.modules.sql.dater import GAP, cloze_of, filled, queries_in
 from chameleon.modules.sql.query import run_sql
 from chameleon.modules.table_ops.add_column import AddColumn
@@ -152,7 +152,7 @@ def test_reasoning_comes_first_and_calculates_rightly(name: str) -> None:
 def test_programs_run_in_the_sandbox_and_give_the_right_answer(name: str) -> None:
     for demo, answer in zip(demonstrations(name), ANSWERS[name], strict=True):
         program = program_in(demo.reply)
-        result = run_program(State(input={"table": demo.table}, cache={"program": program}), timeout=30)
+        result = run_code(program, demo.table, 30)
         if result.error_type == "ModuleNotFoundError":
             pytest.skip("pandas is not here")
         assert result.status == "ok", result.message

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chameleon import Inventory, State
-from chameleon.modules.program.programs import program_in, run_program
+from chameleon import Inventory
+from chameleon.modules.program.programs import program_in, run_code
 from tests.prompts.demonstrations import Demonstration, parts, problem_demonstrations
 
 # Worked out by hand, in the order of the file.
@@ -101,7 +101,7 @@ def test_programs_run_and_set_the_right_answer(name: str) -> None:
     for demo, answer in zip(problem_demonstrations(name), ANSWERS[name], strict=True):
         program = program_in(demo.reply)
         assert demo.reply == f"```python\n{program}\n```" and re.search(r"^ans = ", str(program), re.M)
-        result = run_program(State(input={"table": demo.table}, cache={"program": program}), timeout=30)
+        result = run_code(program, demo.table, 30)
         if result.error_type != "ModuleNotFoundError":  # pandas need not be here
             assert result.value == pytest.approx(answer) and (not demo.choices or answer in demo.choices)
 

@@ -82,7 +82,7 @@ class TestNames:
 
     def test_packages_that_are_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        for given in ({"by": "dense"}, {"by": "hybrid"}, {"rerank": "some/model"}):
+        for given in ({"by": "dense"}, {"by": "hybrid"}):
             with pytest.raises(MissingPackage):
                 ReportRetriever(**given).check()
 
@@ -111,22 +111,6 @@ def test_embeddings_alone_and_among_words(monkeypatch: pytest.MonkeyPatch) -> No
     hybrid, lexical = (ReportRetriever(by=by).scores("fares?", facts) for by in ("hybrid", "lexical"))
     assert hybrid[5] - lexical[5] > hybrid[4] - lexical[4]
     assert hybrid.index(max(hybrid)) in (1, 5)
-
-
-def test_a_cross_encoder_orders_the_first_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Longest:
-        def scores(self, query: str, texts: list[str]) -> list[float]:
-            assert len(texts) == 30 and query == "port?"
-            return [float(len(text)) for text in texts]
-
-    monkeypatch.setattr("chameleon.retrieval.sentence_transformer.cross_encoder", lambda name: Longest())
-    facts = Report(None, ["port", *(f"the port has {'many ' * number}" for number in range(40))]).facts()
-    before, after = (
-        ReportRetriever(by="bm25", rerank=rerank).scores("port?", facts) for rerank in ("", "tiny")
-    )
-    first, order = (sorted(range(len(facts)), key=lambda place: -each[place]) for each in (before, after))
-    assert order[:30] == sorted(first[:30], key=lambda place: -len(facts[place].text))
-    assert order[30:] == first[30:]
 
 
 @needs_data

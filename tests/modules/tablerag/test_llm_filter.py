@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import Table
+from chameleon.modules.sql.database import safe_names
 from chameleon.modules.tablerag.llm_filter import (
     KeptPart,
     LLMFilter,
-    column_names,
     kept_in_frame,
     run_filter,
     without_pandas,
@@ -96,14 +96,14 @@ class TestWhatIsKept:
         assert state.cache["kept"] == {"rows": (2, 3), "columns": (3,)}
 
     def test_columns_without_a_name_of_their_own_get_one(self) -> None:
-        table = Table(["", "Points", "Points", "a\nb", "Points (3)"], [["x", "1", "2", "3", "4"]])
-        assert column_names(table) == ["column 1", "Points", "Points (3)", "a b", "Points (3) (5)"]
-        assert run_filter("filtered_table = df[['column 1', 'Points (3)']]", table) == KeptPart((0,), (0, 2))
+        table = Table(["", "Points", "Points", "a\nb", "Points_2"], [["x", "1", "2", "3", "4"]])
+        assert safe_names(table.header) == ["column_1", "Points", "Points_2", "a b", "Points_2_2"]
+        assert run_filter("filtered_table = df[['column_1', 'Points_2']]", table) == KeptPart((0,), (0, 2))
         module = LLMFilter()
         module.samples = 1
         two = Table(["", "n"], [["a", "1"], ["b", "2"]])
-        state, client = run(module, ["filtered_table = df[['column 1']]"], table=two)
-        assert "\ncolumn 1 | n\n" in client.requests[0][-1][1]
+        state, client = run(module, ["filtered_table = df[['column_1']]"], table=two)
+        assert "\ncolumn_1 | n\n" in client.requests[0][-1][1]
         assert state.input["table"] == Table([""], [["a"], ["b"]])
 
 
@@ -175,7 +175,7 @@ def test_every_true_selection_is_found_again(table: Table, data: st.DataObject) 
     """With its labels, in any order; without them what is found has cells that are compared as the same."""
     rows = data.draw(st.lists(st.sampled_from(range(len(table.rows))), min_size=1, unique=True))
     columns = data.draw(st.lists(st.sampled_from(range(len(table.header))), min_size=1, unique=True))
-    names = column_names(table)
+    names = safe_names(table.header)
     cells = [[table.rows[row][column] for column in columns] for row in rows]
     frame = {"columns": [names[column] for column in columns], "rows": cells}
     labelled = kept_in_frame(frame | {"index": list(map(str, rows))}, table, names)
@@ -198,7 +198,7 @@ SCALARS = (
     st.lists(st.lists(SCALARS, max_size=3), max_size=5),
 )
 def test_no_frame_makes_it_stumble(table: Table, header: Any, labels: Any, cells: Any) -> None:
-    names = column_names(table)
+    names = safe_names(table.header)
     frame = {"columns": header or names, "rows": cells} | ({} if labels is None else {"index": labels})
     kept = kept_in_frame(frame, table, names)
     if isinstance(kept, KeptPart):
