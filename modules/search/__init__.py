@@ -1,3 +1,7 @@
 """Search the web, Wikipedia or a folder: one interface for all providers, and how results are quoted."""
 
-TOOLS = {"web_search": "search", "wikipedia_search": "search"}
+TOOLS = {
+    "bing_search": "search",
+    "web_search": "search",
+    "wikipedia_search": "search",
+}

@@ -41,8 +41,8 @@ class SearchModule(Module):
     Chameleon's published code searches for nothing in that case, and its plans call the search without a
     query generator now and then; the question is the query that anybody would type.
 
-    The output holds provider, query and results; the cache gets the results quoted as data, under the one
-    key that subclasses write.
+    The output holds provider, query and results; the cache gets the results quoted as data
+    under `response_key`, which subclasses name, with `writes`.
 
     - `count`: how many results; `characters`: of text for each.
     - `read_pages`: so many of the first results are given with their page's text instead of the snippet.
@@ -51,6 +51,7 @@ class SearchModule(Module):
 
     reads: ClassVar[Keys | None] = ("cache.query|input.question",)
     uses: ClassVar[Keys] = ("web",)
+    response_key: ClassVar[str]
 
     def __init__(
         self, settings: Settings, count: int, characters: int, timeout: float, read_pages: int = 0
@@ -91,7 +92,7 @@ class SearchModule(Module):
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         results = [SearchResult(**result) for result in output["results"]]
-        return super().update_cache(cache, quoted(results, output["query"], self.characters))
+        return {self.response_key: quoted(results, output["query"], self.characters)}
 
     def _with_page(self, result: SearchResult) -> SearchResult:
         """Return the result with the text of its page; say beside the snippet if it cannot be read."""
@@ -106,10 +107,36 @@ class SearchModule(Module):
         return replace(result, title=result.title or title, text=text or result.text)
 
 
+class BingSearch(SearchModule):
+    """Searches the web for facts that the question needs. Best after query_generator."""
+
+    writes = ("cache.bing_search_response",)
+    response_key = "bing_search_response"
+
+    def __init__(
+        self,
+        *,
+        count: Count = 1,
+        endpoint: str = "",
+        characters: Characters = 500,
+        read_pages: Pages = 0,
+        timeout: Seconds = 20.0,
+        allow_private: bool = False,
+    ) -> None:
+        """Read the keys BING_SEARCH_KEY, and BING_SEARCH_ENDPOINT unless `endpoint` is given.
+
+        Microsoft's own service was switched off in August 2025, so there is no default. A server that wants
+        no key gets any. The published runs of Chameleon on ScienceQA had `count` 3, its code 1.
+        """
+        settings = Settings("bing", endpoint, allow_private=allow_private)
+        super().__init__(settings, count, characters, timeout, read_pages)
+
+
 class WebSearch(SearchModule):
     """Searches the web for facts that the question needs. Best after query_generator."""
 
     writes = ("cache.web_search_response",)
+    response_key = "web_search_response"
 
     def __init__(
         self,
@@ -138,6 +165,7 @@ class WikipediaSearch(SearchModule):
     """Looks up encyclopedia articles: who, what, where and when. Best after query_generator."""
 
     writes = ("cache.wikipedia_search_response",)
+    response_key = "wikipedia_search_response"
 
     def __init__(
         self,

@@ -51,7 +51,7 @@ BING = Service(
     key_header="Ocp-Apim-Subscription-Key",
     endpoint_variable="BING_SEARCH_ENDPOINT",
     no_endpoint=(
-        "Microsoft switched its search API off in August 2025, so bing has no address of its own: "
+        "Microsoft switched its search API off in August 2025, so bing_search has no address of its own: "
         "set BING_SEARCH_ENDPOINT to a service that speaks the same API"
     ),
     path=("webPages", "value"),

@@ -198,7 +198,7 @@ def test_orders_in_a_text_file_stay_in_its_passage(loopback: Start, command: Com
 SEARCHING = """\
 name: mine
 extends: scienceqa
-modules: {bing_search: {use: web_search, provider: bing, count: 2, allow_private: true, on_error: skip}}
+modules: {bing_search: {use: bing_search, count: 2, allow_private: true, on_error: skip}}
 """
 SEARCHED = PLAN[2:]
 FOUND = (

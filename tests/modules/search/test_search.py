@@ -18,7 +18,6 @@ from chameleon.prompt import context_of
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 
 QUESTION = {"question": "How often is high tide?"}
-BING = {"provider": "bing", "count": 1}
 
 
 class TellContext(Module):
@@ -77,14 +76,14 @@ def endpoints(services: WebServer, monkeypatch: pytest.MonkeyPatch) -> WebServer
 
 def test_a_generated_query_is_searched_for_and_the_results_reach_the_context(endpoints: WebServer) -> None:
     state = run(
-        ["query_generator", "web_search"],
+        ["query_generator", "bing_search"],
         ['Query: "high tide times"\nmore'],
-        web_search=BING | {"count": 2},
+        bing_search={"count": 2},
         query_generator={},
     )
     assert endpoints.asked[0].query["q"] == "high tide times"
     moon = "2. The Moon (https://example.org/moon): The Moon pulls at the sea."
-    assert shown(state, "web_search") == [TIDES, moon]
+    assert shown(state, "bing_search") == [TIDES, moon]
     assert "Query: high tide times" in str(state.answer).splitlines()
     output = state.history[1].output
     assert (output["provider"], output["query"], len(output["results"])) == ("bing", "high tide times", 2)
@@ -92,9 +91,9 @@ def test_a_generated_query_is_searched_for_and_the_results_reach_the_context(end
 
 
 def test_without_a_query_the_question_is_searched_for(endpoints: WebServer) -> None:
-    state = run(["web_search"], web_search=BING)
+    state = run(["bing_search"])
     assert endpoints.asked[0].query["q"] == QUESTION["question"] and endpoints.asked[0].query["count"] == "1"
-    assert shown(state, "web_search") == [TIDES]
+    assert shown(state, "bing_search") == [TIDES]
 
 
 def test_nothing_found_is_told(endpoints: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,12 +152,12 @@ def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says
     policy: Any, endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BING_SEARCH_KEY", "wrong-key-0123456789")
-    state = run(["web_search"], web_search=BING | {"on_error": policy})
+    state = run(["bing_search"], bing_search={"on_error": policy})
     error = state.history[0].error
     assert error is not None and error.kind == "WebError"
     assert error.message == "the server answered 401 (Unauthorized)"
     assert error.hint == "Check the key in BING_SEARCH_KEY."
-    assert error.where == "module web_search: 127.0.0.1" and "wrong-key" not in str(state)
+    assert error.where == "module bing_search: 127.0.0.1" and "wrong-key" not in str(state)
     assert (state.answer is None) == (policy == "stop")
 
 
@@ -183,12 +182,14 @@ def test_settings_out_of_bounds_are_refused_when_the_inventory_is_read(
 def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(ChameleonError, match=r"web_search.* BING_SEARCH_KEY is not set.*BRAVE_API_KEY"):
-        inventory(["web_search"], web_search=BING).check()
+    with pytest.raises(ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set.*BRAVE_API_KEY"):
+        inventory(["bing_search"]).check()
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
     monkeypatch.setenv("BING_SEARCH_ENDPOINT", "http://169.254.169.254/latest")
-    with pytest.raises(ChameleonError, match=r"module web_search .* BING_SEARCH_ENDPOINT .* special network"):
-        inventory(["web_search"], web_search=BING | {"allow_private": True}).check()
+    with pytest.raises(
+        ChameleonError, match=r"module bing_search .* BING_SEARCH_ENDPOINT .* special network"
+    ):
+        inventory(["bing_search"], bing_search={"allow_private": True}).check()
 
 
 def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
