@@ -32,13 +32,10 @@ class Scienceqa(Benchmark):
         "number": OptionNumberRule,
     }
     id_key = "pid"
+    known_by = ({"question", "choices", "answer", "hint", "subject"},)
     picture_key = "image"
     picture_folders = ("", "images", "images/test", "images/val", "images/train", "test", "val", "train")
     names_pictures = True
-
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row has options, the index of the right one, a hint and a subject."""
-        return {"question", "choices", "answer", "hint", "subject"} <= row.keys()
 
     def picture_named(self, row: Row) -> str:
         """Return the row's `image`, but for the "image.png" of the release: that means PID/image.png."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -175,10 +176,11 @@ class Benchmark(ABC):
     `id_key` is the key of a row that holds the problem's id; pictures of the problems, where there are any,
     lie as `ID.png` or `ID/image.png` in one of the `picture_folders` beside the data ("" is the data's own),
     or where rows name them (`names_pictures`), and are given to runs as `picture_key` where the questions are
-    about them. `takes_tables`: tables lie in a file or folder of
-    their own, by default in one of `tables_beside` the data. `groups` are the columns that `chameleon stats`
-    shows by what they have in common ("table size"), those of runs among them. `last_counts`: of several
-    predictions for a problem the last one counts, which else is an error.
+    about them. `takes_tables`: tables lie in a file or folder of their own, by default in one of
+    `tables_beside` the data. `known_by` are keys: a file is known by rows that have all those of one set.
+    `groups` are the columns that `chameleon stats` shows by what they have in common ("table size"), those of
+    runs among them. `last_counts`: of several predictions for a problem the last one counts, which else is an
+    error.
     """
 
     name: ClassVar[str]
@@ -186,6 +188,7 @@ class Benchmark(ABC):
     columns: ClassVar[tuple[str, ...]] = ()
     scorers: ClassVar[Mapping[str, type[Scorer]]]
     id_key: ClassVar[str] = "id"
+    known_by: ClassVar[tuple[AbstractSet[str], ...]] = ()
     picture_folders: ClassVar[tuple[str, ...]] = ()
     picture_key: ClassVar[str] = ""
     names_pictures: ClassVar[bool] = False
@@ -225,9 +228,9 @@ class Benchmark(ABC):
             raise InputError(f'a problem of {self.name} needs its id as "{self.id_key}"')
         return id
 
-    @abstractmethod
     def recognises(self, row: Row) -> bool:
         """Return whether a row of a data file looks like one of this benchmark's problems."""
+        return any(keys <= row.keys() for keys in self.known_by)
 
     @abstractmethod
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
