@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
+from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionTextRule
 from chameleon.benchmarks.tables.benchmark import text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 
@@ -29,13 +29,11 @@ class Scienceqa(Benchmark):
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "chameleon": OptionTextRule,
         "scienceqa": OptionIndexRule,
-        "number": OptionNumberRule,
     }
     id_key = "pid"
     known_by = ({"question", "choices", "answer", "hint", "subject"},)
     picture_key = "image"
     picture_folders = ("", "images", "images/test", "images/val", "images/train", "test", "val", "train")
-    names_pictures = True
 
     def picture_named(self, row: Row) -> str:
         """Return the row's `image`, but for the "image.png" of the release: that means PID/image.png."""
