@@ -175,7 +175,7 @@ class Benchmark(ABC):
     `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first;
     `id_key` is the key of a row that holds the problem's id; pictures of the problems, where there are any,
     lie as `ID.png` or `ID/image.png` in one of the `picture_folders` beside the data ("" is the data's own),
-    or where rows name them (`names_pictures`), and are given to runs as `picture_key` where the questions are
+    or where rows name them (`picture_named`), and are given to runs as `picture_key` where the questions are
     about them. `takes_tables`: tables lie in a file or folder of their own, by default in one of
     `tables_beside` the data. `known_by` are keys: a file is known by rows that have all those of one set.
     `groups` are the columns that `chameleon stats` shows by what they have in common ("table size"), those of
@@ -191,7 +191,6 @@ class Benchmark(ABC):
     known_by: ClassVar[tuple[AbstractSet[str], ...]] = ()
     picture_folders: ClassVar[tuple[str, ...]] = ()
     picture_key: ClassVar[str] = ""
-    names_pictures: ClassVar[bool] = False
     takes_tables: ClassVar[bool] = False
     tables_beside: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}

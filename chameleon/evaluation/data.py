@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from inspect import isabstract
@@ -73,10 +73,8 @@ class DataFile:
     id, unless `one_is_a_row`. Raises `InputError` naming the file and line for what cannot be read.
     """
 
-    one_is_a_row = False
-
-    def __init__(self, path: str | Path, id_key: str = "id") -> None:
-        self.path, self.id_key = Path(path), id_key
+    def __init__(self, path: str | Path, id_key: str = "id", *, one_is_a_row: bool = False) -> None:
+        self.path, self.id_key, self.one_is_a_row = Path(path), id_key, one_is_a_row
 
     @cached_property
     def sha256(self) -> str:
@@ -209,7 +207,8 @@ def tables_beside(benchmark: Benchmark, data: Path) -> Path | None:
 
 def picture_places(benchmark: Benchmark, data: Path) -> str:
     """Say where the pictures of a data file's problems are looked for, as a sentence."""
-    named = ["the path that the problem names"] if benchmark.names_pictures else []
+    names_them = type(benchmark).picture_named is not Benchmark.picture_named
+    named = ["the path that the problem names"] if names_them else []
     folders = ", ".join(f"{name}/" if name else "the folder itself" for name in benchmark.picture_folders)
     looked = " and ".join([*named, f"ID/image.png and ID.png in {folders}"])
     return f"Looked in {data.parent} for {looked}."
@@ -226,14 +225,11 @@ def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | No
     if Path(id).name == id:
         places = (home / folder for folder in benchmark.picture_folders)
         paths += [place / name for place in places for name in (f"{id}.png", f"{id}/image.png")]
-    return next((path.resolve() for path in paths if _is_file(path)), None)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name too long for the system, or with a null byte
-        return False
+    for path in paths:
+        with suppress(OSError, ValueError):  # a name too long for the system, or with a null byte
+            if path.is_file():
+                return path.resolve()
+    return None
 
 
 def _json(text: bytes) -> Any:
