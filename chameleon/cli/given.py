@@ -87,12 +87,10 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
             found = _read_table(source, sheet)
         name = _file_name(source)
         if found.others and not sheet:
-            more = ["…"] * (len(found.others) > _MOST_NAMED)
-            others = ", ".join([*(f"{other!r}" for other in found.others[:_MOST_NAMED]), *more])
-            echo(
-                harmless(f"Read {found.name!r} of {name}; there are also {others}: choose with --sheet."),
-                err=True,
-            )
+            others = ", ".join(map(repr, found.others[:_MOST_NAMED]))
+            more = ", …" if found.others[_MOST_NAMED:] else ""
+            which = f"Read {found.name!r} of {name}; there are also {others}{more}: choose with --sheet."
+            echo(harmless(which), err=True)
         for note in found.notes[:_MOST_NAMED]:
             echo(f"{harmless(note)}.", err=True)
         table, caption = found.table, found.name if sheet else Path(name).stem
