@@ -135,7 +135,8 @@ def test_it_is_read_while_it_is_written(tmp_path: Path) -> None:
             [(_, events)] = run.with_events([result])
             assert State.fold(events).ended is not None
 
-        Evaluation(Executor(inventory(first_price)), scorer, run_dir=folder, on_result=look).run(PROBLEMS)
+        executor = Executor(inventory(first_price))
+        Evaluation(executor, scorer, BENCHMARK, run_dir=folder, on_result=look).run(PROBLEMS)
     assert seen == list(range(1, len(PROBLEMS) + 1))
     with (tmp_path / "results.jsonl").open("ab") as half:
         half.write(b'{"id": "half')
