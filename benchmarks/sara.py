@@ -15,10 +15,11 @@ from chameleon.benchmarks.scorers.sara import (
     StatutoryRule,
     dollars,
 )
-from chameleon.benchmarks.tables.benchmark import beside, text_in, wrong
+from chameleon.benchmarks.tables.benchmark import text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.evaluation.compare import half_width
+from chameleon.evaluation.data import beside
 from chameleon.module import split_keys
 
 KINDS = ("entailment", "numeric")

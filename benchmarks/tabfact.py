@@ -16,10 +16,10 @@ from chameleon.benchmarks.scorers.verdicts import (
     VerdictRule,
     WeightedVerdictRule,
 )
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, beside, text_in, wrong
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
-from chameleon.evaluation.data import DataFile
+from chameleon.evaluation.data import DataFile, beside
 
 _CHANNELS = ("simple", "complex")
 _LINK = re.compile(r"#([^#;]*);-?\d+,-?\d+#")

@@ -173,8 +173,3 @@ def read_object(file: Path) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         raise InputError("this is no JSON object", where=str(file))
     return data
-
-
-def beside(path: Path, *places: str) -> Path | None:
-    """Return the first of these places, from the folder of a file, that is there."""
-    return next((place.resolve() for name in places if (place := path.parent / name).exists()), None)

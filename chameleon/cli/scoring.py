@@ -12,7 +12,7 @@ from chameleon.cli.options import DataOptions
 from chameleon.cli.out import counted, say
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
-from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised, tables_beside
+from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised
 from chameleon.evaluation.evaluate import Spending, in_turn
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, score
@@ -26,7 +26,7 @@ class Data:
         self.path, self.options = path, options
         self.benchmark: Benchmark = recognised(path) if benchmark is None else find_benchmark(benchmark)
         self.file = DataFile(path, self.benchmark.id_key)
-        self.tables = options.tables or tables_beside(self.benchmark, path)
+        self.tables = options.tables or beside(path, *self.benchmark.tables_beside)
         self.scorer: str = options.scorer or next(iter(self.benchmark.scorers))
         if self.scorer not in self.benchmark.scorers:
             hint = nearest(self.scorer, self.benchmark.scorers)

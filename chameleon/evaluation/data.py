@@ -177,7 +177,7 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
     if tables is not None and not benchmark.takes_tables:
         raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out their file.")
     by_id: Mapping[str, Row] = {}
-    if (place := tables or tables_beside(benchmark, data.path)) is not None:
+    if (place := tables or beside(data.path, *benchmark.tables_beside)) is not None:
         if place.is_dir():
             by_id = benchmark.tables_in(place)
         else:
@@ -199,10 +199,9 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
         yield problem
 
 
-def tables_beside(benchmark: Benchmark, data: Path) -> Path | None:
-    """Find the tables of a data file, where they lie in a place that the benchmark knows."""
-    places = (data.parent / name for name in benchmark.tables_beside)
-    return next((place.resolve() for place in places if place.exists()), None)
+def beside(file: Path, *places: str) -> Path | None:
+    """Return the first of these places, from the folder of a file, that is there."""
+    return next((place.resolve() for name in places if (place := file.parent / name).exists()), None)
 
 
 def picture_places(benchmark: Benchmark, data: Path) -> str:
