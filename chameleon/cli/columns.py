@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import counted, echo, echo_json
-from chameleon.cli.show import in_words
+from chameleon.cli.show import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Count, Tally
@@ -100,9 +100,8 @@ def show_counts(
         echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(what)}")
     for parameter, count in tally.dropped.most_common():
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
-    if spending.usage.calls or spending.stored:
-        stored = f"; {counted(spending.stored, 'reply')} from the response store" if spending.stored else ""
-        echo(f"Model: {in_words(spending.usage)}{stored}.")
+    if asked := spent_in_words(spending.usage, spending.stored):
+        echo(f"{asked}.")
     echo(f"{seconds:.1f} s")
 
 
