@@ -38,6 +38,7 @@ class Feverous(TableBenchmark):
         "TableRAG's choice": (_SMALL_SET,),
         **TableBenchmark.groups,
     }
+    known_by = ({"claim", "label"},)
     question_key = "claim"
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
@@ -50,10 +51,6 @@ class Feverous(TableBenchmark):
                 yield {**row, "prediction": {"label": row["predicted_label"], "evidence": evidence}}
             else:
                 yield row
-
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row has a claim and a label."""
-        return {"claim", "label"} <= row.keys()
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Return the problem in a row: the claim is its question, and `gold` is the label.

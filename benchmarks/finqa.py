@@ -33,6 +33,10 @@ class Finqa(Benchmark):
     """
 
     name = "finqa"
+    known_by = (
+        {"pre_text", "post_text", "table", "qa"},
+        {"question", "table", "retrieved_context", "program"},
+    )
     columns = (*_FACTS, *_STEPS, _YES_NO)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": OfficialRule,
@@ -47,12 +51,6 @@ class Finqa(Benchmark):
         """Yield the rows; predictions of the original form under the name that others have."""
         for row in found:
             yield {**row, "prediction": row["predicted"]} if "predicted" in row else row
-
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row has a report with its question, or a question with a program of FinQA's."""
-        if {"pre_text", "post_text", "table", "qa"} <= row.keys():
-            return True
-        return {"question", "table", "retrieved_context", "program"} <= row.keys()
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Return the problem in a row; `gold` is the value of the gold program, None where the row has none.

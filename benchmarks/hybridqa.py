@@ -46,6 +46,7 @@ class Hybridqa(TableBenchmark):
     columns = (*SOURCES, *SIZES)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {"official": ExactAndF1, "tablerag": TableragAnswerRule}
     id_key = "question_id"
+    known_by = ({"answer", "answer_source"},)
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"source": SOURCES, **TableBenchmark.groups}
     tables_beside: ClassVar[tuple[str, ...]] = (
         *TableBenchmark.tables_beside,
@@ -84,10 +85,6 @@ class Hybridqa(TableBenchmark):
         """Return the tables in a folder that holds `tables_tok` and `request_tok`."""
         return TableFolder(folder / _TABLES, self.read_table, ending=".json")
 
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row says where its answer comes from."""
-        return {"answer", "answer_source"} <= row.keys()
-
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Return the problem in a row; `gold` is the answer, and the input has the passages beside the table.
 
@@ -101,10 +98,7 @@ class Hybridqa(TableBenchmark):
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
         """Return the cells that have the answer, where that comes from the table."""
-        table = problem.input.get("table")
-        if table is None or SOURCES[0] not in problem.columns:
-            return None
-        return cells_with([problem.gold], table)
+        return cells_with([problem.gold], problem) if SOURCES[0] in problem.columns else None
 
     def read_table(self, file: Path) -> Row:
         """Return the table in `tables_tok/ID.json`, with the passages that its cells link to.

@@ -15,14 +15,15 @@ from chameleon.benchmarks.scorers.sara import (
     StatutoryRule,
     dollars,
 )
-from chameleon.benchmarks.tables.benchmark import beside, text_in, wrong
+from chameleon.benchmarks.tables.benchmark import text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 from chameleon.evaluation.compare import half_width
+from chameleon.evaluation.data import beside
 from chameleon.module import split_keys
 
 KINDS = ("entailment", "numeric")
-SECTIONS = ("1", "2", "63", "68", "151", "152", "3301", "3306", "7703")
+SECTIONS = ("§1", "§2", "§63", "§68", "§151", "§152", "§3301", "§3306", "§7703")
 _STATUTES = ("statutes.json", "statutes/source", "../statutes/source", "../../statutes/source")
 _CASES = ("cases", "../cases", ".")
 _PART = re.compile(r"^%\s*(Text|Question|Facts|Test)\s*$")
@@ -40,17 +41,14 @@ class Sara(Benchmark):
     """
 
     name = "sara"
-    columns = (*KINDS, *(f"§{section}" for section in SECTIONS))
+    columns = (*KINDS, *SECTIONS)
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "official": StatutoryRule,
         "hinge": HingeRule,
         "legalbench": LegalbenchRule,
         "gpt_statutes": GptStatutesRule,
     }
-    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "kind": KINDS,
-        "section": tuple(f"§{section}" for section in SECTIONS),
-    }
+    groups: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": KINDS, "section": SECTIONS}
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield the rows, each with the path of the statutes beside the file."""
@@ -73,15 +71,14 @@ class Sara(Benchmark):
         if gold not in LABELS and dollars(gold) is None:
             raise wrong(row, "answer", f"{LABELS[0]}, {LABELS[1]} or an amount such as $1,234")
         kind = KINDS[gold not in LABELS]
-        section = _SECTION.search(question)
-        column = f"§{section[1]}" if section else ""
+        section = f"§{found[1]}" if (found := _SECTION.search(question)) else ""
         given = {"question": question, "text": text}
         statutes = {"statutes": Path(str(row["statutes"]))} if row.get("statutes") else {}
         return Problem(
             id=id,
             input=given | statutes,
             gold=gold,
-            columns=(kind, *([column] if kind == KINDS[0] and column in self.columns else [])),
+            columns=(kind, *([section] if kind == KINDS[0] and section in SECTIONS else [])),
             detail={"kind": kind, "section": str(row.get("section_mentioned") or "")},
         )
 

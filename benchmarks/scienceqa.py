@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
+from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionTextRule
 from chameleon.benchmarks.tables.benchmark import text_in, texts_in, wrong
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row, Scorer
 
@@ -29,16 +29,11 @@ class Scienceqa(Benchmark):
     scorers: ClassVar[Mapping[str, type[Scorer]]] = {
         "chameleon": OptionTextRule,
         "scienceqa": OptionIndexRule,
-        "number": OptionNumberRule,
     }
     id_key = "pid"
+    known_by = ({"question", "choices", "answer", "hint", "subject"},)
     picture_key = "image"
     picture_folders = ("", "images", "images/test", "images/val", "images/train", "test", "val", "train")
-    names_pictures = True
-
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row has options, the index of the right one, a hint and a subject."""
-        return {"question", "choices", "answer", "hint", "subject"} <= row.keys()
 
     def picture_named(self, row: Row) -> str:
         """Return the row's `image`, but for the "image.png" of the release: that means PID/image.png."""

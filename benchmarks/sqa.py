@@ -39,6 +39,7 @@ class Sqa(TableBenchmark):
         "place in the conversation": (*POSITIONS, WITHOUT_HISTORY),
         **TableBenchmark.groups,
     }
+    known_by = ({"annotator", "position", "answer_coordinates"}, {"query", "answer_text"})
     last_counts = True
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
@@ -59,11 +60,6 @@ class Sqa(TableBenchmark):
         if {"id", "annotator", "position"} <= row.keys():
             return f"{row['id']}/{row['annotator']}/{row['position']}"
         return super().id_of(row)
-
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row has cells and a place in a conversation, or is TableRAG's."""
-        keys = row.keys()
-        return {"annotator", "position", "answer_coordinates"} <= keys or {"query", "answer_text"} <= keys
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Read the problem in a row. `gold` are texts; `detail` has their cells as `coordinates`.
@@ -92,8 +88,7 @@ class Sqa(TableBenchmark):
         named = problem.detail["coordinates"]
         if named is not None:
             return [{cell} for cell in sorted(map(_cell, named))] or None
-        table = problem.input.get("table")
-        return None if table is None else cells_with(problem.gold, table)
+        return cells_with(problem.gold, problem)
 
     def read_table(self, file: Path) -> Row:
         """Return the table in `table_csv/NAME.csv`; the release has no captions."""

@@ -16,10 +16,10 @@ from chameleon.benchmarks.scorers.verdicts import (
     VerdictRule,
     WeightedVerdictRule,
 )
-from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, beside, text_in, wrong
+from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
-from chameleon.evaluation.data import DataFile
+from chameleon.evaluation.data import DataFile, beside
 
 _CHANNELS = ("simple", "complex")
 _LINK = re.compile(r"#([^#;]*);-?\d+,-?\d+#")
@@ -45,6 +45,7 @@ class Tabfact(TableBenchmark):
         "tabsqlify": MentionedVerdictRule,
         "tablerag": TableragLabelRule,
     }
+    known_by = ({"statement", "label"}, {"statement", "gold", "table_id"})
     question_key = "statement"
     tables_beside: ClassVar[tuple[str, ...]] = (*TableBenchmark.tables_beside, "all_csv", "../data/all_csv")
 
@@ -70,10 +71,6 @@ class Tabfact(TableBenchmark):
         if id is None and isinstance(statement := row.get("statement"), str):
             return f"{text_in(row, 'table_id', 'gold_table_id')}: {statement}"
         return id
-
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row has a statement and a label."""
-        return "statement" in row and ("label" in row or {"gold", "table_id"} <= row.keys())
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Return the problem in a row: the statement is its question, and `gold` is "yes" or "no"."""

@@ -39,13 +39,11 @@ class Tabmwp(Benchmark):
         "promptpg": PromptPGRule,
     }
     id_key = "pid"
+    known_by = (
+        {"pid", "answer", "ques_type", "ans_type"},
+        {"pid", "answer", "question", "table", "choices"},
+    )
     picture_folders = ("tables_png", "tables")
-
-    def recognises(self, row: Row) -> bool:
-        """Return whether the row has an id, an answer, and the types of both or a table and choices."""
-        keys = row.keys()
-        typed_or_whole = {"ques_type", "ans_type"} <= keys or {"question", "table", "choices"} <= keys
-        return {"pid", "answer"} <= keys and typed_or_whole
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
         """Return the problem in a row; types of question and answer are inferred where they are not given.

@@ -78,8 +78,7 @@ class Wikitq(TableBenchmark):
 
     def gold_cells(self, problem: Problem) -> Sequence[Collection[Cell]] | None:
         """Return the cells that have the answers; None where an answer is in no cell, such as a count."""
-        table = problem.input.get("table")
-        return None if table is None else cells_with(problem.gold, table)
+        return cells_with(problem.gold, problem)
 
     def read_table(self, file: Path) -> Row:
         """Return the table in `csv/NNN-csv/N.csv`.

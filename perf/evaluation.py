@@ -106,10 +106,11 @@ def main() -> None:
 def _run(
     executor: Executor, folder: Path, settings: dict[str, Any], problems: list[Problem], workers: int
 ) -> None:
-    scorer = find_benchmark("tabmwp").scorers["chameleon"]()
+    benchmark = find_benchmark("tabmwp")
+    scorer, watch = benchmark.scorers["chameleon"](), Watch(len(problems))
     with RunDir(folder, settings) as kept:
-        watch = Watch(len(problems))
-        Evaluation(executor, scorer, run_dir=kept, workers=workers, on_result=watch).run(iter(problems))
+        evaluation = Evaluation(executor, scorer, benchmark, run_dir=kept, workers=workers, on_result=watch)
+        evaluation.run(iter(problems))
     sizes = ", ".join(f"{name} {size / 2**20:.1f} MiB" for name, size in _sizes(folder))
     print(f"the folder holds {sizes}")
 

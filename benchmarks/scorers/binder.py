@@ -37,7 +37,6 @@ class BinderRule(ValueScorer):
         _recognisers()
 
     def from_value(self, value: Any, problem: Problem) -> list[Any]:
-        """Return the value as a list of answers."""
         return list(value) if isinstance(value, list | tuple) else [value]
 
     def right(self, prediction: Any, problem: Problem) -> bool:

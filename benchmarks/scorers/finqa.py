@@ -116,7 +116,6 @@ class PrecisionRule(ValueScorer):
         return self.from_answer(found.get("value", answer), problem)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction `agrees` with the gold value."""
         return agrees(prediction, problem.gold)
 
 

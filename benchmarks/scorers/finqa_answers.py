@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import Any
 
+from chameleon.benchmarks.scorers.predictions import NO, YES, verdict_of
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.modules.reports.report_answer import asks_percent
 
@@ -20,7 +21,6 @@ _NUMBER = re.compile(
 _BRACKETED = re.compile(r"\(\s*[$€£¥]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)")
 _SAID = re.compile(r".*\b(?:final )?answer\s*(?:is\s*:?|:|=)", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
-_WORDS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 _PERCENT = re.compile(r"percent|%", re.IGNORECASE)
 _LONGEST = 18  # digits: what a longer number says is not compared
 _EXACT = Context(prec=400)  # a float's places after the point, whatever this process computes with
@@ -115,6 +115,6 @@ def _exponent(number: Decimal) -> int:
 
 def _word(value: Any) -> str | None:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return YES if value else NO
     found = _WORD.search(value) if isinstance(value, str) else None
-    return _WORDS[found[1].lower()] if found else None
+    return verdict_of(found[1]) if found else None

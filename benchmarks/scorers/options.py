@@ -67,24 +67,7 @@ class OptionIndexRule(Scorer):
         if isinstance(prediction, str):
             choices = list(known_choices(problem))
             prediction = choices.index(prediction) if prediction in choices else None
-        return _is_gold(prediction, problem)
-
-
-class OptionNumberRule(Scorer):
-    """Vision models' short answers: the first digit is the option's index from 0."""
-
-    def from_output(self, text: str, problem: Problem) -> int | None:
-        found = re.search(r"\d", text)
-        return int(found[0]) if found else None
-
-    def right(self, prediction: Any, problem: Problem) -> bool:
-        if isinstance(prediction, str):
-            prediction = self.from_output(prediction, problem)
-        return _is_gold(prediction, problem)
-
-
-def _is_gold(index: Any, problem: Problem) -> bool:
-    return type(index) is int and index == problem.detail.get("index")
+        return type(prediction) is int and prediction == problem.detail.get("index")
 
 
 def _stated_option(text: str, count: int) -> int | None:

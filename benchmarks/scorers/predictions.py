@@ -10,21 +10,11 @@ from chameleon.evaluation.benchmark import Problem
 
 YES, NO = "yes", "no"
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_VERDICTS = {
-    YES: ("yes", "true", "1", "1.0", "entailed", "entails", "entailment"),
-    NO: (
-        "no",
-        "false",
-        "0",
-        "0.0",
-        "refuted",
-        "contradicted",
-        "contradicts",
-        "contradiction",
-        "not entailed",
-    ),
+_WORDS = {
+    **dict.fromkeys(("yes", "true", "1", "1.0", "entailed", "entails", "entailment"), YES),
+    **dict.fromkeys(("no", "false", "0", "0.0", "refuted", "not entailed"), NO),
+    **dict.fromkeys(("contradicted", "contradicts", "contradiction"), NO),
 }
-_WORDS = {word: verdict for verdict, words in _VERDICTS.items() for word in words}
 
 
 def required(problem: Problem, key: str, reason: str, hint: str = "") -> Any:
@@ -68,6 +58,6 @@ def verdict_of(value: Any) -> str | None:
     """
     if isinstance(value, int | float):
         return YES if value == 1 else NO if value == 0 else None
-    return (
-        _WORDS.get(value.strip().removesuffix(".").strip("*\"' ").lower()) if isinstance(value, str) else None
-    )
+    if not isinstance(value, str):
+        return None
+    return _WORDS.get(value.strip().removesuffix(".").strip("*\"' ").lower())

@@ -47,7 +47,6 @@ class StatutoryRule(Scorer):
     most: ClassVar[float] = 1.0
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction is the label, or the amount near enough."""
         prediction, gold = single(prediction), dollars(problem.gold)
         if gold is None:
             return verdict_of(prediction) == (YES if problem.gold == ENTAILMENT else NO)
@@ -125,7 +124,6 @@ class GptStatutesRule(GradedScorer):
         return {"counted": float(counts), "right": float(right)}
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the case counts and is right."""
         return bool(self.grades(prediction, problem)["right"])
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:

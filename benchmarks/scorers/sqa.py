@@ -23,7 +23,6 @@ class CellRule(Scorer):
     """
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
-        """Return the cells that the run has found, else its answer."""
         return found.get("coordinates", answer)
 
     def right(self, prediction: Any, problem: Problem) -> bool:

@@ -58,7 +58,6 @@ class ExactAndF1(GradedScorer):
         return {"EM": float(same_text(said, problem.gold)), "F1": f1(said, problem.gold)}
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """Return the means, times 100."""
         return {name: 100 * sums[name] / n for name in self.figures}
 
 

@@ -26,11 +26,9 @@ class ProgramOfThoughtRule(ValueScorer):
     """Program of Thoughts (Chen et al., 2022): numbers to the places of the coarser, texts exactly."""
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value as a float where it can be one, else as a text (see `floatify`)."""
         return floatify(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction `agrees` with the gold answer."""
         return agrees(prediction, typed_gold(problem))
 
 
@@ -43,7 +41,6 @@ class ChameleonRule(Scorer):
         return floatify(text if stated is None else stated)
 
     def from_value(self, value: Any, problem: Problem) -> Any:
-        """Return the value as a float where it can be one, else as a text (see `floatify`)."""
         return floatify(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:

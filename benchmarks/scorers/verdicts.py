@@ -78,7 +78,6 @@ class MentionedVerdictRule(Scorer):
         return value
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the prediction is the label."""
         return bool(verdict_of(prediction) == problem.gold)
 
 

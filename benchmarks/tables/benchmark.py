@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from chameleon.errors import InputError
@@ -91,39 +92,29 @@ class TableFolder(Mapping[str, Row]):
     """Tables by id, where an id is the path of the file in the folder; each is read once, when asked for.
 
     An id may begin with the folder's own name: "csv/204-csv/590.csv" in the folder `csv`; `ending` is what
-    the file has and the id has not. Ids are data: one that leads out of the folder is no table.
+    the file has and the id has not. Ids are data: they name files that the folder has, and no others.
     """
 
     def __init__(self, folder: Path, read: Callable[[Path], Row], *, ending: str = "") -> None:
-        self.folder, self._read, self._ending = folder, read, ending
-        self._tables: dict[str, Row] = {}
+        self._read, self._files = cache(read), dict[str, Path]()
+        for file in folder.rglob(f"*{ending or '.csv'}"):
+            id = file.relative_to(folder).as_posix().removesuffix(ending)
+            self._files |= {id: file, f"{folder.name}/{id}": file}
 
     def __getitem__(self, id: str) -> Row:
-        if id not in self._tables:
-            file = self._file(id)
-            if file is None:
-                raise KeyError(id)
-            try:
-                self._tables[id] = self._read(file)
-            except OSError as problem:
-                raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
-            except UnicodeDecodeError as problem:
-                raise InputError("this is no UTF-8 text", where=str(file)) from problem
-        return self._tables[id]
+        file = self._files[id]
+        try:
+            return self._read(file)
+        except OSError as problem:
+            raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
+        except UnicodeDecodeError as problem:
+            raise InputError("this is no UTF-8 text", where=str(file)) from problem
 
     def __iter__(self) -> Iterator[str]:
-        files = sorted(self.folder.rglob(f"*{self._ending or '.csv'}"))
-        return (file.relative_to(self.folder).as_posix().removesuffix(self._ending) for file in files)
+        return iter(self._files)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def _file(self, id: str) -> Path | None:
-        path = PurePosixPath(id + self._ending)
-        if path.is_absolute() or ".." in path.parts or "\0" in id:
-            return None
-        own = path.relative_to(self.folder.name) if path.parts[:1] == (self.folder.name,) else path
-        return next((place for place in (self.folder / path, self.folder / own) if place.is_file()), None)
+        return len(self._files)
 
 
 def table_of(lines: Any, caption: str = "") -> Table:
@@ -182,8 +173,3 @@ def read_object(file: Path) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         raise InputError("this is no JSON object", where=str(file))
     return data
-
-
-def beside(path: Path, *places: str) -> Path | None:
-    """Return the first of these places, from the folder of a file, that is there."""
-    return next((place.resolve() for name in places if (place := path.parent / name).exists()), None)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chameleon.benchmarks.scorers.predictions import text_of
-from chameleon.evaluation.benchmark import Cell
+from chameleon.evaluation.benchmark import Cell, Problem
 from chameleon.table import Table
 
 _LEAST_PART = 4  # characters: what is shorter stands inside too many cells by chance
@@ -34,12 +34,15 @@ def cells_of(answer: Any, table: Table) -> list[Cell] | None:
     return None
 
 
-def cells_with(texts: Sequence[str], table: Table) -> list[frozenset[Cell]] | None:
-    """Return for each text all the cells that have it; None where there is no text, or one is in no cell.
+def cells_with(texts: Sequence[str], problem: Problem) -> list[frozenset[Cell]] | None:
+    """Return for each text all the cells of a problem's table that have it.
 
-    A cell has a text if it reads the same, case and white space aside; only where none does, if it has the
-    text among its words, and that is not very short.
+    None where there is no text or table, or a text is in no cell. A cell has a text if it reads the same,
+    case and white space aside; only where none does, if it has the text among its words, and that is not very
+    short.
     """
+    if (table := problem.input.get("table")) is None:
+        return None
     placed = _placed(table)
     found = [_having(_plain(text), placed) for text in texts]
     return found if found and all(found) else None

@@ -152,10 +152,10 @@ def score(
     json: bool = JSON,
 ) -> int:
     """Score recorded outputs, predictions or programs of any system by the official rule."""
-    from chameleon.cli.scoring import Data, Predictions, score_predictions
+    from chameleon.cli.scoring import Data, score_predictions
 
     problems = Data(data, benchmark, options)
-    return score_predictions(problems, Predictions(predictions, field, where, given), as_json=json)
+    return score_predictions(problems, predictions, field, where, given=given, as_json=json)
 
 
 @app.command()
@@ -196,14 +196,13 @@ def recall(
         metavar="NAME|YAML",
         help="How to search: bm25, lexical, blend, '{first: bm25, rerank: evidence}'.",
     ),
-    named_only: bool = option(default=False, help="Search only the tables that queries name."),
     index: Path | None = option(metavar="DIR", help="Keep the index of the corpus here."),
     json: bool = JSON,
 ) -> None:
     """Measure how often a retriever finds the table that a question is about, and how early."""
     from chameleon.cli.recall import measure_recall
 
-    measure_recall(corpus, queries, retriever, named_only=named_only, kept=index, as_json=json)
+    measure_recall(corpus, queries, retriever, kept=index, as_json=json)
 
 
 @app.command()

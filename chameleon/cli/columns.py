@@ -9,15 +9,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rich.text import Text
-
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import counted, echo, echo_json
-from chameleon.cli.show import in_words
+from chameleon.cli.show import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Count, Tally
 from chameleon.evaluation.run import figure, in_figures
+from chameleon.table.formats import padded, places
 from chameleon.text import harmless
 
 _GAP = "  "
@@ -40,11 +39,9 @@ class TextColumn:
 
     def lines(self, most: int) -> list[str]:
         """Return header, rule and cells, all of one width: `most` places, or fewer."""
-        texts = [Text(harmless(cell[: 4 * most]), overflow="ellipsis") for cell in (self.name, *self.cells)]
-        wide = min(most, max(text.cell_len for text in texts))
-        for text in texts:
-            text.align("right" if self.figures else "left", wide)
-        header, *cells = (text.plain for text in texts)
+        texts = [harmless(cell[: 4 * most]) for cell in (self.name, *self.cells)]
+        wide = min(most, max(map(places, texts)))
+        header, *cells = (padded(text, wide, to_right=self.figures) for text in texts)
         return [header, "─" * wide, *cells]
 
 
@@ -56,12 +53,12 @@ def in_blocks(names: TextColumn, columns: Sequence[TextColumn], width: int = 0) 
     """
     width = width or terminal_width()
     first = replace(names, figures=False).lines(max(12, min(_WIDEST_NAME, width // 3)))
-    room = width - Text(first[0]).cell_len
+    room = width - places(first[0])
     blocks: list[list[list[str]]] = []
     left = 0
     for column in columns:
         lines = column.lines(min(_WIDEST_CELL, room - len(_GAP)))
-        wide = len(_GAP) + Text(lines[0]).cell_len
+        wide = len(_GAP) + places(lines[0])
         if not blocks or wide > left:
             blocks.append([first])
             left = room
@@ -103,9 +100,8 @@ def show_counts(
         echo(f"Answered without it, {counted(count, 'time')}, for it failed: {harmless(what)}")
     for parameter, count in tally.dropped.most_common():
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
-    if spending.usage.calls or spending.stored:
-        stored = f"; {counted(spending.stored, 'reply')} from the response store" if spending.stored else ""
-        echo(f"Model: {in_words(spending.usage)}{stored}.")
+    if asked := spent_in_words(spending.usage, spending.stored):
+        echo(f"{asked}.")
     echo(f"{seconds:.1f} s")
 
 

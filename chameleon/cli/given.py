@@ -86,8 +86,11 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         with _told_by_option("--table", source):
             found = _read_table(source, sheet)
         name = _file_name(source)
-        for note in [] if sheet else _others(found, name):
-            echo(harmless(note), err=True)
+        if found.others and not sheet:
+            others = ", ".join(map(repr, found.others[:_MOST_NAMED]))
+            more = ", …" if found.others[_MOST_NAMED:] else ""
+            which = f"Read {found.name!r} of {name}; there are also {others}{more}: choose with --sheet."
+            echo(harmless(which), err=True)
         for note in found.notes[:_MOST_NAMED]:
             echo(f"{harmless(note)}.", err=True)
         table, caption = found.table, found.name if sheet else Path(name).stem
@@ -149,14 +152,6 @@ def _read_table(source: str, sheet: str | None) -> Choice:
     if source == STANDARD_INPUT:
         return choose_table(read_stream(sys.stdin.buffer), name=_NAME, sheet=sheet)
     return choose_table(source, sheet=sheet)
-
-
-def _others(found: Choice, name: str) -> list[str]:
-    """Say which of several tables was read."""
-    if not found.others:
-        return []
-    named = [f"{other!r}" for other in found.others[:_MOST_NAMED]] + ["…"] * (len(found.others) > _MOST_NAMED)
-    return [f"Read {found.name!r} of {name}; there are also {', '.join(named)}: choose with --sheet."]
 
 
 def _read_text_or_document(source: str) -> dict[str, Any]:

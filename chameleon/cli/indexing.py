@@ -53,12 +53,13 @@ def index_tables(
         except KeyboardInterrupt:
             echo("The index is as it was before; the same command begins anew.", err=True)
             raise
+    usage = sum((call.usage for call in recorder.calls), Usage())
     if as_json:
-        usage = sum((call.usage for call in recorder.calls), Usage())
         asked = {"model": summaries.llm.name, "why": why, "usage": usage.to_json()} if summaries else {}
         echo_json(to_json(summary) | asked)
     else:
-        echo("\n".join(filter(None, (in_words(summary), spent_in_words(recorder.calls)))))
+        stored = sum(call.cached for call in recorder.calls)
+        echo("\n".join(filter(None, (in_words(summary), spent_in_words(usage, stored)))))
     if summary.faults:
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)

@@ -82,6 +82,7 @@ class Progress:
 
     def show(self, done: int, said: Callable[[], str] = str) -> None:
         """Show that so many are done, and what else there is to say."""
+        self.done = done
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=self.total, said=harmless(said()))
             return

@@ -30,21 +30,7 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
         outcome = sandbox.run(code, result=result)
         guarantees = sandbox.guarantees()
     if as_json:
-        fields = [
-            "value",
-            "status",
-            "value_type",
-            "error_type",
-            "message",
-            "line",
-            "stdout",
-            "stdout_truncated",
-            "wall_ms",
-            "tier",
-        ]
-        layers = [asdict(layer) for layer in guarantees.layers]
-        found = {field: getattr(outcome, field) for field in fields}
-        echo_json(found | {"guarantees": layers})
+        echo_json(asdict(outcome) | {"guarantees": [asdict(layer) for layer in guarantees.layers]})
         return 0 if outcome.ok else 1
     if outcome.stdout:
         echo("".join(f"  | {harmless(line)}\n" for line in outcome.stdout.splitlines()), nl=False)

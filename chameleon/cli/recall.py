@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,19 +15,15 @@ from chameleon.errors import InputError
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 
 if TYPE_CHECKING:
-    from chameleon.retrieval.document import Document
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.spec import RetrieverSpec
 
 
-def measure_recall(
-    corpus: Path, queries: Path, name: str, *, named_only: bool, kept: Path | None, as_json: bool
-) -> None:
+def measure_recall(corpus: Path, queries: Path, name: str, *, kept: Path | None, as_json: bool) -> None:
     """Index the corpus unless it is an index, search for each query, and show the figures.
 
     Args:
         name: the retriever that searches, by name or as a mapping of YAML.
-        named_only: search only the tables that queries name.
         kept: the folder where the index stays, or None.
     """
     from chameleon.retrieval.index import Index
@@ -37,17 +32,14 @@ def measure_recall(
 
     spec = RetrieverSpec.read(name)
     asked = read_queries(queries)
-    wanted = {query.gold for query in asked} if named_only else None
+    if corpus.is_dir() and kept is not None:
+        raise typer.BadParameter("the corpus is an index already", param_hint="--index")
     with ExitStack() as close:
-        if not corpus.is_dir():
-            index = _build(read_corpus(corpus), spec, wanted, kept, close)
-        elif kept is not None:
-            raise typer.BadParameter("the corpus is an index already", param_hint="--index")
-        else:
+        if corpus.is_dir():
             index = Index.open(corpus)
-            if wanted is not None:
-                built_for = RetrieverSpec.read(index.manifest.retriever) if spec.first == "auto" else spec
-                index = _build(index.documents(), built_for, wanted, None, close)
+        else:
+            folder = kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
+            index = _build(corpus, folder, spec)
         check_gold(index.ids, asked)
         measured = measure(index, make_retriever(index, spec), asked)
         documents = counted(len(index), "document")
@@ -65,35 +57,18 @@ def measure_recall(
     echo(f"{found['queries_per_second']:,.0f} queries a second")
 
 
-def _build(
-    documents: Iterable[Document],
-    spec: RetrieverSpec,
-    wanted: set[str] | None,
-    kept: Path | None,
-    close: ExitStack,
-) -> Index:
-    """Build an index of the documents that are wanted; None wants all."""
+def _build(corpus: Path, folder: Path, spec: RetrieverSpec) -> Index:
+    """Build an index of the corpus alone."""
     from chameleon.retrieval.make import build_index
 
-    count = 0
-
-    def chosen() -> Iterator[Document]:
-        nonlocal count
-        for document in documents:
-            if wanted is None or document.id in wanted:
-                count += 1
-                yield document
-                progress.show(count)
-
-    folder = kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
     begun = time.monotonic()
     with Progress("table") as progress:
-        index = build_index(folder, chosen(), spec)
-    if len(index) != count:
+        index = build_index(folder, read_corpus(corpus), spec, lambda done, _: progress.show(done))
+    if len(index) != progress.done:
         raise InputError(
-            f"the index holds {counted(len(index), 'document')}, the corpus {count:,}",
+            f"the index holds {counted(len(index), 'document')}, the corpus {progress.done:,}",
             where=str(folder),
             hint="Name another folder for the index.",
         )
-    say(f"{counted(count, 'table')} indexed in {time.monotonic() - begun:.1f} s.")
+    say(f"{counted(progress.done, 'table')} indexed in {time.monotonic() - begun:.1f} s.")
     return index

@@ -96,12 +96,9 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
 
 def _groups(run: Run) -> dict[str, dict[str, Count]]:
     """Count by what the benchmark groups columns by, without the columns that are empty."""
-    counts = run.tally.columns
+    counts = {name: count for name, count in run.tally.columns.items() if count.n}
     groups = run.benchmark.groups.items()
-    found = {
-        group: {name: counts[name] for name in names if name in counts and counts[name].n}
-        for group, names in groups
-    }
+    found = {group: {name: counts[name] for name in names if name in counts} for group, names in groups}
     return {group: columns for group, columns in found.items() if columns}
 
 

@@ -65,10 +65,9 @@ class RunPage:
         """Print what the run took, and its answer, or why there is none."""
         assert state.ended is not None
         ended = state.ended
-        if state.calls:
-            if spent := spent_in_words(state.calls):
-                self._line(spent)
-            self._by_model(state.calls)
+        if spent := spent_in_words(state.usage, sum(call.cached for call in state.calls)):
+            self._line(spent)
+        self._by_model(state.calls)
         if ended.reason == "answered":
             for failure in () if self.trace else state.skipped:
                 self._line(f"Did without: {harmless(str(failure))}")
@@ -241,9 +240,8 @@ def in_words(usage: Usage) -> str:
     return ", ".join(parts)
 
 
-def spent_in_words(calls: Sequence[Call]) -> str:
+def spent_in_words(usage: Usage, stored: int) -> str:
     """Write "Model: 3 calls, …, 2 from the response store"; "" where there was neither."""
-    usage, stored = sum((call.usage for call in calls), Usage()), sum(call.cached for call in calls)
     parts = [in_words(usage)] if usage.calls else []
     parts += [f"{stored} from the response store"] if stored else []
     return f"Model: {', '.join(parts)}" if parts else ""

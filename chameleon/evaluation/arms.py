@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import islice
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, InputError
@@ -23,8 +23,8 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm_module import LLMModule
-from chameleon.planner import Planner, planned
-from chameleon.state import Failure, RunEnded, RunStarted, State, Step
+from chameleon.planners.fixed import Fixed
+from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.table import Table
 from chameleon.text import estimated_tokens
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _TABLE = "input.table"
 # What would fail every problem after this one in the same way.
 _MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
-_AT_ONCE = 256
 Groups = Sequence[Collection[Cell]] | None
 
 
@@ -63,59 +62,46 @@ def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured:
     }
 
 
-@dataclass
 class GoldCoverage:
     """What is left of the tables that come to a model, and whether the gold answers' cells are among it.
 
-    `n` runs came to a table, which had so many `rows` and `columns`; `shares` sums which part of the cells of
-    the table before it was cut these are. `tokens` are estimated, of the `shown` tables as the prompt has
-    them. Of `known` runs it is known whether the gold answer's cells are left, and of `having` they are.
+    `means` are made of the `rows` and `columns` of the tables that runs came to, which part these are of the
+    `cells` before a table was cut, the `tokens` of the tables as prompts show them, as estimated, and, where
+    that is known, whether the gold answer's cells are left.
     """
 
-    n: int = 0
-    rows: int = 0
-    columns: int = 0
-    shares: float = 0.0
-    tokens: int = 0
-    shown: int = 0
-    known: int = 0
-    having: int = 0
+    def __init__(self) -> None:
+        self.means: dict[str, list[float]] = {
+            name: [] for name in ("rows", "columns", "cells", "tokens", "gold_kept")
+        }
 
     def add(self, state: State, problem: Problem, groups: Groups, text: str | None) -> None:
         """Count a run: `groups` are the gold cells of its problem, `text` the table as its prompt shows it.
 
         A run that failed came to no table, and has lost them.
         """
-        if _failure_of(state) is not None:
-            self.known += bool(groups)
+        failed = _failure_of(state) is not None
+        has = (False if groups else None) if failed else has_gold(state, problem, groups)
+        if has is not None:
+            self.means["gold_kept"].append(has)
+        if failed:
             return
-        has = has_gold(state, problem, groups)
-        self.known += has is not None
-        self.having += bool(has)
         if text is not None:
-            self.shown += 1
-            self.tokens += estimated_tokens(text)
+            self.means["tokens"].append(estimated_tokens(text))
         table, source = state.table, _source_table(state)
         if table is not None and source is not None:
-            self.n += 1
-            self.rows += len(table.rows)
-            self.columns += len(table.header)
+            self.means["rows"].append(len(table.rows))
+            self.means["columns"].append(len(table.header))
             cells = len(source.rows) * len(source.header)
-            self.shares += len(table.rows) * len(table.header) / cells if cells else 1.0
+            self.means["cells"].append(len(table.rows) * len(table.header) / cells if cells else 1.0)
 
     def to_json(self) -> dict[str, Any] | None:
         """Return the means, null where nothing was counted; None without any."""
-        if not self.n and not self.known:
+        n, known = len(self.means["rows"]), len(self.means["gold_kept"])
+        if not n and not known:
             return None
-        means = {
-            "rows": (self.rows, self.n),
-            "columns": (self.columns, self.n),
-            "cells": (self.shares, self.n),
-            "tokens": (self.tokens, self.shown),
-            "gold_kept": (self.having, self.known),
-        }
-        found = {name: round(total / n, 4) if n else None for name, (total, n) in means.items()}
-        return {"n": self.n, **found, "gold_known": self.known}
+        found = {name: round(fmean(each), 4) if each else None for name, each in self.means.items()}
+        return {"n": n, **found, "gold_known": known}
 
 
 def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
@@ -216,7 +202,7 @@ class Prepared:
         """The inventory with what runs alone: nothing is repaired, and a failure ends the run."""
         return replace(
             self.inventory,
-            planner=_Once(self.runs),
+            planner=Fixed([*self.runs]) if self.runs else self.inventory.planner,
             rules=RulesSpec(),
             fallback=(),
             repair={},
@@ -227,18 +213,6 @@ class Prepared:
     @cached_property
     def _executor(self) -> Executor:
         return Executor(self.part)
-
-
-class _Once(Planner):
-    """Proposes a plan once; one without modules ends at once."""
-
-    name = "prepared"
-
-    def __init__(self, plan: Sequence[str]) -> None:
-        self.plan = tuple(plan)
-
-    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
-        return () if planned(state) else tuple(map(Step, self.plan))
 
 
 def _prompted_table(inventory: Inventory, asks: Collection[str], state: State) -> str | None:
@@ -318,15 +292,15 @@ def look_back(
     """Return what was left of the tables in the runs of an evaluation, and each problem as its run began."""
     coverage, begun, inventory = GoldCoverage(), list[tuple[Problem, State]](), arm.inventory
     by_id = {problem.id: problem for problem in problems}
-    left = iter([result.id for result in run.results if result.id in by_id])
-    while ids := list(islice(left, _AT_ONCE)):
-        for id, events in run.events(ids).items():
-            state, problem = State.fold(events), by_id[id]
-            asked = [name for name in state.plan if inventory.modules[name].needs_model]
-            text = None if _failure_of(state) else _prompted_table(inventory, asked, state)
-            coverage.add(state, problem, benchmark.gold_cells(problem), text)
-            if state.begun is not None:
-                begun.append((problem, State().after(state.begun)))
+    for result, events in run.with_events([each for each in run.results if each.id in by_id]):
+        if not events:  # the input was none, so nothing ran
+            continue
+        state, problem = State.fold(events), by_id[result.id]
+        asked = [name for name in state.plan if inventory.modules[name].needs_model]
+        text = None if _failure_of(state) else _prompted_table(inventory, asked, state)
+        coverage.add(state, problem, benchmark.gold_cells(problem), text)
+        if state.begun is not None:
+            begun.append((problem, State().after(state.begun)))
     return coverage, begun
 
 

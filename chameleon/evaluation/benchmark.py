@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
@@ -28,18 +29,6 @@ class Published:
     n: int | None = None
     correct: int | None = None
     module_use: Mapping[str, float] = field(default_factory=dict)
-
-
-@cache
-def _published(name: str) -> tuple[Published, ...]:
-    """Read `benchmarks/published/NAME.yaml`; nothing where there is none."""
-    import yaml
-
-    file = resources.files("chameleon.benchmarks").joinpath("published", f"{name}.yaml")
-    data = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {"columns": (), "rows": ()}
-    shares = [dict(zip(data["columns"], row["percent"], strict=False)) for row in data["rows"]]
-    rows = zip(data["rows"], shares, strict=True)
-    return tuple(Published(**{**row, "percent": share}) for row, share in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +54,18 @@ class Problem:
     table_id: str = ""
 
 
-def _describe(cls: type[Scorer | Benchmark]) -> None:
-    """Let the first lines of a docstring say what a class is about, where it does not say so itself."""
-    if cls.__doc__ and "about" not in vars(cls):
-        cls.about = " ".join(cls.__doc__.partition("\n\n")[0].split()).removesuffix(".")
+class Described(ABC):
+    """What is told by the first lines of its docstring, where it does not say itself what it is `about`."""
+
+    about: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__doc__ and "about" not in vars(cls):
+            cls.about = " ".join(cls.__doc__.partition("\n\n")[0].split()).removesuffix(".")
 
 
-class Scorer(ABC):
+class Scorer(Described):
     """An official rule: from what a system gave to right or wrong.
 
     Each method raises `InputError` for a problem that lacks what the rule needs. A scorer is made anew for
@@ -79,16 +73,10 @@ class Scorer(ABC):
     thread at a time.
     """
 
-    about: ClassVar[str]
-    """What the rule is: the first lines of its docstring, unless it is given."""
     seed: ClassVar[int | None] = None
     """The seed of its generator, for a rule that draws."""
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        _describe(cls)
-
-    def check(self) -> None:  # noqa: B027 - a rule that needs no package has none to look for
+    def check(self) -> None:
         """Raise `MissingPackage` where a package is missing that the rule needs for any prediction.
 
         Called before an evaluation; by default nothing is needed.
@@ -168,35 +156,31 @@ class GradedScorer(Scorer):
         return Judgement(None, self.grades(prediction if answered else None, problem))
 
 
-class Benchmark(ABC):
+class Benchmark(Described):
     """A benchmark: subclass it in `benchmarks/NAME.py`, and the file's name is its name.
 
     `columns` are those of the paper's table after ALL, in order; `scorers` by name, the default first;
     `id_key` is the key of a row that holds the problem's id; pictures of the problems, where there are any,
     lie as `ID.png` or `ID/image.png` in one of the `picture_folders` beside the data ("" is the data's own),
-    or where rows name them (`names_pictures`), and are given to runs as `picture_key` where the questions are
-    about them. `takes_tables`: tables lie in a file or folder of
-    their own, by default in one of `tables_beside` the data. `groups` are the columns that `chameleon stats`
-    shows by what they have in common ("table size"), those of runs among them. `last_counts`: of several
-    predictions for a problem the last one counts, which else is an error.
+    or where rows name them (`picture_named`), and are given to runs as `picture_key` where the questions are
+    about them. `takes_tables`: tables lie in a file or folder of their own, by default in one of
+    `tables_beside` the data. `known_by` are keys: a file is known by rows that have all those of one set.
+    `groups` are the columns that `chameleon stats` shows by what they have in common ("table size"), those of
+    runs among them. `last_counts`: of several predictions for a problem the last one counts, which else is an
+    error.
     """
 
     name: ClassVar[str]
-    about: ClassVar[str]
     columns: ClassVar[tuple[str, ...]] = ()
     scorers: ClassVar[Mapping[str, type[Scorer]]]
     id_key: ClassVar[str] = "id"
+    known_by: ClassVar[tuple[AbstractSet[str], ...]] = ()
     picture_folders: ClassVar[tuple[str, ...]] = ()
     picture_key: ClassVar[str] = ""
-    names_pictures: ClassVar[bool] = False
     takes_tables: ClassVar[bool] = False
     tables_beside: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     last_counts: ClassVar[bool] = False
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        _describe(cls)
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row a problem, from the rows found in a file of the release; by default as they are.
@@ -225,9 +209,9 @@ class Benchmark(ABC):
             raise InputError(f'a problem of {self.name} needs its id as "{self.id_key}"')
         return id
 
-    @abstractmethod
     def recognises(self, row: Row) -> bool:
         """Return whether a row of a data file looks like one of this benchmark's problems."""
+        return any(keys <= row.keys() for keys in self.known_by)
 
     @abstractmethod
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
@@ -236,7 +220,7 @@ class Benchmark(ABC):
         Raises `InputError` naming the key that is missing or wrong.
         """
 
-    def check(self, problems: Sequence[Problem], modules: Mapping[str, Any]) -> None:  # noqa: B027
+    def check(self, problems: Sequence[Problem], modules: Mapping[str, Any]) -> None:
         """Raise `InputError` where problems lack what the modules that run need and are not given otherwise.
 
         Called before an evaluation with its modules by name, the left out ones not among them; by default
@@ -269,10 +253,16 @@ class Benchmark(ABC):
         first = next(iter(self.scorers.values()))
         return first.figures if issubclass(first, GradedScorer) else ()
 
-    @property
-    def published(self) -> tuple[Published, ...]:
+    @cached_property
+    def published(self) -> Sequence[Published]:
         """The published rows, for a report: those of `benchmarks/published/NAME.yaml`.
 
         Systems that were not broken down have the first columns only.
         """
-        return _published(self.name)
+        import yaml
+
+        file = resources.files("chameleon.benchmarks").joinpath("published", f"{self.name}.yaml")
+        data = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {"rows": ()}
+        for row in data["rows"]:
+            row["percent"] = dict(zip(data["columns"], row["percent"], strict=False))
+        return [Published(**row) for row in data["rows"]]

@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from inspect import isabstract
@@ -73,10 +73,8 @@ class DataFile:
     id, unless `one_is_a_row`. Raises `InputError` naming the file and line for what cannot be read.
     """
 
-    one_is_a_row = False
-
-    def __init__(self, path: str | Path, id_key: str = "id") -> None:
-        self.path, self.id_key = Path(path), id_key
+    def __init__(self, path: str | Path, id_key: str = "id", *, one_is_a_row: bool = False) -> None:
+        self.path, self.id_key, self.one_is_a_row = Path(path), id_key, one_is_a_row
 
     @cached_property
     def sha256(self) -> str:
@@ -179,7 +177,7 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
     if tables is not None and not benchmark.takes_tables:
         raise InputError(f"the problems of {benchmark.name} hold their tables", hint="Leave out their file.")
     by_id: Mapping[str, Row] = {}
-    if (place := tables or tables_beside(benchmark, data.path)) is not None:
+    if (place := tables or beside(data.path, *benchmark.tables_beside)) is not None:
         if place.is_dir():
             by_id = benchmark.tables_in(place)
         else:
@@ -201,15 +199,15 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
         yield problem
 
 
-def tables_beside(benchmark: Benchmark, data: Path) -> Path | None:
-    """Find the tables of a data file, where they lie in a place that the benchmark knows."""
-    places = (data.parent / name for name in benchmark.tables_beside)
-    return next((place.resolve() for place in places if place.exists()), None)
+def beside(file: Path, *places: str) -> Path | None:
+    """Return the first of these places, from the folder of a file, that is there."""
+    return next((place.resolve() for name in places if (place := file.parent / name).exists()), None)
 
 
 def picture_places(benchmark: Benchmark, data: Path) -> str:
     """Say where the pictures of a data file's problems are looked for, as a sentence."""
-    named = ["the path that the problem names"] if benchmark.names_pictures else []
+    names_them = type(benchmark).picture_named is not Benchmark.picture_named
+    named = ["the path that the problem names"] if names_them else []
     folders = ", ".join(f"{name}/" if name else "the folder itself" for name in benchmark.picture_folders)
     looked = " and ".join([*named, f"ID/image.png and ID.png in {folders}"])
     return f"Looked in {data.parent} for {looked}."
@@ -226,14 +224,11 @@ def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | No
     if Path(id).name == id:
         places = (home / folder for folder in benchmark.picture_folders)
         paths += [place / name for place in places for name in (f"{id}.png", f"{id}/image.png")]
-    return next((path.resolve() for path in paths if _is_file(path)), None)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name too long for the system, or with a null byte
-        return False
+    for path in paths:
+        with suppress(OSError, ValueError):  # a name too long for the system, or with a null byte
+            if path.is_file():
+                return path.resolve()
+    return None
 
 
 def _json(text: bytes) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -109,8 +109,7 @@ class Evaluation:
 
     - `executor` runs them, in `workers` threads; it is given what its inventory takes of a problem's input.
     - `scorer` says what is right: an answer that was given, never a declined or failed one.
-    - `benchmark` tells further columns that a run counts in, and what it found besides its answer that the
-      scorer looks at.
+    - `benchmark` tells further columns that a run counts in, and what it found that the scorer looks at.
     - `run_dir` keeps results and events; problems that it has are not run again.
     - `spending` counts the calls; where its limit is reached, the evaluation stops.
     - `on_result` is called with each result, from one thread at a time.
@@ -124,7 +123,7 @@ class Evaluation:
         self,
         executor: Executor,
         scorer: Scorer,
-        benchmark: Benchmark | None = None,
+        benchmark: Benchmark,
         *,
         run_dir: RunDir | None = None,
         workers: int = 1,
@@ -227,17 +226,12 @@ class Evaluation:
     def _result(self, problem: Problem, state: State) -> Result:
         """Judge what a run came to: one that answered nothing is never right."""
         answered = state.ended is not None and state.ended.reason == "answered"
-        columns: tuple[str, ...] = ()
-        found: Mapping[str, Any] = {}
-        prediction: Any = None
-        if self.benchmark is not None:
-            columns = self.benchmark.run_columns(state)
-            found = to_json(dict(self.benchmark.found(state))) if answered else {}
-        if answered:
-            prediction = self.scorer.from_run(to_json(state.answer), found, problem)
+        found: Any = to_json(dict(self.benchmark.found(state))) if answered else {}
+        prediction = self.scorer.from_run(to_json(state.answer), found, problem) if answered else None
         judged = self.scorer.judged(prediction, problem, answered=answered)
-        dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
-        return Result.of(problem, state, judged, dropped, columns, found=found)
+        result = Result.of(problem, state, judged, self.benchmark.run_columns(state), found)
+        dropped = self.run_dir.dropped.get(problem.id, Usage()) if self.run_dir else Usage()
+        return replace(result, usage=result.usage + dropped)
 
     def _check_for_going_on(self, error: Failure | None) -> None:
         kind = "" if error is None else error.kind

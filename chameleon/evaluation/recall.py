@@ -91,7 +91,7 @@ def read_queries(path: Path) -> list[Query]:
     `gold_table_id` (or `table_id`). Raises `InputError` naming the row that has none.
     """
     found = []
-    for number, row in enumerate(_Queries(path), 1):
+    for number, row in enumerate(DataFile(path, one_is_a_row=True), 1):
         where = f"{path}, row {number:,}"
         text = next((row[key] for key in _QUESTIONS if isinstance(row.get(key), str)), None)
         gold = next((row[key] for key in _GOLD if isinstance(row.get(key), str | int)), None)
@@ -103,12 +103,6 @@ def read_queries(path: Path) -> list[Query]:
     if not found:
         raise InputError("there are no queries", where=str(path))
     return found
-
-
-class _Queries(DataFile):
-    """Questions need no id."""
-
-    one_is_a_row = True
 
 
 def check_gold(ids: Iterable[str], queries: Sequence[Query]) -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 LONGEST = 2_000
 """As many characters of a text are shown; how many are missing is said where they are left out."""
-_AT_ONCE = 250  # so many problems' events are in memory
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 50, 500, 3_000
 _TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table share the first
 _MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
@@ -157,15 +156,12 @@ class Section:
         return [(name, plans.share(name), [row.module_use.get(name) for row in published]) for name in names]
 
     def problems(self) -> Iterator[ProblemView]:
-        """Read the problems that are shown, some hundreds at once, however many there are."""
-        waiting = iter([result for _, result in self.chosen])
-        while part := list(islice(waiting, _AT_ONCE)):
-            events = self.run.events([result.id for result in part])
-            for result in part:
-                count = Count()
-                count.add(result)
-                grades = in_figures(self.run.tally, count) if result.grades else ""
-                yield ProblemView.of(result, grades, events.pop(result.id, ()))
+        """Read the problems that are shown."""
+        for result, events in self.run.with_events([result for _, result in self.chosen]):
+            count = Count()
+            count.add(result)
+            grades = in_figures(self.run.tally, count) if result.grades else ""
+            yield ProblemView.of(result, grades, events)
 
 
 def _extent(table: Table) -> tuple[int, int, int]:

@@ -51,14 +51,11 @@ class Result:
         problem: Problem,
         state: State,
         judged: Judgement,
-        dropped: Usage | None = None,
-        run_columns: Sequence[str] = (),
-        *,
-        found: Mapping[str, Any] | None = None,
+        run_columns: Sequence[str],
+        found: Mapping[str, Any],
     ) -> Result:
         """Return the result of a run that has ended. What was not answered is never right.
 
-        `dropped` is what was spent on steps that were taken back, for the run to go on before them;
         `run_columns` are columns that this run counts in besides those of the problem; `found` is what it
         found besides its answer, as JSON.
         """
@@ -71,7 +68,7 @@ class Result:
             correct=judged.correct and answered,
             plan=state.plan,
             seconds=round(state.seconds, 6),
-            usage=state.usage + dropped if dropped else state.usage,
+            usage=state.usage,
             error=state.ended.error,
             gold=to_json(problem.gold),
             columns=(*problem.columns, *run_columns),
@@ -80,7 +77,7 @@ class Result:
             grades=judged.grades,
             sequence=problem.sequence,
             position=problem.position,
-            found=found or {},
+            found=found,
             dropped=tuple(f"{each.parameter} ({each.model})" for each in state.dropped),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from chameleon.usage import Usage
 DASH = "–"
 VERDICTS = ("wrong", "declined", "failed", "right")
 GRADED = ("declined", "failed", "graded")
+_AT_ONCE = 250  # so many problems' events are in memory
 
 
 def figure(value: float | None) -> str:
@@ -119,10 +120,15 @@ class Run:
         """The sum over the problems; those that ran side by side count each."""
         return sum(result.seconds for result in self.results)
 
-    def events(self, ids: Collection[str]) -> dict[str, tuple[Event, ...]]:
-        """Return the events of these problems, by id."""
-        with (self.path / EVENTS).open("rb") as lines:
-            return read_events(lines, frozenset(ids).__contains__, self.path / EVENTS)[0]
+    def with_events(self, results: Sequence[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
+        """Yield these results with the events of their runs, read some hundreds at once."""
+        for first in range(0, len(results), _AT_ONCE):
+            part = results[first : first + _AT_ONCE]
+            wanted = frozenset(result.id for result in part)
+            with (self.path / EVENTS).open("rb") as lines:
+                events, _ = read_events(lines, wanted.__contains__, self.path / EVENTS)
+            for result in part:
+                yield result, events.pop(result.id, ())
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -21,19 +21,10 @@ from chameleon.llm_module import AsksModel
 from chameleon.planner import Planner, every_planner
 from chameleon.values import freeze, to_json
 
-_PACKAGES = (
-    "chameleon-compose",
-    "jinja2",
-    "langchain-core",
-    "langchain-openai",
-    "numpy",
-    "pandas",
-    "recognizers-text-date-time",
-    "recognizers-text-number",
-    "rouge-score",
-    "sacrebleu",
-    "sympy",
-)
+_PACKAGES = """
+chameleon-compose jinja2 langchain-core langchain-openai numpy pandas recognizers-text-date-time
+recognizers-text-number rouge-score sacrebleu sympy
+""".split()  # noqa: SIM905
 # When it began, what a file is called and how far it is to go may differ.
 _NOT_COMPARED = ("started", "data.name", "tables.name", "problems")
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 START, END = "START", "END"
@@ -20,8 +19,7 @@ class PlanStats:
     `n` counts every problem, `without_plan` those whose plan is empty. `modules` counts the questions that
     call a module (twice in one plan is once), the most used first; `programs` how often each plan was made,
     the most frequent first; `transitions[a][b]` how often b follows a directly, where every plan begins
-    after START and is followed by END. Transitions are in the order of where a module stands in its plans on
-    average, between START and END.
+    after START and is followed by END. Transitions are in the order of the most frequent plans.
     """
 
     n: int
@@ -31,27 +29,16 @@ class PlanStats:
 
     @classmethod
     def of(cls, plans: Iterable[Sequence[str]]) -> PlanStats:
-        programs = Counter(tuple(plan) for plan in plans)
+        programs: dict[Program, int] = _most_first(Counter(tuple(plan) for plan in plans))
         modules: Counter[str] = Counter()
         steps: dict[str, Counter[str]] = defaultdict(Counter)
-        # Summed exactly: rounding must not make the order depend on that of the problems.
-        places: dict[str, list[Fraction]] = defaultdict(lambda: [Fraction(), Fraction()])
         for program, count in programs.items():
             for name in dict.fromkeys(program):
                 modules[name] += count
             for before, after in zip((START, *program), (*program, END), strict=True):
                 steps[before][after] += count
-            for number, name in enumerate(program, 1):
-                places[name][0] += Fraction(count * number, len(program) + 1)
-                places[name][1] += count
-        positions = {name: total / times for name, (total, times) in places.items()}
-        in_order = [START, *sorted(positions, key=lambda name: (positions[name], name))]
-        return cls(
-            n=programs.total(),
-            modules=_most_first(modules),
-            programs=_most_first(programs),
-            transitions={name: _most_first(steps[name]) for name in in_order if name in steps},
-        )
+        transitions = {name: _most_first(after) for name, after in steps.items()}
+        return cls(sum(programs.values()), _most_first(modules), programs, transitions)
 
     def share(self, module: str) -> float:
         """Return the part of all questions that call the module."""

@@ -9,6 +9,7 @@ import pytest
 
 from chameleon import Table
 from chameleon.benchmarks.tables.cells import cells_with
+from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems, recognised
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.evaluation.rows import write_rows
@@ -32,11 +33,12 @@ INLINE = {"caption": "", "header": HEADER, "rows": ROWS}
     ],
 )
 def test_each_text_has_the_cells_that_read_so(texts: list[str], expected: Any) -> None:
-    assert cells_with(texts, TABLE) == expected
+    assert cells_with(texts, Problem("1", {"table": TABLE}, texts)) == expected
 
 
 def test_empty_cells_have_no_text() -> None:
-    assert cells_with(["  "], Table(["a"], [[""]])) is None
+    assert cells_with(["  "], Problem("1", {"table": Table(["a"], [[""]])}, [])) is None
+    assert cells_with(["a"], Problem("1", {}, [])) is None
 
 
 def gold(name: str, row: dict[str, Any], path: Path) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from chameleon import Inventory, State
 from chameleon.benchmarks.scienceqa import Scienceqa
-from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionNumberRule, OptionTextRule
+from chameleon.benchmarks.scorers.options import OptionIndexRule, OptionTextRule
 from chameleon.evaluation.benchmark import Problem
 from chameleon.values import freeze
 from tests.benchmarks.doubles import problems_in, write_files
@@ -102,12 +102,6 @@ def test_index_rule() -> None:
     assert rule.right("the leaf", given) and not rule.right("The Leaf", given)
     drawn = [OptionIndexRule().from_output("I do not know", given) for _ in range(3)]
     assert len(set(drawn)) == 1  # seeded
-
-
-def test_number_rule() -> None:
-    rule, given = OptionNumberRule(), problem(answer=1)
-    assert rule.right(rule.from_output("Option 1, then 2", given), given)
-    assert not rule.right(rule.from_output("none", given), given)
 
 
 def test_where_pictures_may_lie(tmp_path: Path) -> None:

@@ -64,13 +64,6 @@ def test_captions_find_their_tables(command: Command, corpus: str, queries: str)
     assert f"recall@1    {found['recall@1']:.4f}" in shown.out and "queries a second" in shown.out
 
 
-def test_only_the_tables_that_are_named(command: Command, corpus: str, queries: str, tmp_path: Path) -> None:
-    assert "over 20 documents" in command("recall", corpus, queries, "--named-only").out
-    kept = str(tmp_path / "kept")
-    figures(command, corpus, queries, "--index", kept)
-    assert "over 20 documents" in command("recall", kept, queries, "--named-only").out
-
-
 def test_an_index_serves_as_corpus(command: Command, corpus: str, queries: str, tmp_path: Path) -> None:
     kept = str(tmp_path / "kept")
     first = figures(command, corpus, queries, "--index", kept)

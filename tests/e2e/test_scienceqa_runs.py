@@ -136,7 +136,7 @@ def test_what_is_missing_is_skipped_and_told(
     assert state.skipped == (failed[0].error,)
     told = [line for line in model.last["Solution:"].splitlines() if line.startswith("Not available:")]
     assert told == [f"Not available: web search response ({failed[0].error.reason})"]
-    result = Result.of(Problem("1", {}, "Lundby"), state, Judgement(True))
+    result = Result.of(Problem("1", {}, "Lundby"), state, Judgement(True), (), {})
     assert result.passed_over == {"module bing_search": failed[0].error.message}
     assert Result.from_json(result.to_json()) == result
 

@@ -89,7 +89,8 @@ def evaluate(
 
     def run(folder: RunDir | None) -> None:
         rule = SQA.scorers["official"]()
-        Evaluation(executor, rule, run_dir=folder, workers=workers, on_result=keep, **options).run(asked)
+        kept = {"run_dir": folder, "on_result": keep}
+        Evaluation(executor, rule, SQA, workers=workers, **kept, **options).run(asked)
 
     if path is None:
         run(None)

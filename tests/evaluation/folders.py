@@ -51,7 +51,8 @@ def evaluate(
         if retry:
             folder.forget_failures()
         scorer = BENCHMARK.scorers["chameleon"]()
-        Evaluation(Executor(inventory(answer)), scorer, run_dir=folder, workers=workers).run(PROBLEMS)
+        executor = Executor(inventory(answer))
+        Evaluation(executor, scorer, BENCHMARK, run_dir=folder, workers=workers).run(PROBLEMS)
 
 
 @contextmanager

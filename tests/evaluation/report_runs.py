@@ -61,7 +61,7 @@ def write_run(
         for problem, events, correct in runs:
             for event in events:
                 folder.append(problem.id, event)
-            folder.finish(Result.of(problem, State.fold(events), Judgement(correct)))
+            folder.finish(Result.of(problem, State.fold(events), Judgement(correct), (), {}))
     return read_run(path)
 
 

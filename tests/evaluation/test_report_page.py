@@ -39,7 +39,7 @@ def test_a_problem_opens_to_all_that_is_known_of_it(two_runs: tuple[Run, Run, st
     outline = Outline(page)
     assert_ours(outline)
     result = next(result for result in model.results if result.answer is not None and result.correct)
-    events = model.events([result.id])[result.id]
+    [(_, events)] = model.with_events([result])
     number = model.results.index(result) + 1
     problem = next(e for e in outline.of_class("problem") if e.attributes["id"] == f"run2-problem{number}")
     assert "right" in problem.classes
@@ -60,8 +60,13 @@ def test_a_problem_opens_to_all_that_is_known_of_it(two_runs: tuple[Run, Run, st
 
 def test_a_long_prompt_is_shown_with_both_its_ends(two_runs: tuple[Run, Run, str]) -> None:
     _, model, page = two_runs
-    events = model.events([result.id for result in model.results]).values()
-    calls = [call for each in events for event in each if isinstance(event, Plan) for call in event.calls]
+    calls = [
+        call
+        for _, each in model.with_events(model.results)
+        for event in each
+        if isinstance(event, Plan)
+        for call in event.calls
+    ]
     long = max((text for call in calls for _, text in call.messages), key=len)
     shown = html.unescape(page)
     assert len(long) > 2_000 and long[:1000] in shown and long[-1000:] in shown and long not in shown
@@ -146,9 +151,9 @@ def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path: Pat
 
 
 def test_many_problems_take_no_more_memory_than_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.evaluation.report_page._AT_ONCE", 20)
+    monkeypatch.setattr("chameleon.evaluation.run._AT_ONCE", 20)
     run = offline_run(tmp_path / "small", 6)
-    events = run.events([result.id for result in run.results])
+    events = {result.id: events for result, events in run.with_events(run.results)}
 
     def peak(count: int) -> int:
         made = (

@@ -44,9 +44,9 @@ def test_cut_anywhere_it_comes_to_the_same(whole: Path, first: float, second: fl
     with cut(whole, first, second) as path:
         evaluate(path, workers=3 if both else 1)
         assert results(path) == results(whole)
-        histories = read_run(path).events(results(path).keys())
+        run = read_run(path)
         if first == 0:
-            told = {id: State.fold(events).answer for id, events in histories.items()}
+            told = {each.id: State.fold(events).answer for each, events in run.with_events(run.results)}
             assert told == {id: result["answer"] for id, result in results(whole).items()}
         before = (path / "results.jsonl").read_bytes()
         evaluate(path, failing_to_be_asked)
@@ -132,9 +132,11 @@ def test_it_is_read_while_it_is_written(tmp_path: Path) -> None:
         def look(result: Any) -> None:
             run = read_run(tmp_path)
             seen.append(run.tally.all.n)
-            assert State.fold(run.events([result.id])[result.id]).ended is not None
+            [(_, events)] = run.with_events([result])
+            assert State.fold(events).ended is not None
 
-        Evaluation(Executor(inventory(first_price)), scorer, run_dir=folder, on_result=look).run(PROBLEMS)
+        executor = Executor(inventory(first_price))
+        Evaluation(executor, scorer, BENCHMARK, run_dir=folder, on_result=look).run(PROBLEMS)
     assert seen == list(range(1, len(PROBLEMS) + 1))
     with (tmp_path / "results.jsonl").open("ab") as half:
         half.write(b'{"id": "half')

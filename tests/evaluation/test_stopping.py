@@ -44,7 +44,7 @@ def ctrl_c() -> Iterator[None]:
 def evaluation(modules: dict[str, Does], folder: RunDir, workers: int = 1) -> Evaluation:
     inventory = Inventory("mine", Fixed(list(modules)), modules)
     scorer = BENCHMARK.scorers["chameleon"]()
-    return Evaluation(Executor(inventory), scorer, run_dir=folder, workers=workers)
+    return Evaluation(Executor(inventory), scorer, BENCHMARK, run_dir=folder, workers=workers)
 
 
 def steps(folder: Path, key: str) -> list[str]:
