@@ -21,12 +21,13 @@ _BUSY_SECONDS = 30.0
 
 
 class Kind(NamedTuple):
-    """What a file is for: its name, the variable that names another, its layout, and what SQLite knows it by.
+    """What a file is for: its name, what it holds, the variable that names another, its number and layout.
 
     `application` tells our files from other programs' databases.
     """
 
     name: str
+    holds: str
     variable: str
     application: int
     version: int
@@ -49,7 +50,7 @@ def open_default(
         # Nobody chose this place, and a container may have no home that can be written to.
         if place or must or not isinstance(error.__cause__, OSError):
             raise
-        _log.warning("replies are not recorded: %s", error)
+        _log.warning("%s are not recorded: %s", kind.holds, error)
         return None
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from chameleon.errors import StoreError
 from chameleon.sqlite_store import Kind, Store, open_default
 from chameleon.web.reply import WebReply
 
+_log = logging.getLogger("chameleon")
 _KIND = Kind(
     "web cache",
+    "pages",
     "CHAMELEON_WEB_CACHE",
     0x43484D57,  # "CHMW"
     1,
@@ -28,7 +33,7 @@ class PageCache:
     """OK replies by request, in one private SQLite file that threads and processes may share.
 
     A reply is forgotten after `max_age` seconds; when all together pass `max_bytes`, the oldest go. A file
-    that cannot be used raises `StoreError`.
+    that cannot be opened raises `StoreError`; one that fails later is warned of once, and keeps nothing.
     """
 
     def __init__(
@@ -43,6 +48,7 @@ class PageCache:
         self._store = Store(Path(path).expanduser(), _KIND)
         self._store.open()
         self.close = self._store.close
+        self._has_warned = False
 
     @classmethod
     def default(cls) -> PageCache | None:
@@ -52,7 +58,8 @@ class PageCache:
     def get(self, key: str) -> WebReply | None:
         """Return the reply that is kept for this request, unless it is too old."""
         asked = "SELECT url, host, type, body, cut FROM replies WHERE key = ? AND kept_at > ?"
-        with self._store.used("read") as connection:
+        row = None
+        with self._telling(), self._store.used("read") as connection:
             row = connection.execute(asked, (key, self._clock() - self.max_age)).fetchone()
         return None if row is None else WebReply(row[0], row[1], 200, row[2], bytes(row[3]), bool(row[4]))
 
@@ -62,7 +69,7 @@ class PageCache:
         if size > self.max_bytes:
             return
         kept = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)
-        with self._store.used("written to") as connection:
+        with self._telling(), self._store.used("written to") as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept)
             connection.execute("DELETE FROM replies WHERE kept_at <= ?", (self._clock() - self.max_age,))
@@ -73,6 +80,16 @@ class PageCache:
                     (0.9 * self.max_bytes,),
                 )
             connection.execute("COMMIT")
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Warn of the file: what came from the web is good without it."""
+        try:
+            yield
+        except StoreError as error:
+            if not self._has_warned:
+                _log.warning("pages are not kept: %s", error)
+            self._has_warned = True
 
     def __len__(self) -> int:
         with self._store.used("read") as connection:

@@ -6,10 +6,11 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 from chameleon.errors import WebError, require
 from chameleon.text import mask_known
@@ -38,6 +39,10 @@ class Limits:
     silence: float = 10.0
     bytes: int = 2_000_000
     retries: int = 2
+
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise ValueError(f"retries is {self.retries}, and may not be negative")
 
 
 class Pace:
@@ -104,6 +109,7 @@ class Web:
     ) -> WebReply:
         """Return the reply to GET, or to POST where `json` is given; any status, after the retries.
 
+        `params` take the place of those that the address has by the same names.
         `secrets` are headers that hold keys: they go to no other origin on a redirect, never over plain http
         to a public address, and into no cache, log or error. `spacing` is the least number of seconds between
         requests to the host.
@@ -120,9 +126,8 @@ class Web:
                 raise WebError(f"the header {name} holds characters that cannot be sent", where=target.host)
         method = "GET" if json is None else "POST"
         try:
-            request = Request(
-                method, target.url, headers=sent, params=dict(params or {}), json=json
-            ).prepare()
+            address = without(target.url, params or {})
+            request = Request(method, address, headers=sent, params=dict(params or {}), json=json).prepare()
         except ValueError:  # a host that requests refuses, or text that no address can hold
             raise WebError("an address cannot be read", where=target.host) from None
         asked = (method, request.url, sorted(request.headers.items()), request.body, self.limits.bytes)
@@ -152,13 +157,14 @@ class Web:
                 failure, host = "", reply.host
             except Fault as fault:
                 failure, host = fault.args
+            is_last = rule.total == 0
+            rule = rule if is_last else rule.increment()
             wait = max(rule.get_backoff_time(), asked or 0.0)
-            is_last = rule.total == 0 or time.monotonic() + wait >= deadline
+            is_last = is_last or time.monotonic() + wait >= deadline
             if reply is not None and (is_last or reply.status not in rule.status_forcelist):
                 return reply
             if is_last:
                 raise WebError(failure, where=host)
-            rule = rule.increment()
             self.pace.delay(host, wait)
             self.sleep(wait)
 
@@ -209,11 +215,23 @@ class Web:
 
 
 def retries(most: int) -> Retry:
-    """Return urllib3's rule: what is tried again, so often, and the waits in between, up to 8 seconds."""
-    from urllib3.util import Retry
+    """Return urllib3's rule: what is tried again, so often, and the waits in between, of 0.25 to 8 seconds.
 
-    again = (408, 429, 500, 502, 503, 504)
-    return Retry(most, status_forcelist=again, backoff_factor=0.25, backoff_max=8, backoff_jitter=0.25)
+    The first request is in its history, or the first wait would be none.
+    """
+    from urllib3.util import Retry
+    from urllib3.util.retry import RequestHistory
+
+    first, again = RequestHistory(None, None, None, None, None), (408, 429, 500, 502, 503, 504)
+    waits: Any = {"backoff_factor": 0.125, "backoff_max": 8, "backoff_jitter": 0.25}
+    return Retry(most, status_forcelist=again, history=(first,), **waits)
+
+
+def without(url: str, names: Collection[str]) -> str:
+    """Return the address without the parameters of these names: what a request sends takes their place."""
+    start, mark, query = url.partition("?")
+    kept = [each for each in query.split("&") if unquote_plus(each.partition("=")[0]) not in names]
+    return f"{start}{mark}{'&'.join(kept)}"
 
 
 def seconds_asked(retry_after: str) -> float | None:

@@ -7,8 +7,10 @@ against it.
 
 from __future__ import annotations
 
-import gzip
 import io
+import logging
+import os
+import re
 import socket
 import ssl
 import threading
@@ -16,16 +18,20 @@ import time
 import zlib
 from collections.abc import Collection
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from http.client import HTTPResponse, IncompleteRead
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import HTTPError
+from requests.certs import where
+from urllib3.exceptions import HeaderParsingError, HTTPError
 from urllib3.util import create_urllib3_context
+from urllib3.util.response import assert_header_parsing
 
 from chameleon.errors import WebError
-from chameleon.web.addresses import Target, check_addresses, checked_url
+from chameleon.web.addresses import check_addresses, checked_url
 from chameleon.web.reply import Fault
 
 if TYPE_CHECKING:
@@ -33,6 +39,12 @@ if TYPE_CHECKING:
 
 REDIRECTS = 5
 _LATE = "the server gave no answer in time"
+_LONGEST_HEAD, _FRAMING = 131_072, 65_536  # bytes of headers, and of what a small body may be wrapped in
+_PIECE = 8_192
+_CHUNK_LINE = 8_192
+_asking = threading.local()
+# Its debug log tells whole addresses, and some hold a key.
+logging.getLogger("urllib3.connectionpool").addFilter(lambda _: not getattr(_asking, "now", False))
 
 
 class GuardedSession(requests.Session):
@@ -72,42 +84,61 @@ class _GuardedAdapter(HTTPAdapter):
 
     def init_poolmanager(self, *sizes: Any, **options: Any) -> None:
         super().init_poolmanager(*sizes, **options, ssl_context=trusting())
+        pools: Any = self.poolmanager.pool_classes_by_scheme
+        self.poolmanager.pool_classes_by_scheme = {name: partial(self._pool, pools[name]) for name in pools}
 
-    def get_connection_with_tls_context(self, request: Any, *args: Any, **options: Any) -> Any:
-        target = checked_url(request.url)
-        unsafe = target.scheme == "http" and any(name in request.headers for name in self._session.secrets)
-        pool: Any = super().get_connection_with_tls_context(request, *args, **options)
+    def cert_verify(self, conn: Any, *_: Any) -> None:
+        """Leave trust to our own context: requests would read certifi's list for every connection."""
+
+    def _pool(self, kind: Any, *args: Any, **options: Any) -> Any:
+        """Return urllib3's pool, whose connections are made by `_opened` or not at all."""
+        pool = kind(*args, **options)
 
         class Guarded(pool.ConnectionCls):  # type: ignore[misc]
+            response_class = partial(_StrictReply, self._web.limits.bytes)
+
             def _new_conn(connection) -> socket.socket:
-                return self._opened(target, unsafe)
+                return self._opened()
+
+            def connect(connection) -> None:
+                super().connect()
+                self._check_guarded()
 
         pool.ConnectionCls = Guarded
         return pool
+
+    def _check_guarded(self) -> None:
+        if self._socket is None:  # another urllib3 or requests, which goes other ways
+            raise WebError("the address was not checked, so nothing was asked", where=self._target.host)
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
         """Return the reply with its body; `is_cut` says whether that goes on.
 
         Raises `Fault`, and `WebError` where another try would not help.
         """
-        session, limits, host = self._session, self._web.limits, checked_url(str(request.url)).host
-        request.headers.pop("Cookie", None)
+        session, limits, self._target = self._session, self._web.limits, checked_url(str(request.url))
+        host, has_key = self._target.host, any(name in request.headers for name in session.secrets)
+        self._unsafe, self._socket = has_key and self._target.scheme == "http", None
         self._web.wait_for_turn(host, session.spacing, session.deadline)
         timer = threading.Timer(self._left, self._break_off)
         timer.daemon = True
         timer.start()
         reply: Any = None
         try:
-            wait = min(self._left, limits.silence)
+            _asking.now, wait = True, min(self._left, limits.silence)
             reply = super().send(request, stream=True, timeout=(wait, wait))
-            packing = reply.headers.get("Content-Encoding", "")
-            reply._content, reply.is_cut = _read(reply.raw, packing, limits.bytes)
-        except (_BadBody, requests.RequestException, HTTPError, OSError, ValueError) as problem:
+            self._check_guarded()
+            reply._content, reply.is_cut = b"", False
+            if not reply.is_redirect:  # nobody sees its body
+                packing = reply.headers.get("Content-Encoding", "")
+                reply._content, reply.is_cut = _read(reply.raw, packing, limits.bytes)
+        except (_BadReply, requests.RequestException, HTTPError, OSError, ValueError) as problem:
             is_late = time.monotonic() >= session.deadline
-            if isinstance(problem, _BadBody) and not is_late:
+            if isinstance(problem, _BadReply) and not is_late:
                 raise WebError(f"the answer cannot be read: {problem}", where=host) from None
             raise Fault(_LATE if is_late else _told(problem), host) from None
         finally:
+            _asking.now = False
             timer.cancel()
             for each in (self._socket, None if reply is None else reply.raw, self):
                 if each is not None:
@@ -120,12 +151,12 @@ class _GuardedAdapter(HTTPAdapter):
     def _left(self) -> float:
         return max(self._session.deadline - time.monotonic(), 0.001)
 
-    def _opened(self, target: Target, unsafe: bool) -> socket.socket:
+    def _opened(self) -> socket.socket:
         """Connect to an address of the host, if all of them may be connected to."""
+        target, failure = self._target, OSError(0, "it has no address")
         found = self._web.resolve(target.host, target.port)
         private = target.may_be_private(self._web.private_hosts)
-        check_addresses(target.host, found, private=private, only_private=unsafe)
-        failure = OSError(0, "it has no address")
+        check_addresses(target.host, found, private=private, only_private=self._unsafe)
         for address in found:
             wait = min(self._web.limits.silence, self._left)
             try:
@@ -148,9 +179,19 @@ class _GuardedAdapter(HTTPAdapter):
 
 @cache
 def trusting() -> ssl.SSLContext:
-    """Return the system's certificates and those that SSL_CERT_FILE names; requests adds certifi's."""
+    """Return what says whom to trust, read once: it takes 20 ms, and all connections share it.
+
+    Trusted are the certificates that SSL_CERT_FILE names, and no others where it is set; else the system's;
+    else, where the system has none, certifi's, which requests brings along.
+    """
     context = create_urllib3_context()
+    paths = ssl.get_default_verify_paths()
+    if named := os.environ.get(paths.openssl_cafile_env):
+        context.load_verify_locations(named)
+        return context
     context.load_default_certs()
+    if not context.get_ca_certs() and not (paths.capath and any(Path(paths.capath).iterdir())):
+        context.load_verify_locations(where())
     return context
 
 
@@ -168,8 +209,63 @@ def _told(problem: Exception) -> str:
     return "the server broke off or does not speak HTTP"  # other words may quote a header, and so a key
 
 
-class _BadBody(Exception):
-    """The body is not what its headers say."""
+class _BadReply(Exception):
+    """The reply is not what its headers say, or breaks the rules of HTTP."""
+
+
+class _Bounded(io.RawIOBase):
+    """A connection of which only so many bytes are read, `left`, whatever the reply says of itself."""
+
+    def __init__(self, raw: Any, left: int) -> None:
+        self._raw, self.left = raw, left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self.left <= 0:
+            raise _BadReply("it goes on far beyond what may be read")
+        count: int | None = self._raw.readinto(memoryview(buffer)[: self.left])
+        self.left -= count or 0
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _StrictReply(HTTPResponse):
+    """Reads a reply and refuses one that two readers could understand differently."""
+
+    def __init__(self, limit: int, connection: Any, *args: Any, **options: Any) -> None:
+        super().__init__(connection, *args, **options)
+        self._limit, self._bounded = limit, _Bounded(self.fp.detach(), _LONGEST_HEAD)
+        self.fp = io.BufferedReader(self._bounded)
+
+    def begin(self) -> None:
+        super().begin()
+        self._bounded.left = 2 * self._limit + _FRAMING
+        try:
+            assert_header_parsing(self.headers)
+        except HeaderParsingError:
+            raise _BadReply("a line of its headers is none") from None
+        told, lengths = self.headers, ",".join(self.headers.get_all("Content-Length", ["0"]))
+        coding = ",".join(told.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
+        if self.status < 200 or any("\0" in value for value in told.values()) or coding != "chunked":
+            raise _BadReply("its headers are not those of a page")
+        if not re.fullmatch(r"([0-9]{1,18})(\s*,\s*\1)*", lengths.strip()):
+            raise _BadReply("its length is no number")
+        del self.headers["Set-Cookie"], self.headers["Set-Cookie2"]  # none is kept, so none need be read
+
+    def _read_next_chunk_size(self) -> int:
+        """Return the size of the next chunk; Python would take "-1", and read until the end."""
+        line = self.fp.readline(_CHUNK_LINE)
+        if not line:
+            raise IncompleteRead(b"")
+        size = line.partition(b";")[0].strip()
+        if not re.fullmatch(rb"[0-9a-fA-F]{1,16}", size) or not line.endswith(b"\n"):
+            raise _BadReply("the size of one of its chunks is no number")
+        return int(size, 16)
 
 
 def _read(raw: Any, packing: str, limit: int) -> tuple[bytes, bool]:
@@ -183,14 +279,27 @@ def _read(raw: Any, packing: str, limit: int) -> tuple[bytes, bool]:
     if packing in ("", "identity"):
         body = io.BufferedReader(raw).read(limit + 1)
     elif packing in ("gzip", "x-gzip"):
-        try:
-            body = gzip.GzipFile(fileobj=raw).read(limit + 1)
-        except EOFError:
-            raise _BadBody("its gzip data ends early") from None
-        except (gzip.BadGzipFile, zlib.error):
-            raise _BadBody("its gzip data is broken") from None
-        if raw.tell() > 2 * limit + io.DEFAULT_BUFFER_SIZE:  # members that unpack to nothing
-            raise _BadBody("its gzip data is larger than what it may unpack to")
+        body = _unpacked(raw, limit + 1)
     else:
-        raise _BadBody("it is packed in a way that was not asked for")
+        raise _BadReply("it is packed in a way that was not asked for")
     return body[:limit], len(body) > limit
+
+
+def _unpacked(raw: Any, most: int) -> bytes:
+    """Return what gzip members unpack to, up to `most` bytes; zeros may stand between and after them.
+
+    The module gzip reads names and zeros byte by byte, which takes seconds where they have no end.
+    """
+    body, piece, member = bytearray(), b"", zlib.decompressobj(31)  # with gzip's headers and sums
+    try:
+        while len(body) < most and (piece := piece or raw.read(_PIECE)):
+            if member.eof and not (piece := piece.lstrip(b"\0")):
+                continue
+            member = zlib.decompressobj(31) if member.eof else member
+            body += member.decompress(piece, most - len(body))
+            piece = member.unused_data or member.unconsumed_tail
+    except zlib.error:
+        raise _BadReply("its gzip data is broken") from None
+    if len(body) < most and not member.eof and raw.tell():
+        raise _BadReply("its gzip data ends early")
+    return bytes(body)
