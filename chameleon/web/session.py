@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.certs import where
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3.exceptions import HeaderParsingError, HTTPError
 from urllib3.util import create_urllib3_context
 from urllib3.util.response import assert_header_parsing
@@ -84,15 +84,16 @@ class _GuardedAdapter(HTTPAdapter):
 
     def init_poolmanager(self, *sizes: Any, **options: Any) -> None:
         super().init_poolmanager(*sizes, **options, ssl_context=trusting())
-        pools: Any = self.poolmanager.pool_classes_by_scheme
-        self.poolmanager.pool_classes_by_scheme = {name: partial(self._pool, pools[name]) for name in pools}
+        pools: Any = self.poolmanager
+        kinds = pools.pool_classes_by_scheme
+        pools.pool_classes_by_scheme = {name: partial(self._pool, kind) for name, kind in kinds.items()}
 
     def cert_verify(self, conn: Any, *_: Any) -> None:
         """Leave trust to our own context: requests would read certifi's list for every connection."""
 
     def _pool(self, kind: Any, *args: Any, **options: Any) -> Any:
         """Return urllib3's pool, whose connections are made by `_opened` or not at all."""
-        pool = kind(*args, **options)
+        pool: Any = kind(*args, **options)
 
         class Guarded(pool.ConnectionCls):  # type: ignore[misc]
             response_class = partial(_StrictReply, self._web.limits.bytes)
@@ -108,8 +109,9 @@ class _GuardedAdapter(HTTPAdapter):
         return pool
 
     def _check_guarded(self) -> None:
-        if self._socket is None:  # another urllib3 or requests, which goes other ways
-            raise WebError("the address was not checked, so nothing was asked", where=self._target.host)
+        if self._socket is None:
+            hint = "Install the versions of requests and urllib3 that the extra web names."
+            raise WebError("a connection was made past the check of its address", hint=hint)
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
         """Return the reply with its body; `is_cut` says whether that goes on.
@@ -187,11 +189,14 @@ def trusting() -> ssl.SSLContext:
     context = create_urllib3_context()
     paths = ssl.get_default_verify_paths()
     if named := os.environ.get(paths.openssl_cafile_env):
-        context.load_verify_locations(named)
+        try:
+            context.load_verify_locations(named)
+        except OSError:
+            raise WebError("the file that SSL_CERT_FILE names holds no certificates", where=named) from None
         return context
     context.load_default_certs()
     if not context.get_ca_certs() and not (paths.capath and any(Path(paths.capath).iterdir())):
-        context.load_verify_locations(where())
+        context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
     return context
 
 
