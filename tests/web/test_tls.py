@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import certifi
 import pytest
 
 from chameleon.errors import WebError
@@ -103,7 +104,11 @@ def test_the_trusted_are_certifis_where_the_system_has_none(
     (folder := tmp_path / "certificates").mkdir()
     nothing = ssl.DefaultVerifyPaths(None, str(folder), "SSL_CERT_FILE", "", "SSL_CERT_DIR", "")
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
+    loaded: list[str] = []
     monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self: None)
-    assert len(trusting.__wrapped__().get_ca_certs()) > 50
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda self, file: loaded.append(file))
+    trusting.__wrapped__()
+    assert loaded == [certifi.where()]
     (folder / "0a1b2c3d.0").touch()  # the system's, which are read as they are needed
-    assert trusting.__wrapped__().get_ca_certs() == []
+    trusting.__wrapped__()
+    assert len(loaded) == 1
