@@ -136,8 +136,8 @@ def _tidied(text: str) -> str:
 
 
 def require_lxml() -> None:
-    """Raise `MissingPackage` when the parser's package is not installed."""
-    require("lxml", "pages are read with", "web")
+    """Raise `MissingPackage` when the parser's package is not installed, or cannot be loaded."""
+    require("lxml", "pages are read with", "web", module="lxml.etree", imports=True)
 
 
 def visible(text: str) -> str:
