@@ -61,7 +61,7 @@ class Store:
     """
 
     def __init__(self, path: Path, kind: Kind) -> None:
-        self.path, self.kind = path, kind
+        self.path, self.kind, self._has_warned = path, kind, False
         self._begin()
 
     def open(self, *, may_write: bool = True) -> None:
@@ -108,6 +108,17 @@ class Store:
                 where=str(self.path),
                 hint=f"Move the file away, name another ({self.kind.variable}), or set it to off.",
             ) from error
+
+    @contextmanager
+    def tried(self, done: str) -> Iterator[sqlite3.Connection]:
+        """Lend a connection; where the file fails, warn once and leave what was to be done."""
+        try:
+            with self.used(done) as connection:
+                yield connection
+        except StoreError as error:
+            if not self._has_warned:
+                _log.warning("%s are not recorded: %s", self.kind.holds, error)
+            self._has_warned = True
 
     def close(self) -> None:
         """Close what is idle; the next borrower connects anew."""

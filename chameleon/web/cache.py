@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-from chameleon.errors import StoreError
 from chameleon.sqlite_store import Kind, Store, open_default
 from chameleon.web.reply import WebReply
 
-_log = logging.getLogger("chameleon")
 _KIND = Kind(
     "web cache",
     "pages",
@@ -48,7 +44,6 @@ class PageCache:
         self._store = Store(Path(path).expanduser(), _KIND)
         self._store.open()
         self.close = self._store.close
-        self._has_warned = False
 
     @classmethod
     def default(cls) -> PageCache | None:
@@ -59,7 +54,7 @@ class PageCache:
         """Return the reply that is kept for this request, unless it is too old."""
         asked = "SELECT url, host, type, body, cut FROM replies WHERE key = ? AND kept_at > ?"
         row = None
-        with self._telling(), self._store.used("read") as connection:
+        with self._store.tried("read") as connection:
             row = connection.execute(asked, (key, self._clock() - self.max_age)).fetchone()
         return None if row is None else WebReply(row[0], row[1], 200, row[2], bytes(row[3]), bool(row[4]))
 
@@ -69,7 +64,7 @@ class PageCache:
         if size > self.max_bytes:
             return
         kept = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)
-        with self._telling(), self._store.used("written to") as connection:
+        with self._store.tried("written to") as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept)
             connection.execute("DELETE FROM replies WHERE kept_at <= ?", (self._clock() - self.max_age,))
@@ -80,16 +75,6 @@ class PageCache:
                     (0.9 * self.max_bytes,),
                 )
             connection.execute("COMMIT")
-
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Warn of the file: what came from the web is good without it."""
-        try:
-            yield
-        except StoreError as error:
-            if not self._has_warned:
-                _log.warning("pages are not kept: %s", error)
-            self._has_warned = True
 
     def __len__(self) -> int:
         with self._store.used("read") as connection:

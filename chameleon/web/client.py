@@ -109,10 +109,9 @@ class Web:
     ) -> WebReply:
         """Return the reply to GET, or to POST where `json` is given; any status, after the retries.
 
-        `params` take the place of those that the address has by the same names.
-        `secrets` are headers that hold keys: they go to no other origin on a redirect, never over plain http
-        to a public address, and into no cache, log or error. `spacing` is the least number of seconds between
-        requests to the host.
+        `params` take the place of those in the address. `secrets` are headers that hold keys: they go to no
+        other origin on a redirect, never over plain http to a public address, and into no cache, log or
+        error. `spacing` is the least number of seconds between requests to the host.
         """
         require_requests()
         from requests import Request
@@ -157,10 +156,9 @@ class Web:
                 failure, host = "", reply.host
             except Fault as fault:
                 failure, host = fault.args
-            is_last = rule.total == 0
-            rule = rule if is_last else rule.increment()
+            rule = rule.increment()
             wait = max(rule.get_backoff_time(), asked or 0.0)
-            is_last = is_last or time.monotonic() + wait >= deadline
+            is_last = rule.total == 0 or time.monotonic() + wait >= deadline
             if reply is not None and (is_last or reply.status not in rule.status_forcelist):
                 return reply
             if is_last:
@@ -215,16 +213,12 @@ class Web:
 
 
 def retries(most: int) -> Retry:
-    """Return urllib3's rule: what is tried again, so often, and the waits in between, of 0.25 to 8 seconds.
-
-    The first request is in its history, or the first wait would be none.
-    """
+    """Return urllib3's rule: what is tried again, so often, and the waits between, of 0.25 to 8 seconds."""
     from urllib3.util import Retry
-    from urllib3.util.retry import RequestHistory
 
-    first, again = RequestHistory(None, None, None, None, None), (408, 429, 500, 502, 503, 504)
-    waits: Any = {"backoff_factor": 0.125, "backoff_max": 8, "backoff_jitter": 0.25}
-    return Retry(most, status_forcelist=again, history=(first,), **waits)
+    again = (408, 429, 500, 502, 503, 504)
+    rule = Retry(most + 2, status_forcelist=again, backoff_factor=0.125, backoff_max=8, backoff_jitter=0.25)
+    return rule.increment()  # it waits from the second failure on
 
 
 def without(url: str, names: Collection[str]) -> str:

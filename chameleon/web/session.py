@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, cast
 import requests
 from requests.adapters import HTTPAdapter
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
-from urllib3.exceptions import HeaderParsingError, HTTPError
+from urllib3.exceptions import HTTPError
 from urllib3.util import create_urllib3_context
 from urllib3.util.response import assert_header_parsing
 
@@ -41,7 +41,7 @@ REDIRECTS = 5
 _LATE = "the server gave no answer in time"
 _LONGEST_HEAD, _FRAMING = 131_072, 65_536  # bytes of headers, and of what a small body may be wrapped in
 _PIECE = 8_192
-_CHUNK_LINE = 8_192
+_LENGTH = re.compile(r"\s*([0-9]{1,18})\s*(,\s*\1\s*)*")
 _asking = threading.local()
 # Its debug log tells whole addresses, and some hold a key.
 logging.getLogger("urllib3.connectionpool").addFilter(lambda _: not getattr(_asking, "now", False))
@@ -110,8 +110,7 @@ class _GuardedAdapter(HTTPAdapter):
 
     def _check_guarded(self) -> None:
         if self._socket is None:
-            hint = "Install the versions of requests and urllib3 that the extra web names."
-            raise WebError("a connection was made past the check of its address", hint=hint)
+            raise WebError("this version of requests connects past the check of addresses")
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
         """Return the reply with its body; `is_cut` says whether that goes on.
@@ -249,22 +248,17 @@ class _StrictReply(HTTPResponse):
 
     def begin(self) -> None:
         super().begin()
-        self._bounded.left = 2 * self._limit + _FRAMING
-        try:
-            assert_header_parsing(self.headers)
-        except HeaderParsingError:
-            raise _BadReply("a line of its headers is none") from None
-        told, lengths = self.headers, ",".join(self.headers.get_all("Content-Length", ["0"]))
+        self._bounded.left, told = 2 * self._limit + _FRAMING, self.headers
+        assert_header_parsing(told)
         coding = ",".join(told.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
-        if self.status < 200 or any("\0" in value for value in told.values()) or coding != "chunked":
+        length = _LENGTH.fullmatch(",".join(told.get_all("Content-Length", ["0"])))
+        if self.status < 200 or coding != "chunked" or not length or "\0" in "".join(told.values()):
             raise _BadReply("its headers are not those of a page")
-        if not re.fullmatch(r"([0-9]{1,18})(\s*,\s*\1)*", lengths.strip()):
-            raise _BadReply("its length is no number")
-        del self.headers["Set-Cookie"], self.headers["Set-Cookie2"]  # none is kept, so none need be read
+        del told["Set-Cookie"], told["Set-Cookie2"]  # none is kept, so none need be read
 
     def _read_next_chunk_size(self) -> int:
         """Return the size of the next chunk; Python would take "-1", and read until the end."""
-        line = self.fp.readline(_CHUNK_LINE)
+        line = self.fp.readline(_PIECE)
         if not line:
             raise IncompleteRead(b"")
         size = line.partition(b";")[0].strip()
@@ -281,12 +275,9 @@ def _read(raw: Any, packing: str, limit: int) -> tuple[bytes, bool]:
     two stages grows by a million.
     """
     packing = packing.strip().lower()
-    if packing in ("", "identity"):
-        body = io.BufferedReader(raw).read(limit + 1)
-    elif packing in ("gzip", "x-gzip"):
-        body = _unpacked(raw, limit + 1)
-    else:
+    if packing not in ("", "identity", "gzip", "x-gzip"):
         raise _BadReply("it is packed in a way that was not asked for")
+    body = _unpacked(raw, limit + 1) if "gzip" in packing else io.BufferedReader(raw).read(limit + 1)
     return body[:limit], len(body) > limit
 
 

@@ -103,7 +103,9 @@ def test_a_cache_that_fails_is_told_once_and_loses_no_reply(
     for n in (1, 2):
         assert len(web.fetch(server.url, params={"n": n}).body) == 5_000
     told = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    assert len(told) == 1 and told[0].startswith("pages are not kept: ") and "CHAMELEON_WEB_CACHE" in told[0]
+    assert (
+        len(told) == 1 and told[0].startswith("pages are not recorded: ") and "CHAMELEON_WEB_CACHE" in told[0]
+    )
 
 
 def test_the_users_cache_is_where_the_variable_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
