@@ -17,7 +17,6 @@ import threading
 import time
 import zlib
 from collections.abc import Collection
-from contextlib import suppress
 from functools import cache, partial
 from http.client import HTTPResponse, IncompleteRead
 from pathlib import Path
@@ -79,7 +78,6 @@ class _GuardedAdapter(HTTPAdapter):
 
     def __init__(self, session: GuardedSession) -> None:
         self._session, self._web = session, session.web
-        self._socket: socket.socket | None = None  # another handle of the one in use, whoever wraps it in TLS
         super().__init__()
 
     def init_poolmanager(self, *sizes: Any, **options: Any) -> None:
@@ -96,7 +94,7 @@ class _GuardedAdapter(HTTPAdapter):
         pool: Any = kind(*args, **options)
 
         class Guarded(pool.ConnectionCls):  # type: ignore[misc]
-            response_class = partial(_StrictReply, self._web.limits.bytes)
+            response_class = partial(_StrictReply, self)
 
             def _new_conn(connection) -> socket.socket:
                 return self._opened()
@@ -109,7 +107,7 @@ class _GuardedAdapter(HTTPAdapter):
         return pool
 
     def _check_guarded(self) -> None:
-        if self._socket is None:
+        if not self._is_guarded:
             raise WebError("this version of requests connects past the check of addresses")
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
@@ -117,40 +115,44 @@ class _GuardedAdapter(HTTPAdapter):
 
         Raises `Fault`, and `WebError` where another try would not help.
         """
-        session, limits, self._target = self._session, self._web.limits, checked_url(str(request.url))
+        session, self._target, self._is_guarded = self._session, checked_url(str(request.url)), False
         host, has_key = self._target.host, any(name in request.headers for name in session.secrets)
-        self._unsafe, self._socket = has_key and self._target.scheme == "http", None
+        self._unsafe = has_key and self._target.scheme == "http"
         self._web.wait_for_turn(host, session.spacing, session.deadline)
-        timer = threading.Timer(self._left, self._break_off)
-        timer.daemon = True
-        timer.start()
         reply: Any = None
         try:
-            _asking.now, wait = True, min(self._left, limits.silence)
-            reply = super().send(request, stream=True, timeout=(wait, wait))
+            _asking.now = True
+            reply = super().send(request, stream=True, timeout=self.wait)
             self._check_guarded()
             reply._content, reply.is_cut = b"", False
             if not reply.is_redirect:  # nobody sees its body
                 packing = reply.headers.get("Content-Encoding", "")
-                reply._content, reply.is_cut = _read(reply.raw, packing, limits.bytes)
+                reply._content, reply.is_cut = _read(reply.raw, packing, self.most)
         except (_BadReply, requests.RequestException, HTTPError, OSError, ValueError) as problem:
-            is_late = time.monotonic() >= session.deadline
-            if isinstance(problem, _BadReply) and not is_late:
+            if isinstance(problem, _BadReply) and not self.is_late:
                 raise WebError(f"the answer cannot be read: {problem}", where=host) from None
-            raise Fault(_LATE if is_late else _told(problem), host) from None
+            raise Fault(_LATE if self.is_late else _told(problem), host) from None
         finally:
             _asking.now = False
-            timer.cancel()
-            for each in (self._socket, None if reply is None else reply.raw, self):
-                if each is not None:
-                    each.close()  # the adapter too, or its pool would use a connection again
-        if time.monotonic() >= session.deadline:
+            if reply is not None:
+                reply.raw.close()
+            self.close()  # or its pool would use a connection again
+        if self.is_late:
             raise Fault(_LATE, host)
         return cast(requests.Response, reply)
 
     @property
-    def _left(self) -> float:
-        return max(self._session.deadline - time.monotonic(), 0.001)
+    def most(self) -> int:
+        return self._web.limits.bytes
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() >= self._session.deadline
+
+    @property
+    def wait(self) -> float:
+        """Return the seconds that the next byte may take."""
+        return max(min(self._session.deadline - time.monotonic(), self._web.limits.silence), 0.001)
 
     def _opened(self) -> socket.socket:
         """Connect to an address of the host, if all of them may be connected to."""
@@ -159,23 +161,15 @@ class _GuardedAdapter(HTTPAdapter):
         private = target.may_be_private(self._web.private_hosts)
         check_addresses(target.host, found, private=private, only_private=self._unsafe)
         for address in found:
-            wait = min(self._web.limits.silence, self._left)
             try:
-                opened = socket.create_connection((address, target.port), timeout=wait)
-                break
+                opened = socket.create_connection((address, target.port), timeout=self.wait)
             except OSError as problem:
                 failure = problem
-        else:
-            raise failure
-        self._socket = opened.dup()
-        if time.monotonic() >= self._session.deadline:  # nobody would break it off any more
-            opened.close()
-            raise TimeoutError
-        return opened
-
-    def _break_off(self) -> None:
-        with suppress(OSError, AttributeError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
+                continue
+            opened.settimeout(self.wait)  # of a handshake as a whole
+            self._is_guarded = True
+            return opened
+        raise failure
 
 
 @cache
@@ -218,10 +212,10 @@ class _BadReply(Exception):
 
 
 class _Bounded(io.RawIOBase):
-    """A connection of which only so many bytes are read, `left`, whatever the reply says of itself."""
+    """A connection of which only so many bytes are read, `left`, and none after the deadline."""
 
-    def __init__(self, raw: Any, left: int) -> None:
-        self._raw, self.left = raw, left
+    def __init__(self, raw: Any, connection: socket.socket, adapter: _GuardedAdapter) -> None:
+        self._raw, self._connection, self._adapter, self.left = raw, connection, adapter, _LONGEST_HEAD
 
     def readable(self) -> bool:
         return True
@@ -229,6 +223,9 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int | None:
         if self.left <= 0:
             raise _BadReply("it goes on far beyond what may be read")
+        if self._adapter.is_late:
+            raise TimeoutError
+        self._connection.settimeout(self._adapter.wait)
         count: int | None = self._raw.readinto(memoryview(buffer)[: self.left])
         self.left -= count or 0
         return count
@@ -241,14 +238,14 @@ class _Bounded(io.RawIOBase):
 class _StrictReply(HTTPResponse):
     """Reads a reply and refuses one that two readers could understand differently."""
 
-    def __init__(self, limit: int, connection: Any, *args: Any, **options: Any) -> None:
+    def __init__(self, adapter: _GuardedAdapter, connection: Any, *args: Any, **options: Any) -> None:
         super().__init__(connection, *args, **options)
-        self._limit, self._bounded = limit, _Bounded(self.fp.detach(), _LONGEST_HEAD)
+        self._most, self._bounded = adapter.most, _Bounded(self.fp.detach(), connection, adapter)
         self.fp = io.BufferedReader(self._bounded)
 
     def begin(self) -> None:
         super().begin()
-        self._bounded.left, told = 2 * self._limit + _FRAMING, self.headers
+        self._bounded.left, told = 2 * self._most + _FRAMING, self.headers
         assert_header_parsing(told)
         coding = ",".join(told.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
         length = _LENGTH.fullmatch(",".join(told.get_all("Content-Length", ["0"])))

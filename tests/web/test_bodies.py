@@ -91,6 +91,15 @@ def test_what_has_no_end_is_refused_at_once(kind: str) -> None:
     assert peak < 10_000_000 and time.monotonic() - begun < 3
 
 
+def test_bytes_that_come_for_ever_are_left_at_the_deadline() -> None:
+    for start in (HEAD, HEAD + b"\r\n", CHUNKED + b"7FFFFFFF\r\n"):
+        begun = time.monotonic()
+        with raw_server(start, b"a") as host:
+            told = failure(Web(Limits(seconds=0.3, retries=0, bytes=10**9), [host]), f"http://{host}/")
+        assert "no answer in time" in told or start == HEAD
+        assert time.monotonic() - begun < 3
+
+
 UNREADABLE = [
     CHUNKED + b"-1\r\nabc",
     CHUNKED + b"0x1\r\na\r\n0\r\n\r\n",
