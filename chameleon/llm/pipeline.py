@@ -50,10 +50,8 @@ def retrying(retries: int | Retrying) -> Retrying:
         waits = wait_exponential(**half) + wait_random_exponential(**half)
         return Retrying(stop=stop_after_attempt(retries + 1), wait=waits)
     if type(retries) is not Retrying:
-        raise ModelError(
-            f"retries is {str(retries)[:40]}, of the type {type(retries).__name__}",
-            hint="Give a number from 0 on, or tenacity's Retrying.",
-        )
+        told = f"retries is {str(retries)[:40]}, of the type {type(retries).__name__}"
+        raise ModelError(told, hint="Give a number from 0 on, or tenacity's Retrying.")
     counts, plain = ("sleep", "stop", "wait", "_local"), vars(Retrying())
     others = [
         name for name, value in vars(retries).items() if name not in counts and value is not plain[name]

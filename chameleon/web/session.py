@@ -56,9 +56,8 @@ class GuardedSession(requests.Session):
         super().__init__()
         self.trust_env, self.max_redirects, self.secrets = False, REDIRECTS, secrets
         self.web, self.spacing, self.deadline = web, spacing, deadline
-        adapter = _GuardedAdapter(self)
-        for scheme in ("http://", "https://"):
-            self.mount(scheme, adapter)
+        self.adapters.clear()
+        self.mount("http", _GuardedAdapter(self))
 
     def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
         """Check where a redirect leads; keys stay with the origin that they were meant for."""
@@ -77,7 +76,7 @@ class _GuardedAdapter(HTTPAdapter):
     """Sends a request over a connection of its own, and reads the reply before the deadline."""
 
     def __init__(self, session: GuardedSession) -> None:
-        self._session, self._web = session, session.web
+        self._session, self.web = session, session.web
         super().__init__()
 
     def init_poolmanager(self, *sizes: Any, **options: Any) -> None:
@@ -118,7 +117,7 @@ class _GuardedAdapter(HTTPAdapter):
         session, self._target, self._is_guarded = self._session, checked_url(str(request.url)), False
         host, has_key = self._target.host, any(name in request.headers for name in session.secrets)
         self._unsafe = has_key and self._target.scheme == "http"
-        self._web.wait_for_turn(host, session.spacing, session.deadline)
+        self.web.wait_for_turn(host, session.spacing, session.deadline)
         reply: Any = None
         try:
             _asking.now = True
@@ -127,7 +126,7 @@ class _GuardedAdapter(HTTPAdapter):
             reply._content, reply.is_cut = b"", False
             if not reply.is_redirect:  # nobody sees its body
                 packing = reply.headers.get("Content-Encoding", "")
-                reply._content, reply.is_cut = _read(reply.raw, packing, self.most)
+                reply._content, reply.is_cut = _read(reply.raw, packing, self.web.limits.bytes)
         except (_BadReply, requests.RequestException, HTTPError, OSError, ValueError) as problem:
             if isinstance(problem, _BadReply) and not self.is_late:
                 raise WebError(f"the answer cannot be read: {problem}", where=host) from None
@@ -142,23 +141,19 @@ class _GuardedAdapter(HTTPAdapter):
         return cast(requests.Response, reply)
 
     @property
-    def most(self) -> int:
-        return self._web.limits.bytes
-
-    @property
     def is_late(self) -> bool:
         return time.monotonic() >= self._session.deadline
 
     @property
     def wait(self) -> float:
         """Return the seconds that the next byte may take."""
-        return max(min(self._session.deadline - time.monotonic(), self._web.limits.silence), 0.001)
+        return max(min(self._session.deadline - time.monotonic(), self.web.limits.silence), 0.001)
 
     def _opened(self) -> socket.socket:
         """Connect to an address of the host, if all of them may be connected to."""
         target, failure = self._target, OSError(0, "it has no address")
-        found = self._web.resolve(target.host, target.port)
-        private = target.may_be_private(self._web.private_hosts)
+        found = self.web.resolve(target.host, target.port)
+        private = target.may_be_private(self.web.private_hosts)
         check_addresses(target.host, found, private=private, only_private=self._unsafe)
         for address in found:
             try:
@@ -240,12 +235,12 @@ class _StrictReply(HTTPResponse):
 
     def __init__(self, adapter: _GuardedAdapter, connection: Any, *args: Any, **options: Any) -> None:
         super().__init__(connection, *args, **options)
-        self._most, self._bounded = adapter.most, _Bounded(self.fp.detach(), connection, adapter)
+        self._adapter, self._bounded = adapter, _Bounded(self.fp.detach(), connection, adapter)
         self.fp = io.BufferedReader(self._bounded)
 
     def begin(self) -> None:
         super().begin()
-        self._bounded.left, told = 2 * self._most + _FRAMING, self.headers
+        self._bounded.left, told = 2 * self._adapter.web.limits.bytes + _FRAMING, self.headers
         assert_header_parsing(told)
         coding = ",".join(told.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
         length = _LENGTH.fullmatch(",".join(told.get_all("Content-Length", ["0"])))
@@ -274,7 +269,10 @@ def _read(raw: Any, packing: str, limit: int) -> tuple[bytes, bool]:
     packing = packing.strip().lower()
     if packing not in ("", "identity", "gzip", "x-gzip"):
         raise _BadReply("it is packed in a way that was not asked for")
-    body = _unpacked(raw, limit + 1) if "gzip" in packing else io.BufferedReader(raw).read(limit + 1)
+    try:
+        body = _unpacked(raw, limit + 1) if "gzip" in packing else io.BufferedReader(raw).read(limit + 1)
+    except zlib.error:
+        raise _BadReply("its gzip data is broken") from None
     return body[:limit], len(body) > limit
 
 
@@ -284,15 +282,12 @@ def _unpacked(raw: Any, most: int) -> bytes:
     The module gzip reads names and zeros byte by byte, which takes seconds where they have no end.
     """
     body, piece, member = bytearray(), b"", zlib.decompressobj(31)  # with gzip's headers and sums
-    try:
-        while len(body) < most and (piece := piece or raw.read(_PIECE)):
-            if member.eof and not (piece := piece.lstrip(b"\0")):
-                continue
-            member = zlib.decompressobj(31) if member.eof else member
-            body += member.decompress(piece, most - len(body))
-            piece = member.unused_data or member.unconsumed_tail
-    except zlib.error:
-        raise _BadReply("its gzip data is broken") from None
+    while len(body) < most and (piece := piece or raw.read(_PIECE)):
+        if member.eof and not (piece := piece.lstrip(b"\0")):
+            continue
+        member = zlib.decompressobj(31) if member.eof else member
+        body += member.decompress(piece, most - len(body))
+        piece = member.unused_data or member.unconsumed_tail
     if len(body) < most and not member.eof and raw.tell():
         raise _BadReply("its gzip data ends early")
     return bytes(body)
