@@ -244,5 +244,5 @@ def can_be_sent(value: str) -> bool:
 
 
 def require_requests() -> None:
-    """Raise `MissingPackage` when the client's package is not installed."""
-    require("requests", "the web is asked with", "web")
+    """Raise `MissingPackage` when the client's package is not installed, or cannot be loaded."""
+    require("requests", "the web is asked with", "web", imports=True)
