@@ -113,7 +113,7 @@ class Web:
         other origin on a redirect, never over plain http to a public address, and into no cache, log or
         error. `spacing` is the least number of seconds between requests to the host.
         """
-        require_requests()
+        require_requests(imports=True)
         from requests import Request
 
         target, secrets = checked_url(url), secrets or {}
@@ -243,6 +243,6 @@ def can_be_sent(value: str) -> bool:
     return value.isascii() and value.isprintable()
 
 
-def require_requests() -> None:
-    """Raise `MissingPackage` when the client's package is not installed, or cannot be loaded."""
-    require("requests", "the web is asked with", "web", imports=True)
+def require_requests(*, imports: bool = False) -> None:
+    """Raise `MissingPackage` when the client's package is not installed; `imports` loads it as well."""
+    require("requests", "the web is asked with", "web", imports=imports)
