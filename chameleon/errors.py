@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -85,14 +86,24 @@ class MissingPackage(ChameleonError):
     """An optional package is not installed; the hint is the pip line that installs it."""
 
 
-def require(package: str, use: str, extra: str, *, module: str = "", where: str = "") -> None:
-    """Raise `MissingPackage` unless a package is installed; it is not imported.
+def require(
+    package: str, use: str, extra: str, *, module: str = "", where: str = "", imports: bool = False
+) -> None:
+    """Raise `MissingPackage` unless a package is installed, and with `imports` unless it can be imported.
 
     `use` says what for ("PDF files are read with"), `extra` is the one of ours that installs it.
     """
-    if find_spec(module or package) is None:
-        what = f"{use} the package {package}, which is not installed"
-        raise MissingPackage(what, where=where, hint=f'pip install "chameleon-compose[{extra}]"')
+    name, reason = module or package, "which is not installed"
+    try:
+        if find_spec(name):
+            if imports:
+                import_module(name)
+            return
+    except ImportError as error:
+        if error.name != name.partition(".")[0]:
+            reason = f"which cannot be loaded ({error})"
+    hint = f'pip install "chameleon-compose[{extra}]"'
+    raise MissingPackage(f"{use} the package {package}, {reason}", where=where, hint=hint)
 
 
 class SandboxUnavailable(ChameleonError):

@@ -64,7 +64,7 @@ def page_text(body: bytes, content_type: str = "text/html") -> tuple[str, str]:
 
 def markup_text(markup: str) -> tuple[str, str]:
     """The title and the visible text of HTML, whole or a part of it."""
-    require_lxml()
+    require_lxml(imports=True)
     from lxml import etree
 
     reader = _Reader()
@@ -135,9 +135,10 @@ def _tidied(text: str) -> str:
     return _BREAKS.sub("\n", _BLANKS.sub(" ", visible(text))).strip()
 
 
-def require_lxml() -> None:
-    """Raise `MissingPackage` when the parser's package is not installed."""
-    require("lxml", "pages are read with", "web")
+def require_lxml(*, imports: bool = False) -> None:
+    """Raise `MissingPackage` when the parser's package is not installed; `imports` loads it as well."""
+    module = "lxml.etree" if imports else "lxml"
+    require("lxml", "pages are read with", "web", module=module, imports=imports)
 
 
 def visible(text: str) -> str:

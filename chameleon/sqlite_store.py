@@ -21,12 +21,13 @@ _BUSY_SECONDS = 30.0
 
 
 class Kind(NamedTuple):
-    """What a file is for: its name, the variable that names another, its layout, and what SQLite knows it by.
+    """What a file is for: its name, what it holds, the variable that names another, its number and layout.
 
     `application` tells our files from other programs' databases.
     """
 
     name: str
+    holds: str
     variable: str
     application: int
     version: int
@@ -49,7 +50,7 @@ def open_default(
         # Nobody chose this place, and a container may have no home that can be written to.
         if place or must or not isinstance(error.__cause__, OSError):
             raise
-        _log.warning("replies are not recorded: %s", error)
+        _log.warning("%s are not recorded: %s", kind.holds, error)
         return None
 
 
@@ -60,7 +61,7 @@ class Store:
     """
 
     def __init__(self, path: Path, kind: Kind) -> None:
-        self.path, self.kind = path, kind
+        self.path, self.kind, self._has_warned = path, kind, False
         self._begin()
 
     def open(self, *, may_write: bool = True) -> None:
@@ -107,6 +108,17 @@ class Store:
                 where=str(self.path),
                 hint=f"Move the file away, name another ({self.kind.variable}), or set it to off.",
             ) from error
+
+    @contextmanager
+    def tried(self, done: str) -> Iterator[sqlite3.Connection]:
+        """Lend a connection; where the file fails, warn once and leave what was to be done."""
+        try:
+            with self.used(done) as connection:
+                yield connection
+        except StoreError as error:
+            if not self._has_warned:
+                _log.warning("%s are not recorded: %s", self.kind.holds, error)
+            self._has_warned = True
 
     def close(self) -> None:
         """Close what is idle; the next borrower connects anew."""

@@ -47,7 +47,7 @@ def pdf_parts(data: bytes, name: str) -> Iterator[Part]:
     Raises `MissingPackage`, also where all pages are pictures and no engine is installed, and `InputError`
     for a PDF that is broken, locked by a password, without any text, or of more than 2,000 pages.
     """
-    require("pypdfium2", "PDF files are read with", "papers")
+    require("pypdfium2", "PDF files are read with", "papers", imports=True)
     with _opened(data, name) as pdf:
         pages, pictures = list[list[Line]](), list[int]()
         for number in range(len(pdf)):

@@ -59,16 +59,17 @@ class LLM:
     ) -> LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
-        `retries` is how often a request is made again where that may help, or tenacity's rule; `timeout` is
-        in seconds, for a whole attempt; `prices` are US dollars per million input and output tokens (and
-        cached input tokens, if these cost less), in place of those that the provider or `genai-prices` tells;
-        `params` are the request's defaults (temperature, max_tokens, stop, reasoning, …) and the client's
-        settings (api_key, base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`; without
-        `allow_dropped`, a question raises `ParameterRefused` where the model does not take a parameter.
+        `retries` is how often a request is made again where that may help, or a rule of tenacity's, of which
+        stop, wait and sleep count; `timeout` is in seconds, for a whole attempt; `prices` are US dollars per
+        million input and output tokens (and cached input tokens, if these cost less), in place of those that
+        the provider or `genai-prices` tells; `params` are the request's defaults (temperature, max_tokens,
+        stop, reasoning, …) and the client's settings (api_key, base_url, …). Raises `MissingPackage`,
+        `AuthFailed` or `NoModel`; without `allow_dropped`, a question raises `ParameterRefused` where the
+        model does not take a parameter.
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        rule = retrying(retries) if isinstance(retries, int) else retries
+        rule = retrying(retries)
         models = _Models(store, rule, timeout, settings, allow_dropped)
         pipeline = models.open(model, prices)
         models.provider = pipeline.connection.name.partition(":")[0]

@@ -15,7 +15,14 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random_exponential,
+)
 
 from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
@@ -31,13 +38,29 @@ _LONGEST_ASKED = 60.0  # seconds that a provider may have us wait
 _MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
 
 
-def retrying(retries: int) -> Retrying:
+def retrying(retries: int | Retrying) -> Retrying:
     """Return the rule to ask so often again, at most half a second later at first and 30 at last.
 
-    The waits are random, so that many callers do not come back at once.
+    Half of each wait is random, so that many callers do not come back at once. Of a rule of tenacity's own
+    `stop`, `wait` and `sleep` count; what is asked again is decided here. Raises `ModelError` for a rule that
+    sets anything else, and for what is neither.
     """
-    waits = wait_random_exponential(multiplier=0.5, max=30)
-    return Retrying(stop=stop_after_attempt(retries + 1), wait=waits)
+    if type(retries) is int and retries >= 0:
+        half = {"multiplier": 0.25, "max": 15}
+        waits = wait_exponential(**half) + wait_random_exponential(**half)
+        return Retrying(stop=stop_after_attempt(retries + 1), wait=waits)
+    if type(retries) is not Retrying:
+        told = f"retries is {str(retries)[:40]}, of the type {type(retries).__name__}"
+        raise ModelError(told, hint="Give a number from 0 on, or tenacity's Retrying.")
+    counts, plain = ("sleep", "stop", "wait", "_local"), vars(Retrying())
+    others = [
+        name for name, value in vars(retries).items() if name not in counts and value is not plain[name]
+    ]
+    if others:
+        raise ModelError(
+            f"a rule to ask again sets {', '.join(others)}", hint="Give it stop, wait and sleep."
+        )
+    return retries
 
 
 class Pipeline:

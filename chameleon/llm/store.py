@@ -20,6 +20,7 @@ Mode = Literal["off", "record", "replay", "auto"]
 # the messages, since near misses are looked for among prompts of like length.
 _KIND = Kind(
     "response store",
+    "replies",
     "CHAMELEON_STORE",
     0x43484D4C,  # "CHML"
     1,

@@ -160,7 +160,7 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
     installation, are not printed. One picture is open at a time: large ones take a gigabyte each, and neither
     Python's warnings nor Pillow's search for its formats are made for threads.
     """
-    require_pillow(where)
+    require("pillow", "pictures need", "pictures", module="PIL.Image", where=where, imports=True)
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -142,7 +142,9 @@ def _term(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    require("PyStemmer", "finding documents by English words needs", "retrieval", module="Stemmer")
+    require(
+        "PyStemmer", "finding documents by English words needs", "retrieval", module="Stemmer", imports=True
+    )
     import Stemmer
 
     return Stemmer.Stemmer("english", 0)

@@ -46,7 +46,7 @@ class Damaged(InputError):
 
 def load() -> Any:
     """Import tantivy. Raises `MissingPackage`."""
-    require("tantivy", "an index of documents needs", "retrieval")
+    require("tantivy", "an index of documents needs", "retrieval", imports=True)
     import tantivy
 
     return tantivy

@@ -18,8 +18,8 @@ _NEIGHBOURS = 32  # of each vector in a graph, as FAISS recommends
 
 
 def require_faiss() -> None:
-    """Raise `MissingPackage` where FAISS is not installed."""
-    require("faiss-cpu", "vectors in a file need", "embeddings", module="faiss")
+    """Raise `MissingPackage` where FAISS is not installed, or cannot be loaded."""
+    require("faiss-cpu", "vectors in a file need", "faiss", module="faiss", imports=True)
 
 
 class FaissVectors(Vectors):

@@ -167,7 +167,13 @@ def _pgvector(model: Embedder, table: str, *, make: bool) -> VectorStore:
 
     Each search connects anew, so that none stays open or is found cut.
     """
-    require("langchain-postgres", "vectors in PostgreSQL need", "pgvector", module="langchain_postgres")
+    require(
+        "langchain-postgres",
+        "vectors in PostgreSQL need",
+        "pgvector",
+        module="langchain_postgres",
+        imports=True,
+    )
     from langchain_postgres import PGEngine, PGVectorStore
     from sqlalchemy.exc import ProgrammingError
     from sqlalchemy.pool import NullPool

@@ -107,7 +107,7 @@ def duckdb_tables(
 
     Raises `InputError` for a file that DuckDB cannot open, `MissingPackage` without duckdb.
     """
-    require("duckdb", "DuckDB databases and Parquet files need", "corpus", where=origin.name)
+    require("duckdb", "DuckDB databases and Parquet files need", "corpus", where=origin.name, imports=True)
     import duckdb
 
     def run(query: str) -> Any:

@@ -70,7 +70,7 @@ def _guessed(data: bytes) -> tuple[str, str]:
             return "", ""
         return ("", "") if _CONTROLS.search(text) else (text, "Windows-1252")
     use = "a text that is neither UTF-8 nor in Latin letters is read with"
-    require("charset-normalizer", use, "corpus", module="charset_normalizer")
+    require("charset-normalizer", use, "corpus", module="charset_normalizer", imports=True)
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, cp_isolation=_ENCODINGS).best()

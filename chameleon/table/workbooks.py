@@ -31,7 +31,14 @@ def workbook_tables(data: bytes, origin: Origin, wanted: Callable[[str], bool]) 
     Cells are the values that the program last saved, without their display format (12 % is "0.12"). Raises
     `InputError` for a file that is no workbook, or a damaged one, `MissingPackage` without python-calamine.
     """
-    require("python-calamine", "spreadsheets need", "excel", module="python_calamine", where=origin.name)
+    require(
+        "python-calamine",
+        "spreadsheets need",
+        "excel",
+        module="python_calamine",
+        where=origin.name,
+        imports=True,
+    )
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
     try:

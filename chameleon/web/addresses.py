@@ -78,6 +78,7 @@ def checked_url(address: str) -> Target:
         raise WebError(f"an address of {len(address):,} characters is too long to be asked")
     if _UNFIT.search(address):
         raise WebError("an address holds control characters, spaces or backslashes")
+    rest = address.partition("://")[2]
     try:
         url = parse_url(address)
         host = (url.host or "").strip("[]").rstrip(".").lower()
@@ -87,9 +88,9 @@ def checked_url(address: str) -> Target:
     if url.scheme not in ("http", "https"):
         named = (url.scheme or "")[:20] or "an address without a scheme"
         raise WebError(f"only http and https are asked, not {named}")
-    if url.auth or "@" in re.split(r"[/?#]", address.split("://", 1)[1], maxsplit=1)[0]:
+    if url.auth or "@" in re.split(r"[/?#]", rest, maxsplit=1)[0]:
         raise WebError("an address with a user name or password is not asked", where=host)
-    if not host:
+    if not host or not rest:  # urllib3 reads "http:host" in its own way
         raise WebError("an address names no host")
     if "%" in host or url.port == 0:
         raise WebError("an address has a host or a port that cannot be asked")

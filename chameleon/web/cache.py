@@ -11,6 +11,7 @@ from chameleon.web.reply import WebReply
 
 _KIND = Kind(
     "web cache",
+    "pages",
     "CHAMELEON_WEB_CACHE",
     0x43484D57,  # "CHMW"
     1,
@@ -28,7 +29,7 @@ class PageCache:
     """OK replies by request, in one private SQLite file that threads and processes may share.
 
     A reply is forgotten after `max_age` seconds; when all together pass `max_bytes`, the oldest go. A file
-    that cannot be used raises `StoreError`.
+    that cannot be opened raises `StoreError`; one that fails later is warned of once, and keeps nothing.
     """
 
     def __init__(
@@ -52,7 +53,8 @@ class PageCache:
     def get(self, key: str) -> WebReply | None:
         """Return the reply that is kept for this request, unless it is too old."""
         asked = "SELECT url, host, type, body, cut FROM replies WHERE key = ? AND kept_at > ?"
-        with self._store.used("read") as connection:
+        row = None
+        with self._store.tried("read") as connection:
             row = connection.execute(asked, (key, self._clock() - self.max_age)).fetchone()
         return None if row is None else WebReply(row[0], row[1], 200, row[2], bytes(row[3]), bool(row[4]))
 
@@ -62,7 +64,7 @@ class PageCache:
         if size > self.max_bytes:
             return
         kept = (key, self._clock(), size, reply.url, reply.host, reply.content_type, reply.cut, reply.body)
-        with self._store.used("written to") as connection:
+        with self._store.tried("written to") as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept)
             connection.execute("DELETE FROM replies WHERE kept_at <= ?", (self._clock() - self.max_age,))

@@ -6,10 +6,11 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 from chameleon.errors import WebError, require
 from chameleon.text import mask_known
@@ -38,6 +39,10 @@ class Limits:
     silence: float = 10.0
     bytes: int = 2_000_000
     retries: int = 2
+
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise ValueError(f"retries is {self.retries}, and may not be negative")
 
 
 class Pace:
@@ -104,11 +109,11 @@ class Web:
     ) -> WebReply:
         """Return the reply to GET, or to POST where `json` is given; any status, after the retries.
 
-        `secrets` are headers that hold keys: they go to no other origin on a redirect, never over plain http
-        to a public address, and into no cache, log or error. `spacing` is the least number of seconds between
-        requests to the host.
+        `params` take the place of those in the address. `secrets` are headers that hold keys: they go to no
+        other origin on a redirect, never over plain http to a public address, and into no cache, log or
+        error. `spacing` is the least number of seconds between requests to the host.
         """
-        require_requests()
+        require_requests(imports=True)
         from requests import Request
 
         target, secrets = checked_url(url), secrets or {}
@@ -120,9 +125,8 @@ class Web:
                 raise WebError(f"the header {name} holds characters that cannot be sent", where=target.host)
         method = "GET" if json is None else "POST"
         try:
-            request = Request(
-                method, target.url, headers=sent, params=dict(params or {}), json=json
-            ).prepare()
+            address = without(target.url, params or {})
+            request = Request(method, address, headers=sent, params=dict(params or {}), json=json).prepare()
         except ValueError:  # a host that requests refuses, or text that no address can hold
             raise WebError("an address cannot be read", where=target.host) from None
         asked = (method, request.url, sorted(request.headers.items()), request.body, self.limits.bytes)
@@ -152,13 +156,13 @@ class Web:
                 failure, host = "", reply.host
             except Fault as fault:
                 failure, host = fault.args
+            rule = rule.increment()
             wait = max(rule.get_backoff_time(), asked or 0.0)
             is_last = rule.total == 0 or time.monotonic() + wait >= deadline
             if reply is not None and (is_last or reply.status not in rule.status_forcelist):
                 return reply
             if is_last:
                 raise WebError(failure, where=host)
-            rule = rule.increment()
             self.pace.delay(host, wait)
             self.sleep(wait)
 
@@ -209,11 +213,19 @@ class Web:
 
 
 def retries(most: int) -> Retry:
-    """Return urllib3's rule: what is tried again, so often, and the waits in between, up to 8 seconds."""
+    """Return urllib3's rule: what is tried again, so often, and the waits between, of 0.25 to 8 seconds."""
     from urllib3.util import Retry
 
     again = (408, 429, 500, 502, 503, 504)
-    return Retry(most, status_forcelist=again, backoff_factor=0.25, backoff_max=8, backoff_jitter=0.25)
+    rule = Retry(most + 2, status_forcelist=again, backoff_factor=0.125, backoff_max=8, backoff_jitter=0.25)
+    return rule.increment()  # it waits from the second failure on
+
+
+def without(url: str, names: Collection[str]) -> str:
+    """Return the address without the parameters of these names: what a request sends takes their place."""
+    start, mark, query = url.partition("?")
+    kept = [each for each in query.split("&") if unquote_plus(each.partition("=")[0]) not in names]
+    return f"{start}{mark}{'&'.join(kept)}"
 
 
 def seconds_asked(retry_after: str) -> float | None:
@@ -231,6 +243,6 @@ def can_be_sent(value: str) -> bool:
     return value.isascii() and value.isprintable()
 
 
-def require_requests() -> None:
-    """Raise `MissingPackage` when the client's package is not installed."""
-    require("requests", "the web is asked with", "web")
+def require_requests(*, imports: bool = False) -> None:
+    """Raise `MissingPackage` when the client's package is not installed; `imports` loads it as well."""
+    require("requests", "the web is asked with", "web", imports=imports)

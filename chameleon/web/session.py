@@ -7,25 +7,30 @@ against it.
 
 from __future__ import annotations
 
-import gzip
 import io
+import logging
+import os
+import re
 import socket
 import ssl
 import threading
 import time
 import zlib
 from collections.abc import Collection
-from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from http.client import HTTPResponse, IncompleteRead
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3.exceptions import HTTPError
 from urllib3.util import create_urllib3_context
+from urllib3.util.response import assert_header_parsing
 
 from chameleon.errors import WebError
-from chameleon.web.addresses import Target, check_addresses, checked_url
+from chameleon.web.addresses import check_addresses, checked_url
 from chameleon.web.reply import Fault
 
 if TYPE_CHECKING:
@@ -33,6 +38,12 @@ if TYPE_CHECKING:
 
 REDIRECTS = 5
 _LATE = "the server gave no answer in time"
+_LONGEST_HEAD, _FRAMING = 131_072, 65_536  # bytes of headers, and of what a small body may be wrapped in
+_PIECE = 8_192
+_LENGTH = re.compile(r"\s*([0-9]{1,18})\s*(,\s*\1\s*)*")
+_asking = threading.local()
+# Its debug log tells whole addresses, and some hold a key.
+logging.getLogger("urllib3.connectionpool").addFilter(lambda _: not getattr(_asking, "now", False))
 
 
 class GuardedSession(requests.Session):
@@ -45,9 +56,8 @@ class GuardedSession(requests.Session):
         super().__init__()
         self.trust_env, self.max_redirects, self.secrets = False, REDIRECTS, secrets
         self.web, self.spacing, self.deadline = web, spacing, deadline
-        adapter = _GuardedAdapter(self)
-        for scheme in ("http://", "https://"):
-            self.mount(scheme, adapter)
+        self.adapters.clear()
+        self.mount("http", _GuardedAdapter(self))
 
     def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
         """Check where a redirect leads; keys stay with the origin that they were meant for."""
@@ -66,91 +76,115 @@ class _GuardedAdapter(HTTPAdapter):
     """Sends a request over a connection of its own, and reads the reply before the deadline."""
 
     def __init__(self, session: GuardedSession) -> None:
-        self._session, self._web = session, session.web
-        self._socket: socket.socket | None = None  # another handle of the one in use, whoever wraps it in TLS
+        self._session, self.web = session, session.web
         super().__init__()
 
     def init_poolmanager(self, *sizes: Any, **options: Any) -> None:
         super().init_poolmanager(*sizes, **options, ssl_context=trusting())
+        pools: Any = self.poolmanager
+        kinds = pools.pool_classes_by_scheme
+        pools.pool_classes_by_scheme = {name: partial(self._pool, kind) for name, kind in kinds.items()}
 
-    def get_connection_with_tls_context(self, request: Any, *args: Any, **options: Any) -> Any:
-        target = checked_url(request.url)
-        unsafe = target.scheme == "http" and any(name in request.headers for name in self._session.secrets)
-        pool: Any = super().get_connection_with_tls_context(request, *args, **options)
+    def cert_verify(self, conn: Any, *_: Any) -> None:
+        """Leave trust to our own context: requests would read certifi's list for every connection."""
+
+    def _pool(self, kind: Any, *args: Any, **options: Any) -> Any:
+        """Return urllib3's pool, whose connections are made by `_opened` or not at all."""
+        pool: Any = kind(*args, **options)
 
         class Guarded(pool.ConnectionCls):  # type: ignore[misc]
+            response_class = partial(_StrictReply, self)
+
             def _new_conn(connection) -> socket.socket:
-                return self._opened(target, unsafe)
+                return self._opened()
+
+            def connect(connection) -> None:
+                super().connect()
+                self._check_guarded()
 
         pool.ConnectionCls = Guarded
         return pool
+
+    def _check_guarded(self) -> None:
+        if not self._is_guarded:
+            raise WebError("this version of requests connects past the check of addresses")
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
         """Return the reply with its body; `is_cut` says whether that goes on.
 
         Raises `Fault`, and `WebError` where another try would not help.
         """
-        session, limits, host = self._session, self._web.limits, checked_url(str(request.url)).host
-        request.headers.pop("Cookie", None)
-        self._web.wait_for_turn(host, session.spacing, session.deadline)
-        timer = threading.Timer(self._left, self._break_off)
-        timer.daemon = True
-        timer.start()
+        session, self._target, self._is_guarded = self._session, checked_url(str(request.url)), False
+        host, has_key = self._target.host, any(name in request.headers for name in session.secrets)
+        self._unsafe = has_key and self._target.scheme == "http"
+        self.web.wait_for_turn(host, session.spacing, session.deadline)
         reply: Any = None
         try:
-            wait = min(self._left, limits.silence)
-            reply = super().send(request, stream=True, timeout=(wait, wait))
-            packing = reply.headers.get("Content-Encoding", "")
-            reply._content, reply.is_cut = _read(reply.raw, packing, limits.bytes)
-        except (_BadBody, requests.RequestException, HTTPError, OSError, ValueError) as problem:
-            is_late = time.monotonic() >= session.deadline
-            if isinstance(problem, _BadBody) and not is_late:
+            _asking.now = True
+            reply = super().send(request, stream=True, timeout=self.wait)
+            self._check_guarded()
+            reply._content, reply.is_cut = b"", False
+            if not reply.is_redirect:  # nobody sees its body
+                packing = reply.headers.get("Content-Encoding", "")
+                reply._content, reply.is_cut = _read(reply.raw, packing, self.web.limits.bytes)
+        except (_BadReply, requests.RequestException, HTTPError, OSError, ValueError) as problem:
+            if isinstance(problem, _BadReply) and not self.is_late:
                 raise WebError(f"the answer cannot be read: {problem}", where=host) from None
-            raise Fault(_LATE if is_late else _told(problem), host) from None
+            raise Fault(_LATE if self.is_late else _told(problem), host) from None
         finally:
-            timer.cancel()
-            for each in (self._socket, None if reply is None else reply.raw, self):
-                if each is not None:
-                    each.close()  # the adapter too, or its pool would use a connection again
-        if time.monotonic() >= session.deadline:
+            _asking.now = False
+            if reply is not None:
+                reply.raw.close()
+            self.close()  # or its pool would use a connection again
+        if self.is_late:
             raise Fault(_LATE, host)
         return cast(requests.Response, reply)
 
     @property
-    def _left(self) -> float:
-        return max(self._session.deadline - time.monotonic(), 0.001)
+    def is_late(self) -> bool:
+        return time.monotonic() >= self._session.deadline
 
-    def _opened(self, target: Target, unsafe: bool) -> socket.socket:
+    @property
+    def wait(self) -> float:
+        """Return the seconds that the next byte may take."""
+        return max(min(self._session.deadline - time.monotonic(), self.web.limits.silence), 0.001)
+
+    def _opened(self) -> socket.socket:
         """Connect to an address of the host, if all of them may be connected to."""
-        found = self._web.resolve(target.host, target.port)
-        private = target.may_be_private(self._web.private_hosts)
-        check_addresses(target.host, found, private=private, only_private=unsafe)
-        failure = OSError(0, "it has no address")
+        target, failure = self._target, OSError(0, "it has no address")
+        found = self.web.resolve(target.host, target.port)
+        private = target.may_be_private(self.web.private_hosts)
+        check_addresses(target.host, found, private=private, only_private=self._unsafe)
         for address in found:
-            wait = min(self._web.limits.silence, self._left)
             try:
-                opened = socket.create_connection((address, target.port), timeout=wait)
-                break
+                opened = socket.create_connection((address, target.port), timeout=self.wait)
             except OSError as problem:
                 failure = problem
-        else:
-            raise failure
-        self._socket = opened.dup()
-        if time.monotonic() >= self._session.deadline:  # nobody would break it off any more
-            opened.close()
-            raise TimeoutError
-        return opened
-
-    def _break_off(self) -> None:
-        with suppress(OSError, AttributeError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
+                continue
+            opened.settimeout(self.wait)  # of a handshake as a whole
+            self._is_guarded = True
+            return opened
+        raise failure
 
 
 @cache
 def trusting() -> ssl.SSLContext:
-    """Return the system's certificates and those that SSL_CERT_FILE names; requests adds certifi's."""
+    """Return what says whom to trust, read once: it takes 20 ms, and all connections share it.
+
+    Trusted are the certificates that SSL_CERT_FILE names, and no others where it is set; else the system's;
+    else, where the system has none, certifi's, which requests brings along.
+    """
     context = create_urllib3_context()
+    paths = ssl.get_default_verify_paths()
+    if named := os.environ.get(paths.openssl_cafile_env):
+        try:
+            context.load_verify_locations(named)
+        except OSError:
+            raise WebError("the file that SSL_CERT_FILE names holds no certificates", where=named) from None
+        return context
     context.load_default_certs()
+    if not context.get_ca_certs() and not (paths.capath and any(Path(paths.capath).iterdir())):
+        context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
     return context
 
 
@@ -168,8 +202,61 @@ def _told(problem: Exception) -> str:
     return "the server broke off or does not speak HTTP"  # other words may quote a header, and so a key
 
 
-class _BadBody(Exception):
-    """The body is not what its headers say."""
+class _BadReply(Exception):
+    """The reply is not what its headers say, or breaks the rules of HTTP."""
+
+
+class _Bounded(io.RawIOBase):
+    """A connection of which only so many bytes are read, `left`, and none after the deadline."""
+
+    def __init__(self, raw: Any, connection: socket.socket, adapter: _GuardedAdapter) -> None:
+        self._raw, self._connection, self._adapter, self.left = raw, connection, adapter, _LONGEST_HEAD
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self.left <= 0:
+            raise _BadReply("it goes on far beyond what may be read")
+        if self._adapter.is_late:
+            raise TimeoutError
+        self._connection.settimeout(self._adapter.wait)
+        count: int | None = self._raw.readinto(memoryview(buffer)[: self.left])
+        self.left -= count or 0
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _StrictReply(HTTPResponse):
+    """Reads a reply and refuses one that two readers could understand differently."""
+
+    def __init__(self, adapter: _GuardedAdapter, connection: Any, *args: Any, **options: Any) -> None:
+        super().__init__(connection, *args, **options)
+        self._adapter, self._bounded = adapter, _Bounded(self.fp.detach(), connection, adapter)
+        self.fp = io.BufferedReader(self._bounded)
+
+    def begin(self) -> None:
+        super().begin()
+        self._bounded.left, told = 2 * self._adapter.web.limits.bytes + _FRAMING, self.headers
+        assert_header_parsing(told)
+        coding = ",".join(told.get_all("Transfer-Encoding", ["chunked"])).strip().lower()
+        length = _LENGTH.fullmatch(",".join(told.get_all("Content-Length", ["0"])))
+        if self.status < 200 or coding != "chunked" or not length or "\0" in "".join(told.values()):
+            raise _BadReply("its headers are not those of a page")
+        del told["Set-Cookie"], told["Set-Cookie2"]  # none is kept, so none need be read
+
+    def _read_next_chunk_size(self) -> int:
+        """Return the size of the next chunk; Python would take "-1", and read until the end."""
+        line = self.fp.readline(_PIECE)
+        if not line:
+            raise IncompleteRead(b"")
+        size = line.partition(b";")[0].strip()
+        if not re.fullmatch(rb"[0-9a-fA-F]{1,16}", size) or not line.endswith(b"\n"):
+            raise _BadReply("the size of one of its chunks is no number")
+        return int(size, 16)
 
 
 def _read(raw: Any, packing: str, limit: int) -> tuple[bytes, bool]:
@@ -180,17 +267,27 @@ def _read(raw: Any, packing: str, limit: int) -> tuple[bytes, bool]:
     two stages grows by a million.
     """
     packing = packing.strip().lower()
-    if packing in ("", "identity"):
-        body = io.BufferedReader(raw).read(limit + 1)
-    elif packing in ("gzip", "x-gzip"):
-        try:
-            body = gzip.GzipFile(fileobj=raw).read(limit + 1)
-        except EOFError:
-            raise _BadBody("its gzip data ends early") from None
-        except (gzip.BadGzipFile, zlib.error):
-            raise _BadBody("its gzip data is broken") from None
-        if raw.tell() > 2 * limit + io.DEFAULT_BUFFER_SIZE:  # members that unpack to nothing
-            raise _BadBody("its gzip data is larger than what it may unpack to")
-    else:
-        raise _BadBody("it is packed in a way that was not asked for")
+    if packing not in ("", "identity", "gzip", "x-gzip"):
+        raise _BadReply("it is packed in a way that was not asked for")
+    try:
+        body = _unpacked(raw, limit + 1) if "gzip" in packing else io.BufferedReader(raw).read(limit + 1)
+    except zlib.error:
+        raise _BadReply("its gzip data is broken") from None
     return body[:limit], len(body) > limit
+
+
+def _unpacked(raw: Any, most: int) -> bytes:
+    """Return what gzip members unpack to, up to `most` bytes; zeros may stand between and after them.
+
+    The module gzip reads names and zeros byte by byte, which takes seconds where they have no end.
+    """
+    body, piece, member = bytearray(), b"", zlib.decompressobj(31)  # with gzip's headers and sums
+    while len(body) < most and (piece := piece or raw.read(_PIECE)):
+        if member.eof and not (piece := piece.lstrip(b"\0")):
+            continue
+        member = zlib.decompressobj(31) if member.eof else member
+        body += member.decompress(piece, most - len(body))
+        piece = member.unused_data or member.unconsumed_tail
+    if len(body) < most and not member.eof and raw.tell():
+        raise _BadReply("its gzip data ends early")
+    return bytes(body)

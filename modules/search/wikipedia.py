@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,7 @@ from chameleon.web import Web, one_line
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
 _TITLE = re.compile(r"[^<>\[\]{}|#\x00-\x1f\x7f\ud800-\udfff]{1,255}")  # as MediaWiki allows them
+_MOST_TITLES = 8  # of 255 bytes in one address
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
 _MOST_MEANINGS = 8
 _LONGEST_MEANING = 160
@@ -34,9 +36,10 @@ class Wikipedia(WebProvider):
     """The introductions of the pages that Wikipedia's search finds, with their dates; best first.
 
     The package asks for each page by itself. All that it asks goes through `Web`, and with it its guards, its
-    pace and its cache. A page with several meanings is given with the first of them. A query that finds
-    nothing is asked again in the spelling that the wiki suggests. A wiki without the extension TextExtracts
-    gives the search's snippets instead of introductions.
+    pace and its cache; its seconds are those of a whole search. A page with several meanings is given with
+    the first of them, and one that cannot be had leaves the others. A query that finds nothing is asked again
+    in the spelling that the wiki suggests. A wiki without the extension TextExtracts gives the search's
+    snippets instead of introductions.
     """
 
     @classmethod
@@ -65,8 +68,11 @@ class Wikipedia(WebProvider):
             if not titles and suggested:
                 query = suggested
                 titles = wiki.search(query, count)
-            found = list(_pages(wiki, [title for title in titles[:count] if _TITLE.fullmatch(title)]))
-            return list(self._described(wiki, query, found)) if found else []
+            pages = _pages(wiki, [title for title in titles[:count] if _is_title(title)])
+            found, told = [page for page in pages if _is_title(page.title)], list[SearchResult]()
+            for start in range(0, len(found), _MOST_TITLES):
+                told += self._described(wiki, query, found[start : start + _MOST_TITLES])
+            return told
         except (MediaWikiException, LookupError, TypeError, AttributeError, ValueError):
             raise self.misshapen from None
 
@@ -74,16 +80,23 @@ class Wikipedia(WebProvider):
         """Return the package's client, which asks no oftener than a search needs."""
         from mediawiki import MediaWiki
 
+        ends, limits = time.monotonic() + self.web.limits.seconds, self.web.limits
+
         class Guarded(MediaWiki):  # type: ignore[misc, unused-ignore]  # Any where it is not installed
             def wiki_request(wiki, params: Mapping[str, Any]) -> Any:
                 nonlocal most_requests
                 if (most_requests := most_requests - 1) < 0:
                     raise WebError("the wiki leads from page to page without end", where=self.host)
-                data = self.reply(params={"action": "query", **params, "format": "json"})
+                if (left := ends - time.monotonic()) <= 0:
+                    raise WebError("the wiki gave no answer in time", where=self.host)
+                asking = replace(self, web=replace(self.web, limits=replace(limits, seconds=left)))
+                data = asking.reply(params={"action": "query", **params, "format": "json"})
                 if isinstance(data, dict) and isinstance(error := data.get("error"), dict):
                     code = "".join(c for c in str(error.get("code", "")) if c.isalnum() or c in "-_")[:40]
                     told = f"the wiki refused the search ({code or 'no reason given'})"
                     raise WebError(told, where=self.host)
+                if "srinfo" in params:
+                    data["query"]["searchinfo"] = {"suggestion": "", **data["query"].get("searchinfo", {})}
                 if "rvparse" in params:
                     for page in data["query"]["pages"].values():
                         page["revisions"][0]["*"] = _list_items(page["revisions"][0]["*"])
@@ -104,7 +117,7 @@ class Wikipedia(WebProvider):
         by_title = {about["title"]: about for about in told.values()}
         snippets: dict[str, str] = {}
         if not any("extract" in about for about in by_title.values()):
-            asked = {"list": "search", "srsearch": query, "srlimit": len(found), "srprop": "snippet"}
+            asked = {"list": "search", "srsearch": query, "srlimit": MOST_RESULTS, "srprop": "snippet"}
             hits = wiki.wiki_request(asked)["query"]["search"]
             snippets = {hit["title"]: text_of(hit, "snippet", markup=True) for hit in hits}
         for page in found:
@@ -115,19 +128,36 @@ class Wikipedia(WebProvider):
 
 
 def _pages(wiki: Any, titles: Sequence[str]) -> Iterator[SearchResult]:
-    """Yield the pages with these titles: without a text, unless they have several meanings."""
+    """Yield the pages with these titles: without a text, unless they have several meanings.
+
+    Raises `WebError` where all that there are cannot be had.
+    """
     from mediawiki import DisambiguationError, PageError
 
+    failure: WebError | None = None
+    has_some = False
     for title in titles:
         try:
             page = wiki.page(title, auto_suggest=False)
-            yield SearchResult(page.title, url_of({"url": page.url}, "url"), "")
+            found = SearchResult(page.title, url_of({"url": page.url}, "url"), "")
         except DisambiguationError as several:
             meanings = [each["description"] for each in several.details or ()][:_MOST_MEANINGS]
             told = f"{title} may mean: {'; '.join(meanings)}"
-            yield SearchResult(title, url_of({"url": several.url}, "url"), told if meanings else "")
+            found = SearchResult(title, url_of({"url": several.url}, "url"), told if meanings else "")
         except PageError:  # gone since it was indexed
             continue
+        except WebError as problem:
+            failure = problem
+            continue
+        has_some = True
+        yield found
+    if failure and not has_some:
+        raise failure
+
+
+def _is_title(text: str) -> bool:
+    """Tell whether a wiki may have a page of this title."""
+    return _TITLE.fullmatch(text) is not None and len(text.encode()) <= 255
 
 
 def _list_items(page: str) -> str:

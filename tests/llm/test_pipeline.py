@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tenacity import Retrying, wait_fixed
+from tenacity import AsyncRetrying, Retrying, retry_never, wait_fixed
 
 from chameleon.errors import (
     AuthFailed,
@@ -437,6 +437,34 @@ def test_a_provider_may_have_us_wait_up_to_a_minute(asked: str, waited: float) -
     busy = ProviderError("slow down", 429, headers={"retry-after": asked})
     rule = retrying(1).copy(sleep=naps.append)
     assert LLM.connect(ScriptedModel([busy, "x"]), retries=rule).ask("a").text == "x" and naps == [waited]
+
+
+def test_waits_double_and_half_of_each_is_random() -> None:
+    naps: list[float] = []
+    rule = retrying(9).copy(sleep=naps.append)
+    for _ in range(20):
+        LLM.connect(ScriptedModel([ConnectionError("down")] * 9 + ["x"]), retries=rule).ask("a")
+    steps = [0.5, 1, 2, 4, 8, 16, 30, 30, 30] * 20
+    assert len(naps) == len(steps) and len(set(naps)) > 100
+    assert all(step / 2 <= nap <= step for step, nap in zip(steps, naps, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("retries", "told"),
+    [
+        (-1, "retries is -1, of the type int"),
+        (None, "of the type NoneType"),
+        (2.0, "of the type float"),
+        (True, "of the type bool"),
+        (AsyncRetrying(), "of the type AsyncRetrying"),
+        (Retrying(retry=retry_never), "sets retry"),
+        (Retrying(before_sleep=print, reraise=True), "sets before_sleep, reraise"),
+        (Retrying(retry_error_callback=print), "sets retry_error_callback"),
+    ],
+)
+def test_a_rule_that_would_not_be_followed_is_refused(retries: Any, told: str) -> None:
+    with pytest.raises(ModelError, match=told):
+        LLM.connect(ScriptedModel(["x"]), retries=retries)
 
 
 def test_shared_and_stored_replies_are_logged_as_cached_and_cost_nothing(tmp_path: Path) -> None:

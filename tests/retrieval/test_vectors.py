@@ -222,7 +222,7 @@ def test_auto_is_blend_where_the_embeddings_of_the_index_can_be_had(
         make_retriever(build_index(tmp_path / "words", DOCUMENTS, "bm25"), "blend")
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "faiss", None)
-        with pytest.raises(MissingPackage, match=r"pip install .*\[embeddings\]"):
+        with pytest.raises(MissingPackage, match=r"pip install .*\[faiss\]"):
             make_retriever(index)
     monkeypatch.setattr(models, "find_spec", lambda _: None)
     index = Index.open(index.path)

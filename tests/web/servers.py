@@ -11,10 +11,12 @@ page of DuckDuckGo, and MediaWiki, and that check how they are asked.
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -162,6 +164,26 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(piece)
             self.web.stopping.wait(answer.pause)
         self.close_connection = answer.headers.get("Connection") != "keep-alive"
+
+
+@contextmanager
+def raw_server(start: bytes, for_ever: bytes = b"") -> Iterator[str]:
+    """Answer every connection with these bytes, the latter again and again; give "host:port"."""
+
+    def answer() -> None:
+        while True:
+            with suppress(OSError), listening.accept()[0] as connection:
+                connection.recv(65_536)
+                connection.sendall(start)
+                while for_ever:
+                    connection.sendall(for_ever)
+            if listening.fileno() < 0:
+                return
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer, daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
 
 
 def _as_function(route: Route) -> Callable[[Asked], Answer]:

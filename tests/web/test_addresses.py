@@ -117,7 +117,7 @@ def test_a_name_with_one_bad_address_is_refused() -> None:
 NO_WEB_ADDRESSES = {
     "only http and https": ["file:///etc/passwd", "ftp://example.org/", "javascript:alert(1)",
                             "data:text/html,x", "//example.org/path", "example.org", ""],
-    "no host": ["http://", "http:///path"],
+    "no host": ["http://", "http:///path", "http:example.com", "https:/example.com", "http:a@example.com"],
     "user name": ["https://user:sesame@example.org/", "https://user@example.org/", "https://@example.org/",
                   "https://8.8.8.8@127.0.0.1/"],
     "control characters": ["https://example.org\\@evil.example/", "https://exam ple.org/",

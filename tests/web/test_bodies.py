@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import time
 import tracemalloc
 
 import pytest
 
 from chameleon.errors import WebError
+from chameleon.web import Limits, Web
 from tests.web.clients import Serve, client, failure
-from tests.web.servers import Answer, as_json
+from tests.web.servers import Answer, as_json, raw_server
 
 
 def test_a_large_page_is_cut(serve: Serve) -> None:
@@ -48,7 +50,7 @@ def test_a_bomb_is_cut_before_it_unpacks(serve: Serve) -> None:
         (b"x", "br", "not asked for"),
         (b"not gzip at all", "gzip", "gzip data is broken"),
         (gzip.compress(b"x" * 1000, mtime=0)[:-12], "gzip", "ends early"),
-        (gzip.compress(b"", mtime=0) * 20_000, "gzip", "larger than"),
+        (gzip.compress(b"", mtime=0) * 20_000, "gzip", "far beyond"),
     ],
 )
 def test_packing_that_cannot_be_trusted_is_refused(
@@ -58,12 +60,90 @@ def test_packing_that_cannot_be_trusted_is_refused(
     assert reason in failure(client(server), server.url)
 
 
-def test_packing_that_never_ends_is_left_in_time(serve: Serve) -> None:
-    nothing = gzip.compress(b"", mtime=0) * 5_000
-    server = serve({"/": Answer([nothing] * 100_000, headers={"Content-Encoding": "gzip"})})
+HEAD = b"HTTP/1.1 200 OK\r\n"
+GZIP = HEAD + b"Content-Encoding: gzip\r\n\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+PAGE = gzip.compress(b"page", mtime=0)
+ENDLESS = {
+    "headers": (HEAD, b"X: y\r\n"),
+    "long headers": (HEAD, b"X: " + b"y" * 9_000 + b"\r\n"),
+    "a status that goes before": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "gzip members of nothing": (GZIP, gzip.compress(b"", mtime=0)),
+    "a gzip name": (GZIP + b"\x1f\x8b\x08\x08\0\0\0\0\0\0", b"a"),
+    "gzip padding": (GZIP + PAGE, b"\0"),
+    "trailers": (CHUNKED + b"0\r\n", b"x: y\r\n"),
+    "a chunk of size -1": (CHUNKED + b"-1\r\n", b"a"),
+    "a chunk extension": (CHUNKED + b"1;", b"a"),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_what_has_no_end_is_refused_at_once(kind: str) -> None:
+    """No deadline is needed: only so many bytes are read, whatever they amount to."""
+    start, more = ENDLESS[kind]
     begun = time.monotonic()
-    assert "no answer in time" in failure(client(server, seconds=0.3), server.url)
-    assert time.monotonic() - begun < 3
+    tracemalloc.start()
+    with raw_server(start, more * (200_000 // len(more))) as host:
+        told = failure(Web(Limits(retries=0, bytes=500_000), [host]), f"http://{host}/")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert told.startswith("127.0.0.1: the ") and "in time" not in told
+    assert peak < 10_000_000 and time.monotonic() - begun < 3
+
+
+def test_bytes_that_come_for_ever_are_left_at_the_deadline() -> None:
+    for start in (HEAD, HEAD + b"\r\n", CHUNKED + b"7FFFFFFF\r\n"):
+        begun = time.monotonic()
+        with raw_server(start, b"a") as host:
+            told = failure(Web(Limits(seconds=0.3, retries=0, bytes=10**9), [host]), f"http://{host}/")
+        assert "no answer in time" in told or start == HEAD
+        assert time.monotonic() - begun < 3
+
+
+UNREADABLE = [
+    CHUNKED + b"-1\r\nabc",
+    CHUNKED + b"0x1\r\na\r\n0\r\n\r\n",
+    CHUNKED + b"+1\r\na\r\n0\r\n\r\n",
+    CHUNKED + b"1_0\r\n" + b"a" * 16 + b"\r\n0\r\n\r\n",
+    HEAD + b"Content-Length: -3\r\n\r\nabc",
+    HEAD + b"Content-Length: 3\r\nContent-Length: 2\r\n\r\nabc",
+    HEAD + b"Content-Length: 3, 2\r\n\r\nabc",
+    HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    HEAD + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    HEAD + b"Transfer-Encoding: identity\r\n\r\nabc",
+    HEAD + b"X: a\0b\r\n\r\nabc",
+    HEAD + b"nonsense\r\nContent-Length: 1\r\n\r\na",
+    b"HTTP/1.1 101 Switching Protocols\r\n\r\nabc",
+]
+
+
+@pytest.mark.parametrize("reply", UNREADABLE)
+def test_a_reply_that_two_readers_would_read_differently_is_refused(reply: bytes) -> None:
+    with raw_server(reply) as host:
+        told = failure(Web(Limits(retries=1), [host]), f"http://{host}/")
+    assert re.match(
+        r"127\.0\.0\.1: the (answer cannot be read: |server broke off or does not speak HTTP$)", told
+    )
+
+
+def test_replies_of_odd_forms_are_read() -> None:
+    for reply, body in {
+        CHUNKED + b"A;x=y\r\n0123456789\r\n00\r\nX: y\r\n\r\n": b"0123456789",
+        GZIP: b"",
+        GZIP + b"".join((PAGE, b"\0" * 9, PAGE, b"\0")): b"pagepage",
+        HEAD + b"Content-Length: 3, 3\r\nSet-Cookie: a=b\r\n\r\nabc": b"abc",
+        HEAD + b"Content-Type: multipart/mixed; boundary=x\r\n\r\nabc": b"abc",
+        b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + b"\r\nabc": b"abc",
+        b"HTTP/1.0 204 None\r\n\r\n": b"",
+    }.items():
+        with raw_server(reply) as host:
+            assert Web(Limits(retries=0), [host]).fetch(f"http://{host}/").body == body
+
+
+def test_the_body_of_a_redirect_is_not_read(serve: Serve) -> None:
+    headers = {"Location": "/end", "Content-Encoding": "br"}
+    server = serve({"/": Answer([b"x"] * 99, status=302, headers=headers, pause=30), "/end": Answer(b"x")})
+    assert client(server).fetch(server.url).body == b"x"
 
 
 def test_json_is_asked_of_the_reply(serve: Serve) -> None:

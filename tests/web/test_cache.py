@@ -30,11 +30,14 @@ def test_no_key_reaches_an_error_a_log_or_the_cache(
     with caplog.at_level(logging.DEBUG):
         kept = web.fetch(server.url, params={"status": 200}, secrets={"Authorization": f"Bearer {KEY}"})
         refused = web.fetch(server.url, params={"status": 401}, secrets={"X-Key": KEY})
+        web.fetch(f"{server.url}/?token={KEY}", params={"status": 404})
+        logging.getLogger("urllib3.connectionpool").debug("what others ask is told")
         unsendable = failure(web, server.url, secrets={"X-Key": f"{KEY}\nX-Other: 1"})
     with pytest.raises(WebError) as caught:
         refused.expect_ok()
     cache.close()
     told = "\n".join([caplog.text, str(caught.value), repr(caught.value), unsendable, repr(refused)])
+    assert "what others ask is told" in caplog.text
     assert KEY not in told and b"you sent" in kept.body and KEY.encode() not in kept.body
     assert KEY.encode() not in (tmp_path / "web.sqlite").read_bytes()
 
@@ -85,6 +88,24 @@ def test_threads_share_the_cache(serve: Serve, tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(fetch, [*range(10)] * 4))
+
+
+def test_a_cache_that_fails_is_told_once_and_loses_no_reply(
+    serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = serve({"/": Answer(b"x" * 5_000)})
+    cache = PageCache(tmp_path / "web.sqlite")
+    web = client(server, cache=cache)
+    web.fetch(server.url, params={"n": 1})
+    cache.close()
+    file = tmp_path / "web.sqlite"
+    file.write_bytes(file.read_bytes()[:4_096] + b"damaged " * 4_000)
+    for n in (1, 2):
+        assert len(web.fetch(server.url, params={"n": n}).body) == 5_000
+    told = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert (
+        len(told) == 1 and told[0].startswith("pages are not recorded: ") and "CHAMELEON_WEB_CACHE" in told[0]
+    )
 
 
 def test_the_users_cache_is_where_the_variable_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.web import Limits, Web
-from chameleon.web.client import seconds_asked
+from chameleon.web import Limits, Web, session
+from chameleon.web.client import Pace, seconds_asked
 from tests.web.clients import Serve, client, failure, numeric
 from tests.web.servers import KEY, Answer, Route, WebServer, moved
 
@@ -138,6 +138,49 @@ def test_a_reply_that_stays_bad_is_given_after_the_last_try(serve: Serve) -> Non
     assert (reply.status, len(server.asked)) == (503, 3)
     with pytest.raises(WebError, match=r"127\.0\.0\.1: the server answered 503 \(Service Unavailable\)"):
         reply.expect_ok()
+
+
+def test_waits_grow_from_the_first_retry(serve: Serve) -> None:
+    slept: list[float] = []
+    server = serve({"/": Answer(status=503)})
+    limits = Limits(seconds=1e6, retries=9)
+    client(server, limits=limits, pace=Untimed(), sleep=slept.append).fetch(server.url)
+    steps = [0.25, 0.5, 1, 2, 4, 8, 8, 8, 8]
+    assert len(slept) == 9 and all(step <= wait <= 2 * step for step, wait in zip(steps, slept, strict=True))
+    assert max(slept) <= 8
+    server.asked.clear()
+    assert client(server, limits=Limits(retries=0)).fetch(server.url).status == 503 and len(server.asked) == 1
+    with pytest.raises(ValueError, match="retries is -1"):
+        Limits(retries=-1)
+
+
+class Untimed(Pace):
+    """Gives every turn at once."""
+
+    def turn(self, host: str, spacing: float) -> float:
+        return 0.0
+
+
+def test_nothing_is_asked_where_another_made_the_connection(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As another urllib3 or requests might, which knows nothing of our hooks."""
+    server = serve({"/": Answer(b"secret")})
+    monkeypatch.setattr(
+        session._GuardedAdapter, "_opened", lambda self: socket.create_connection(("127.0.0.1", server.port))
+    )
+    assert "past the check" in failure(client(), server.url) and not server.asked
+    monkeypatch.undo()
+    monkeypatch.setattr(session._GuardedAdapter, "_pool", lambda self, kind, *args, **all: kind(*args, **all))
+    assert "past the check" in failure(client(), server.url)
+
+
+def test_parameters_take_the_place_of_those_in_the_address(serve: Serve) -> None:
+    server = serve({"/": Answer(b"x")})
+    web = client(server)
+    address = f"{server.url}/?format=xml&a=%26&for%6Dat=y&b"
+    assert web.fetch(address, params={"format": "json"}).url == f"{server.url}/?a=%26&b&format=json"
+    assert web.fetch(address).url == address.replace("%6D", "m")
 
 
 def test_retry_after_is_honoured_within_the_time_there_is(serve: Serve) -> None:

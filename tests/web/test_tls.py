@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import certifi
 import pytest
 
 from chameleon.errors import WebError
@@ -78,3 +80,35 @@ def test_a_key_is_not_sent_on_when_a_redirect_leaves_tls(certificate: Path) -> N
             web = Web(Limits(seconds=5), private, resolve=lambda host, port: ["127.0.0.1"])
             assert web.fetch(f"https://{NAME}:{server.port}/", secrets={"X-Key": "k"}).body == b"open"
         assert "x-key" not in plain.asked[0].headers
+
+
+@pytest.mark.usefixtures("_trusting")
+def test_the_trusted_are_read_once_and_exactly_those_that_are_named(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with WebServer({"/": Answer(b"hello")}, certificate) as server:
+        for _ in range(2):
+            assert client(server).fetch(f"https://{NAME}:{server.port}/").body == b"hello"
+    (only,) = trusting().get_ca_certs()
+    assert only["subject"] == ((("commonName", NAME),),) and trusting.cache_info().misses == 1
+    trusting.cache_clear()
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_name("none.pem")))
+    with pytest.raises(WebError, match="SSL_CERT_FILE"):
+        trusting()
+
+
+def test_the_trusted_are_certifis_where_the_system_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    (folder := tmp_path / "certificates").mkdir()
+    nothing = ssl.DefaultVerifyPaths(None, str(folder), "SSL_CERT_FILE", "", "SSL_CERT_DIR", "")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
+    loaded: list[str] = []
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self: None)
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda self, file: loaded.append(file))
+    trusting.__wrapped__()
+    assert loaded == [certifi.where()]
+    (folder / "0a1b2c3d.0").touch()  # the system's, which are read as they are needed
+    trusting.__wrapped__()
+    assert len(loaded) == 1

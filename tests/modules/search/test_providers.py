@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
 import pytest
@@ -20,7 +21,7 @@ from chameleon.modules.search.services import SERVICES
 from chameleon.web import PageCache, Web, WebReply
 from chameleon.web.reply import described
 from tests.modules.search.asking import PATHS, Make, on_the_web, quick_web
-from tests.web.servers import PAGES, Answer, WebServer, as_json, wiki
+from tests.web.servers import PAGES, Answer, Asked, WebServer, as_json, wiki
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -63,7 +64,7 @@ json_values = st.recursive(
 class Canned(Web):
     """Holds one answer to everything."""
 
-    answer: Any
+    answer: ClassVar[Any]
 
     def fetch(self, url: str, **sent: Any) -> WebReply:
         return WebReply(url, "search.example", 200, "application/json", json.dumps(self.answer).encode())
@@ -72,8 +73,7 @@ class Canned(Web):
 @settings(max_examples=60)
 @given(data=json_values)
 def test_json_of_any_form_gives_results_or_a_web_error(data: Any) -> None:
-    web = Canned()
-    object.__setattr__(web, "answer", data)
+    Canned.answer, web = data, Canned()
     for name in ("bing", "brave", "searxng", "wikipedia"):
         try:
             found = on_the_web(name, web, "https://search.example").search("tides", 3)
@@ -140,6 +140,49 @@ class TestWikipedia:
         found = provider("wikipedia", services).search("tydes", 1)
         assert [result.title for result in found] == ["Tide"]
         assert [asked.query["srsearch"] for asked in services.asked[:2]] == ["tydes", "tides"]
+
+    def test_a_wiki_that_suggests_nothing_finds_nothing(self, provider: Make) -> None:
+        nothing = as_json({"query": {"searchinfo": {"totalhits": 0}, "search": []}})
+        with WebServer({"/w/api.php": nothing}) as server:
+            assert provider("wikipedia", server).search("tides", 2) == []
+
+    def test_a_page_that_cannot_be_had_leaves_the_others(self, provider: Make) -> None:
+        pages = [{"title": title, "extract": f"Of {title}."} for title in "ABC"]
+
+        def answer(asked: Asked) -> Answer:
+            is_broken = asked.query.get("titles") in broken
+            return Answer(b"oops", status=500) if is_broken else wiki(pages)(asked)
+
+        with WebServer({"/w/api.php": answer}) as server:
+            broken = ["B"]
+            found = provider("wikipedia", server).search("letters", 3)
+            assert [(page.title, page.text) for page in found] == [("A", "Of A."), ("C", "Of C.")]
+            broken = ["A", "B", "C"]
+            with pytest.raises(WebError, match="500"):
+                provider("wikipedia", server).search("letters", 3)
+
+    def test_titles_of_any_length_fit_an_address(self, provider: Make) -> None:
+        pages = [{"title": f"{'ж' * 120}{number}", "extract": "x"} for number in range(20)]
+        with WebServer({"/w/api.php": wiki(pages)}) as server:
+            found = provider("wikipedia", server).search("letters", 20)
+        assert [page.text for page in found] == ["x"] * 20
+
+    def test_a_search_as_a_whole_has_the_seconds_of_one_request(self, provider: Make) -> None:
+        pages = [{"title": f"Page {number}", "extract": "x"} for number in range(20)]
+
+        def slowly(asked: Asked) -> Answer:
+            time.sleep(0.2)
+            return wiki(pages)(asked)
+
+        with WebServer({"/w/api.php": slowly}) as server:
+            begun = time.monotonic()
+            with pytest.raises(WebError, match="in time"):
+                provider("wikipedia", server, seconds=0.5).search("pages", 20)
+        assert time.monotonic() - begun < 2
+
+    def test_parameters_of_the_endpoint_do_not_stand_in_the_way(self, provider: Make) -> None:
+        with WebServer({"/w/api.php": wiki([{"title": "Tide", "extract": "x"}])}) as server:
+            assert provider("wikipedia", server, path="/w/api.php?format=xml").search("tides", 1)
 
     def test_an_error_of_the_wiki_is_told_by_its_code(self, provider: Make, services: WebServer) -> None:
         with pytest.raises(WebError, match=r"refused the search \(srsearch-error\)"):

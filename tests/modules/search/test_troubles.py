@@ -11,6 +11,7 @@ import gzip
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,6 +174,23 @@ def test_a_hostile_wiki_is_read_in_time(provider: Make) -> None:
         assert [page.title for page in found] == ["Many"] and len(found[0].text) < 2_000
         assert "alert" not in found[0].text and len(server.asked) == 4
         is_quoted(quoted(found, "Many"), 1)
+
+
+def test_hostile_titles_of_a_wiki_are_quoted_or_left_out(provider: Make) -> None:
+    """Those that its search finds, and those that its pages then tell."""
+    for text in HOSTILE.values():
+        for found, told in ((text, text), ("Tide", text)):
+            page = {"pageid": 1, "title": told, "fullurl": "https://a.example/", "extract": "x"}
+            pages = {"search": [{"title": found}, {"title": "Moon"}], "pages": {"1": page}}
+            moon = {"pages": {"2": {**page, "title": "Moon"}}}
+
+            def answer(asked: Asked, pages: Any = pages, moon: Any = moon) -> Answer:
+                return as_json({"query": moon if asked.query.get("titles") == "Moon" else pages})
+
+            with WebServer({"/w/api.php": answer}) as server:
+                results = provider("wikipedia", server).search("tides", 2)
+            assert [result.title for result in results if result.title == "Moon"] == ["Moon"]
+            is_quoted(quoted(results, "tides"), len(results))
 
 
 def test_a_wiki_that_leads_in_circles_is_left(provider: Make) -> None:

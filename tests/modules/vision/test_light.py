@@ -11,7 +11,7 @@ import chameleon
 
 HEAVY = {
     *("PIL", "numpy", "torch", "transformers", "rapidocr", "onnxruntime", "easyocr", "cv2"),
-    *("langchain_core", "httpcore2", "lxml", "bm25s", "ddgs", "primp"),
+    *("langchain_core", "requests", "lxml", "bm25s", "ddgs", "primp"),
 }
 CODE = """\
 import chameleon.modules.vision.multimodal_captioner
