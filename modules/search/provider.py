@@ -179,7 +179,12 @@ class WebProvider:
         """Return the service's reply to what `Web.fetch` is to send; raise as `ask` does."""
         service = self.service
         secrets = {service.key_header: service.key_prefix + service.key} if service.key else {}
-        reply = self._own_web.fetch(self.address, secrets=secrets, spacing=service.spacing, **sent)
+        try:
+            reply = self._own_web.fetch(self.address, secrets=secrets, spacing=service.spacing, **sent)
+        except WebError as error:
+            setting = "endpoint" if self.endpoint else service.endpoint_variable
+            hint = f"Check that the server runs, and that {setting} is its address." if setting else ""
+            raise WebError(error.what, where=error.where, hint=error.hint or hint) from None
         refused = f"Check the key in {service.key_variable}." if service.key else ""
         return reply.data({401: refused, 403: refused, **_HINTS, **service.hints})
 
