@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import re
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
 
+from chameleon.documents.reading import PICTURES, SUFFIXES, read_document
+from chameleon.documents.walking import Walk
 from chameleon.errors import InputError
-from chameleon.markup import decoded, markup_text, require_lxml
+from chameleon.markup import require_lxml
 from chameleon.modules.search.provider import SearchResult
 from chameleon.retrieval.analysis import query_weights, terms
 from chameleon.retrieval.bm25 import TextCollection
 
-SUFFIXES = (".txt", ".md", ".html", ".htm")
-LARGEST_FILE = 5_000_000
 MOST_FILES = 20_000
-_PASSAGE = 800  # characters: what a result has room for
-_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
+_log = logging.getLogger("chameleon")
 
 
 @dataclass(frozen=True)
 class DocumentFolder:
-    """The .txt, .md and .html files in a folder and its subfolders, ranked by BM25.
+    """The texts and documents in a folder and its subfolders, their passages ranked by BM25.
 
-    Files are cut into passages of some 800 characters between paragraphs, so that the passage that fits is
-    found and not the longest file. They are read at the first search; what changes later is not seen. Links
-    that lead out of the folder are not followed, and files past 5 MB are left out.
+    They are read as for `ask --text`, at the first search; what changes later is not seen. Pictures are
+    passed over, links are not followed, and what cannot be read is left out with a warning. One result is
+    given for each file, the passage that fits best.
     """
 
     name: ClassVar[str] = "folder"
@@ -45,7 +44,7 @@ class DocumentFolder:
         if not self.path.is_dir():
             raise InputError(f"there is no folder {str(self.path)!r} to search", hint="Set folder: in YAML.")
         if next(self._files(), None) is None:
-            raise InputError(f"the folder {str(self.path)!r} holds no .txt, .md or .html file")
+            raise InputError(f"the folder {str(self.path)!r} holds no text and no document")
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the number of documents and a digest of their names and what they hold."""
@@ -73,50 +72,26 @@ class DocumentFolder:
     def _indexed(self) -> tuple[list[SearchResult], TextCollection]:
         passages = [passage for file in self._files() for passage in self._passages(file)]
         if not passages:
-            raise InputError(f"the files in {str(self.path)!r} hold no text")
+            raise InputError(f"the files in {str(self.path)!r} hold no text that can be read")
         return passages, TextCollection([terms(f"{p.title} {p.text}") for p in passages])
 
     def _files(self) -> Iterator[Path]:
-        root, found = self.path.resolve(), 0
-        for folder, folders, names in os.walk(root):
-            folders.sort()  # the same order, and so the same ranking of ties, on every machine
-            for file in (Path(folder, name) for name in sorted(names)):
-                if file.suffix.lower() not in SUFFIXES or not file.resolve().is_relative_to(root):
-                    continue
-                if not file.is_file() or file.stat().st_size > LARGEST_FILE:
-                    continue
-                found += 1
-                if found > MOST_FILES:
-                    raise InputError(f"the folder {str(self.path)!r} holds more than {MOST_FILES:,} files")
-                yield file
+        read = SUFFIXES.difference(PICTURES)
+        files = (file for file in Walk(self.path.resolve()).files() if file.suffix.lower() in read)
+        yield from islice(files, MOST_FILES)
+        if next(files, None) is not None:
+            raise InputError(f"the folder {str(self.path)!r} holds more than {MOST_FILES:,} files")
 
     def _shown(self, file: Path) -> str:
         """Return the path within the folder: the whole one says more of the machine than of the document."""
         return file.relative_to(self.path.resolve()).as_posix()
 
     def _passages(self, file: Path) -> Iterator[SearchResult]:
+        name = self._shown(file)
         try:
-            text = decoded(file.read_bytes())
-        except OSError as problem:
-            raise InputError(f"cannot be read: {problem.strerror}", where=str(file)) from problem
-        title = ""
-        if file.suffix.lower() in (".html", ".htm"):
-            title, text = markup_text(text)
-        elif heading := _HEADING.search(text):
-            title = heading[1]
-        for passage in split(text, _PASSAGE):
-            yield SearchResult(title or file.stem, self._shown(file), passage)
-
-
-def split(text: str, length: int) -> Iterator[str]:
-    """Cut the text into passages of about `length` characters, between paragraphs or else words."""
-    part = re.compile(rf".{{1,{length}}}(?: |$)|.{{{length}}}")
-    passage = ""
-    for paragraph in re.split(r"\n\s*\n", text):
-        for piece in part.findall(" ".join(paragraph.split())):
-            if passage and len(passage) + len(piece) > length:
-                yield passage
-                passage = ""
-            passage = f"{passage}\n{piece}".strip()
-    if passage:
-        yield passage
+            found = read_document(file, name)
+        except Exception as problem:  # a file may be damaged in ways that its reader does not know
+            _log.warning("a document is not searched: %s", problem)
+            return
+        for passage in found:
+            yield SearchResult(passage["title"] or file.stem, name, passage["text"])

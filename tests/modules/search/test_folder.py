@@ -6,12 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from chameleon.errors import InputError, InventoryError
 from chameleon.modules.search.choose import Settings, choose_provider
-from chameleon.modules.search.folder import DocumentFolder, split
+from chameleon.modules.search.folder import DocumentFolder
 from chameleon.web import Web
 
 
@@ -23,10 +21,11 @@ def folder(tmp_path: Path) -> Path:
         "# Tides\n\nThe Moon pulls at the sea, and so high tide comes twice a day.\n\n" + "Boats wait. " * 300
     )
     (documents / "metals.html").write_text(
-        "<title>Metals</title><script>magnet magnet</script><p>A magnet attracts <b>iron</b> and steel.</p>"
+        "<h1>Metals</h1><script>magnet magnet</script><p>A magnet attracts <b>iron</b> and steel.</p>"
     )
     (documents / "birds.txt").write_bytes("Möwen nest on cliffs.".encode("latin-1"))
-    (documents / "secret.pdf").write_text("magnet")
+    (documents / "broken.pdf").write_text("magnet")
+    (documents / "magnet.png").write_text("magnet")
     (tmp_path / "outside.txt").write_text("magnet outside")
     (documents / "link.txt").symlink_to(tmp_path / "outside.txt")
     return documents
@@ -39,7 +38,7 @@ def test_the_passage_that_fits_is_found(folder: Path) -> None:
     assert (best.title, best.url, best.text) == ("Metals", "metals.html", "A magnet attracts iron and steel.")
     (tides,) = documents.search("when is high tide", 1)
     assert (tides.title, tides.url) == ("Tides", "sea/tides.md")
-    assert "The Moon pulls at the sea" in tides.text and len(tides.text) < 900
+    assert "The Moon pulls at the sea" in tides.text and len(tides.text) < 1_300
     assert documents.search("möwen", 3)[0].url == "birds.txt"
     assert documents.search("zebra?", 3) == [] and documents.search("", 3) == []
 
@@ -55,7 +54,7 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(tmp_path: Pat
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no folder"):
         DocumentFolder(tmp_path / "none").check()
-    with pytest.raises(InputError, match=r"no \.txt, \.md or \.html"):
+    with pytest.raises(InputError, match="no text and no document"):
         DocumentFolder(tmp_path / "empty").check()
     with pytest.raises(InventoryError, match="needs a folder"):
         choose_provider(Settings("folder"), Web())
@@ -64,17 +63,10 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(tmp_path: Pat
 def test_other_documents_have_another_digest(folder: Path) -> None:
     documents = DocumentFolder(folder)
     first = documents.runtime_info()
-    assert (first["documents"], first["folder"], len(first["sha256"])) == (3, "documents", 64)
-    (folder / "secret.pdf").write_text("what is not searched does not count")
+    assert (first["documents"], first["folder"], len(first["sha256"])) == (4, "documents", 64)
+    (folder / "magnet.png").write_text("what is not searched does not count")
     assert documents.runtime_info() == first
     (folder / "birds.txt").write_bytes("Möven nest on cliffs.".encode("latin-1"))
     second = documents.runtime_info()
     (folder / "sea" / "tides.md").rename(folder / "tides.md")
     assert len({each["sha256"] for each in (first, second, documents.runtime_info())}) == 3
-
-
-@given(st.text(), st.integers(10, 100))
-def test_passages_hold_all_words_and_are_bounded(text: str, length: int) -> None:
-    passages = list(split(text, length))
-    assert "".join("".join(passages).split()) == "".join(text.split())
-    assert all(len(passage) <= length + 1 for passage in passages)

@@ -17,7 +17,6 @@ import pytest
 
 from chameleon import State
 from chameleon.errors import WebError
-from chameleon.modules.search.folder import LARGEST_FILE
 from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
 from chameleon.steps import PreparedModule
@@ -229,7 +228,7 @@ class TestFolder:
 
     def test_a_document_that_is_none_leaves_the_others(self, tmp_path: Path) -> None:
         odd = [b"", b"\x00" * 10_000, bytes(range(256)) * 40, b"<div>" * 100_000, b"\xff\xfe" + b"\xd8" * 999]
-        for number, bad in enumerate([*odd, b"tides " * (LARGEST_FILE // 6 + 1)]):
+        for number, bad in enumerate([*odd, b"tides " * 1_000_000]):
             for suffix in ("txt", "html"):
                 (tmp_path / f"bad{number}.{suffix}").write_bytes(bad)
         (tmp_path / "good.txt").write_text("The tides come twice a day.")
