@@ -23,8 +23,8 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm_module import LLMModule
-from chameleon.planners.fixed import Fixed
-from chameleon.state import Failure, RunEnded, RunStarted, State
+from chameleon.planner import Planner, planned
+from chameleon.state import Failure, RunEnded, RunStarted, State, Step
 from chameleon.table import Table
 from chameleon.text import estimated_tokens
 
@@ -202,7 +202,7 @@ class Prepared:
         """The inventory with what runs alone: nothing is repaired, and a failure ends the run."""
         return replace(
             self.inventory,
-            planner=Fixed([*self.runs]) if self.runs else self.inventory.planner,
+            planner=_Once(self.runs),
             rules=RulesSpec(),
             fallback=(),
             repair={},
@@ -213,6 +213,18 @@ class Prepared:
     @cached_property
     def _executor(self) -> Executor:
         return Executor(self.part)
+
+
+class _Once(Planner):
+    """Proposes a plan once; one without modules ends at once."""
+
+    name = "prepared"
+
+    def __init__(self, plan: Sequence[str]) -> None:
+        self.plan = tuple(plan)
+
+    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
+        return () if planned(state) else tuple(map(Step, self.plan))
 
 
 def _prompted_table(inventory: Inventory, asks: Collection[str], state: State) -> str | None:

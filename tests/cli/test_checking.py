@@ -91,10 +91,11 @@ def test_a_search_that_is_not_configured_is_told_with_what_to_write(
     snippets = (ROOT / "docs/search.md").read_text("utf-8").split("```yaml\n")[1:]
     for number, text in enumerate(snippets):
         file = tmp_path / f"{number}.yaml"
-        file.write_text(text.partition("```")[0].replace("/home/me/documents", str(tmp_path / "papers")))
+        text = text.partition("```")[0].replace("folder: notes", "folder: /home/me/documents")
+        file.write_text(text.replace("/home/me/documents", str(tmp_path / "papers")))
         lacks = json.loads(command("check", str(file), "--json").out)["lacks"]
         assert not [each for each in lacks if "search" in each["part"]]
-    assert len(snippets) == 2
+    assert len(snippets) == 3
 
 
 @pytest.fixture
