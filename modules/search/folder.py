@@ -28,7 +28,7 @@ _log = logging.getLogger("chameleon")
 class DocumentFolder:
     """The texts and documents in a folder and its subfolders, their passages ranked by BM25.
 
-    They are read as for `ask --text`, at the first search; what changes later is not seen. Pictures are
+    They are read as documents are anywhere, at the first search; what changes later is not seen. Pictures are
     passed over, links are not followed, and what cannot be read is left out with a warning. One result is
     given for each file, the passage that fits best.
     """
