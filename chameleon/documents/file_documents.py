@@ -40,25 +40,25 @@ def file_documents(
         taken.add(id)
         return id
 
-    headers = set[tuple[str, ...]]()
+    has_tables, headers = holds_tables(path), set[tuple[str, ...]]()
 
     def document_of(found: Found) -> Document:
         headers.add(found.table.header)
         return _document(found, name, id_of)
 
-    for found in _tables(path, name) if holds_tables(path) else ():
+    for found in _tables(path, name) if has_tables else ():
         yield document_of(found) if isinstance(found, Found) else found
     if path.suffix.lower() not in SUFFIXES:
         return
     passages = read_document(path, name)
-    for table in () if holds_tables(path) else whole_tables(passages):
+    for table in () if has_tables else whole_tables(passages):
         yield document_of(table)
     if unread := [passage for passage in passages if "is_unread" in passage]:
-        more = f"; nor were {len(unread) - 1:,} others" if len(unread) > 1 else ""
+        more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
         where = ", page ".join([name, *map(str, filter(None, [unread[0].get("page")]))])
         yield LeftOut(where, unread[0]["text"].strip("[].") + more, is_picture=True)
-    texts = [each for each in passages if "table" not in each or each["table"].header not in headers]
-    texts = [each for each in texts if "is_unread" not in each]
+    read = (passage for passage in passages if "is_unread" not in passage)
+    texts = (each for each in read if "table" not in each or each["table"].header not in headers)
     for number, passage in enumerate(texts, 1):
         place = {"file": name, "heading": passage["title"], "page": str(passage.get("page", ""))}
         title = passage["title"] or in_words(PurePosixPath(name).stem)
@@ -87,7 +87,7 @@ def _goes_on(above: Passage, passage: Passage) -> bool:
     """Whether a passage has the next rows of a table, below the same header again on a new page."""
     is_next = passage.get("page") == above.get("page", -2) + 1 and passage["title"] == above["title"]
     is_same = "table" in passage and passage["table"].header == above["table"].header
-    return is_same and (is_next or passage["rows"][0] > 1)
+    return is_same and (is_next or passage["rows"][:1] > [1])  # a table without rows has none
 
 
 def _tables(path: Path, name: str) -> Iterator[Found | LeftOut | Note]:

@@ -124,7 +124,8 @@ def _indexed(
     begun = time.monotonic()
     summary = Summary(out)
     is_new = not is_index(out) or (damage is not None and not is_of_vectors(damage))
-    ledger = Ledger.load(out).unread() if is_new else Ledger.load(out)
+    ledger = Ledger.load(out)
+    ledger = ledger.unread() if is_new else ledger
     before = dict(ledger.entries)
     if ledger.is_damaged:
         summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
@@ -268,7 +269,8 @@ class _Reading:
         is_new = not self._is_whole or (
             old.digest != "" and any((told[at].where, told[at].why) not in known for at in faults)
         )
-        stale = [id for id in (old.ids if is_new else old.stale) if id not in set(ids)]
+        read = set(ids)
+        stale = [id for id in (old.ids if is_new else old.stale) if id not in read]
         if stale and faults:
             last = told[faults[-1]]
             told[faults[-1]] = replace(last, why=last.why.rstrip(".") + _STAYS)

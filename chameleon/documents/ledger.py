@@ -91,7 +91,7 @@ class Ledger:
     def unread(self) -> Ledger:
         """Return it with every file to be read again; their names stay, so that the ids do."""
         entries = {path: unread_entry(entry) for path, entry in self.entries.items()}
-        return Ledger(entries, self.retriever, self.version)
+        return replace(self, entries=entries)
 
     def require_current(self, index: Path) -> None:
         """Raise `InputError` if another process has saved one since this was loaded."""

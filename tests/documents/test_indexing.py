@@ -368,7 +368,7 @@ def test_pages_that_no_engine_read_are_read_when_there_is_another_one(
         monkeypatch.setattr("chameleon.documents.indexing.engine_installed", lambda engine=engine: engine)
         summary = index(folder)
         told.append((summary.passages, summary.unchanged, [(one.where, one.why) for one in summary.faults]))
-    lacking = [("a.pdf, page 2", "This page was not read: no engine; nor were 1 others")]
+    lacking = [("a.pdf, page 2", "This page was not read: no engine (and 1 more)")]
     assert told == [(1, 0, lacking), (0, 2, lacking), (1, 1, lacking), (0, 2, lacking)]
 
 

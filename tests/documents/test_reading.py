@@ -250,6 +250,18 @@ def test_what_lacks_a_page_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert [kept(b"%PDF", "pdf", lambda n=n: answers[n]) for n in range(3)] == [*answers[:2], answers[1]]
 
 
+def test_tables_of_one_header_of_which_one_has_no_rows_are_two() -> None:
+    from chameleon.documents.file_documents import whole_tables
+
+    header = ("Berth", "Fee")
+    pieces = [((("A", "3"),), [1]), ((), []), ((("B", "4"),), [1])]
+    passages = [
+        {"title": "Fees", "text": "", "table": Table(header, rows), "rows": numbers}
+        for rows, numbers in pieces
+    ]
+    assert [found.table.rows for found in whole_tables(passages)] == [rows for rows, _ in pieces]
+
+
 def test_passages_and_whole_tables_for_an_index(tmp_path: Path) -> None:
     rows = "".join(f"| berth {n} | {n * 7} |\n" for n in range(500))
     text = f"# Berths\n\nThey are dry.\n\n# Fees\n\n| berth | fee |\n|---|---|\n{rows}"
