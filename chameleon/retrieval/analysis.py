@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from chameleon.errors import require
-from chameleon.retrieval.wordlists import IRREGULAR, MONTH_NAMES, MONTHS, NUMBERS, STOP_WORDS, WEAK_WORDS
+from chameleon.retrieval.wordlists import IRREGULAR, MONTH_NAMES, NUMBERS, STOP_WORDS, WEAK_WORDS
+from chameleon.table.typed import MONTHS
 
 WEAK = 0.3
 """What a weak word counts for in a query."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chameleon.table.typed import MONTHS
+
 _STOP = (
     "a an the and or of in on at by for from to with as is are was were be been being am do does did "
     "done has have had having that this these those it its he she him his her hers they them their "
@@ -50,7 +52,5 @@ _NUMBERS = (
 NUMBERS: Mapping[str, str] = {word: str(number) for number, word in enumerate(_NUMBERS.split())}
 """Numbers in words, as figures."""
 
-_MONTHS = "january february march april may june july august september october november december"
-MONTHS = tuple(_MONTHS.split())
 MONTH_NAMES: Mapping[str, str] = {"sept": "september"} | {month[:3]: month for month in MONTHS}
 """Months cut short, in full."""

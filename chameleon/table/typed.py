@@ -39,8 +39,9 @@ _SURE = {  # what only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and
     for mark, other in (",.", ".,")
 }
 _TIME = re.compile(r"(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?\s*([ap])?\.?(m\.?)?", re.IGNORECASE)
-_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
-_MONTHS += ["october", "november", "december"]
+MONTHS = (
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -135,7 +136,7 @@ def _read_date(cell: str) -> dt.date | None:
         if match := pattern.fullmatch(cell):
             parts = match.groupdict()
             if name := (parts.get("month") or "").lower():
-                month = next((i for i, each in enumerate(_MONTHS, 1) if each.startswith(name)), 0)
+                month = next((i for i, each in enumerate(MONTHS, 1) if each.startswith(name)), 0)
             else:
                 month = int(parts["m"])
             try:

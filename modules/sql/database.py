@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import Literal, Self
 
 from chameleon.errors import InputError, SandboxUnavailable
-from chameleon.modules.table_ops.order import MONTHS, plain_number
+from chameleon.modules.table_ops.order import plain_number
 from chameleon.quoting import unframed
 from chameleon.table import Column, Table, read_value
+from chameleon.table.typed import MONTHS
 from chameleon.text import one_line
 
 Cell = int | float | str | None

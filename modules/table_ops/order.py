@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from chameleon import StepRejected
 from chameleon.table import read_value
+from chameleon.table.typed import MONTHS
 
 Datatype = Literal["number", "date", "text"]
 
@@ -18,9 +19,6 @@ _TOO_LARGE = 10**308
 _PLAIN = re.compile(
     r"(?P<sign>[+−-]?)(?P<whole>\d{1,3}(?:[, \u00a0]\d{3}){1,4}|\d{1,15}|(?=\.\d))(?P<part>\.\d{1,15})?\.?",
     re.ASCII,
-)
-MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 _WORD = re.compile(r"[a-z]{3,9}", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
