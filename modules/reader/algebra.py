@@ -1,0 +1,739 @@
+"""The algebra: conditions on rows, rows in order, and what is computed of them, each once and exactly.
+
+A form is built of dataclasses and evaluated by `run`, which gives a `Result`; `Unfit` is raised where the table does
+not bear it: no such row, an empty cell, units that cannot be compared.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from statistics import median
+from typing import Any, Literal
+
+from chameleon.modules.reader.sheet import Measure, Moment, Sheet, SheetColumn, is_blank, shown
+
+Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
+How = Literal["sum", "mean", "median", "max", "min", "spread"]
+_SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge, ">": operator.gt,
+}  # fmt: skip
+_MOST_SHOWN = 60
+
+
+class Unfit(Exception):
+    """The table does not bear a form; the text says why."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a form gives: values for people, the rows and columns it rests on, and whether cells are told as they stand."""
+
+    values: tuple[str, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    kind: Literal["cells", "number", "truth", "pairs"] = "cells"
+    number: Fraction | None = None
+    steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+class Condition:
+    """A test of a row. `columns` are those it looks at; `told` says it in words, `code` in pandas."""
+
+    columns: tuple[int, ...]
+
+    def holds(self, sheet: Sheet, row: int) -> bool:
+        raise NotImplementedError
+
+    def code(self, sheet: Sheet) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Is(Condition):
+    """A cell's folded text is one of these (`has`: how the texts were found, for people)."""
+
+    column: int
+    texts: frozenset[str]
+    said: str = field(default="", compare=False)
+
+    @property
+    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.column,)
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        places = sheet.columns[self.column].places
+        return {row for text in self.texts for row in places.get(text, ())}
+
+    def code(self, sheet: Sheet) -> str:
+        column = sheet.columns[self.column]
+        shown_texts = sorted({shown(column.cells[column.places[text][0]]) for text in self.texts})
+        name = repr(column.name)
+        return f"df[{name}].isin({shown_texts!r})" if len(shown_texts) > 1 else f"(df[{name}] == {shown_texts[0]!r})"
+
+
+@dataclass(frozen=True)
+class Compares(Condition):
+    """A cell's number against one in the base of its unit."""
+
+    column: int
+    sign: Sign
+    number: Fraction
+
+    @property
+    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.column,)
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        column = sheet.columns[self.column]
+        check_units(column)
+        test = _SIGNS[self.sign]
+        return {row for row, each in enumerate(column.numbers) if each is not None and test(each, self.number)}
+
+    def code(self, sheet: Sheet) -> str:
+        return f"(df[{sheet.columns[self.column].name!r}] {self.sign} {plain(self.number)})"
+
+
+@dataclass(frozen=True)
+class Dates(Condition):
+    """A cell's date before, after or within one; of a span its beginning, unless it is asked to lie within."""
+
+    column: int
+    sign: Sign
+    moment: Moment
+    until: Moment | None = None
+
+    @property
+    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.column,)
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        column = sheet.columns[self.column]
+        if column.day_first is None and (self.moment.month or self.moment.day):
+            raise Unfit(f'"{column.plain}" does not tell day from month, as in 03/04/2024')
+        return {row for row, each in enumerate(column.moments) if each is not None and self._fits(*each)}
+
+    def _fits(self, start: Moment, end: Moment) -> bool:
+        wanted = self.moment
+        if self.until is not None:
+            told = tuple(part for part in start if part)
+            return tuple(wanted)[: len(told)] <= told and start[: _told(self.until)] <= self.until[: _told(self.until)]
+        if self.sign in ("in", "=="):
+            return start.fits(wanted) or (start != end and _span(start, wanted, end))
+        if wanted.year and not start.year:
+            return False
+        count = _told(wanted)
+        if not wanted.year:
+            return _SIGNS[self.sign](start[1:], wanted[1:])
+        return _SIGNS[self.sign](start[:count], wanted[:count])
+
+    def code(self, sheet: Sheet) -> str:
+        name = sheet.columns[self.column].name
+        date = "-".join(f"{part:02}" for part in self.moment if part)
+        if self.until is not None:
+            last = "-".join(f"{part:02}" for part in self.until if part)
+            return f"df[{name!r}].between({date!r}, {last!r})"
+        return f"(df[{name!r}] {'==' if self.sign == 'in' else self.sign} {date!r})"
+
+
+def _told(moment: Moment) -> int:
+    return 3 if moment.day else 2 if moment.month else 1
+
+
+def _span(start: Moment, wanted: Moment, end: Moment) -> bool:
+    return bool(wanted.year) and start.year <= wanted.year <= end.year
+
+
+@dataclass(frozen=True)
+class Versus(Condition):
+    """A cell's number against that of another column of its row."""
+
+    column: int
+    sign: Sign
+    other: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.column, self.other)
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        one, two = sheet.columns[self.column], sheet.columns[self.other]
+        check_units(one, two)
+        test, pairs = _SIGNS[self.sign], zip(one.numbers, two.numbers, strict=True)
+        return {row for row, (a, b) in enumerate(pairs) if a is not None and b is not None and test(a, b)}
+
+    def code(self, sheet: Sheet) -> str:
+        return f"(df[{sheet.columns[self.column].name!r}] {self.sign} df[{sheet.columns[self.other].name!r}])"
+
+
+@dataclass(frozen=True)
+class Filled(Condition):
+    """A cell that says something."""
+
+    column: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (self.column,)
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        return {row for row, cell in enumerate(sheet.columns[self.column].cells) if not is_blank(shown(cell))}
+
+    def code(self, sheet: Sheet) -> str:
+        return f"df[{sheet.columns[self.column].name!r}].notna()"
+
+
+@dataclass(frozen=True)
+class Either(Condition):
+    """One of several conditions, or with one alone and `negated`, not that one."""
+
+    parts: tuple[Any, ...]
+    negated: bool = False
+
+    @property
+    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+        return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        found = set[int]().union(*(part.rows(sheet) for part in self.parts))
+        if not self.negated:
+            return found
+        filled = set(range(len(sheet.table.rows))).intersection(*(Filled(column).rows(sheet) for column in self.columns))
+        return filled - found
+
+    def code(self, sheet: Sheet) -> str:
+        joined = " | ".join(part.code(sheet) for part in self.parts)
+        return f"~({joined})" if self.negated else f"({joined})" if len(self.parts) > 1 else joined
+
+
+def check_units(*columns: SheetColumn) -> None:
+    """Raise `Unfit` where amounts cannot be compared: of several kinds of unit, or of none."""
+    bases = set[str]().union(*(column.bases for column in columns))
+    if len(bases - {""}) > 1 or (len(bases) > 1 and len(columns) == 1 and _mixed(columns[0])):
+        names = " and ".join(f'"{column.plain}"' for column in columns)
+        units = ", ".join(sorted(base or "none" for base in bases))
+        raise Unfit(f"the amounts of {names} have units that cannot be compared ({units})")
+
+
+def _mixed(column: SheetColumn) -> bool:
+    bare = sum(1 for each in column.measures if each is not None and not each.base)
+    return bare > 0.1 * len(column.measures)
+
+
+@dataclass(frozen=True)
+class Where:
+    """The rows that meet all conditions, in their order; `whole` counts totals rows as well."""
+
+    conditions: tuple[Any, ...] = ()
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(column for each in self.conditions for column in each.columns))
+
+    def rows(self, sheet: Sheet) -> list[int]:
+        sets = [each.rows(sheet) for each in self.conditions]
+        if not sets:
+            return sheet.rows
+        found = sorted(reduce(operator.and_, sets))
+        if any(row in sheet.summaries for row in found) and not all(row in sheet.summaries for row in found):
+            found = [row for row in found if row not in sheet.summaries]
+        return found
+
+    def steps(self, sheet: Sheet) -> list[tuple[str, tuple[str, ...]]]:
+        if not self.conditions:
+            return []
+        rows = self.rows(sheet)
+        if len(rows) == len(sheet.rows):
+            return []
+        return [("select_row", tuple(f"row {row + 1}" for row in rows[:_MOST_SHOWN]))]
+
+    def code(self, sheet: Sheet) -> str:
+        return f"df[{' & '.join(each.code(sheet) for each in self.conditions)}]" if self.conditions else "df"
+
+
+def _keys(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[Any, int]]:
+    """The comparable values of a column in these rows, those without one left out."""
+    if column.kind == "date":
+        if column.day_first is None:
+            raise Unfit(f'"{column.plain}" does not tell day from month, as in 03/04/2024')
+        return [(each[0], row) for row in rows if (each := column.moments[row]) is not None]
+    if column.kind not in ("number", "time"):
+        raise Unfit(f'"{column.plain}" has neither numbers nor dates')
+    check_units(column)
+    return [(each, row) for row in rows if (each := column.numbers[row]) is not None]
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Some of the rows by the order of a column, or by their own where it is None.
+
+    From the `start`-th (0 the first), `count` of them; ties of the last one count as well, by the column.
+    """
+
+    of: Where
+    column: int | None
+    descending: bool
+    start: int = 0
+    count: int = 1
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((*self.of.columns, *(() if self.column is None else (self.column,)))))
+
+    def rows(self, sheet: Sheet) -> list[int]:
+        rows = self.of.rows(sheet)
+        if self.column is None:
+            rows = rows[::-1] if self.descending else rows
+            if len(rows) < self.start + self.count:
+                raise Unfit(f"only {len(rows)} rows fit")
+            return rows[self.start : self.start + self.count]
+        keys = sorted(_keys(sheet, sheet.columns[self.column], rows), key=lambda pair: pair[0], reverse=self.descending)
+        if len(keys) < self.start + self.count:
+            raise Unfit(f'only {len(keys)} rows that fit have "{sheet.columns[self.column].plain}"')
+        taken = keys[self.start : self.start + self.count]
+        if self.start and keys[self.start - 1][0] == taken[0][0]:
+            raise Unfit("rows are level there")
+        last = taken[-1][0]
+        return [row for _, row in taken] + [row for key, row in keys[self.start + self.count :] if key == last]
+
+    def steps(self, sheet: Sheet) -> list[tuple[str, tuple[str, ...]]]:
+        found = self.of.steps(sheet)
+        if self.column is not None:
+            way = "large to small" if self.descending else "small to large"
+            found.append(("sort_by", (sheet.columns[self.column].name, way)))
+        return [*found, ("select_row", tuple(f"row {row + 1}" for row in self.rows(sheet)[:_MOST_SHOWN]))]
+
+    def code(self, sheet: Sheet) -> str:
+        base, stop = self.of.code(sheet), self.start + self.count
+        if self.column is None:
+            return f"{base}.iloc[{-stop}:]" if self.descending and not self.start else f"{base}.iloc[{self.start}:{stop}]"
+        name = repr(sheet.columns[self.column].name)
+        if self.start:
+            return f"{base}.sort_values({name}, ascending={not self.descending}).iloc[{self.start}:{stop}]"
+        return f"{base}.{'nlargest' if self.descending else 'nsmallest'}({self.count}, {name}, keep='all')"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The row before (-1) or after (1) the only one that fits, by the order of a column or their own."""
+
+    of: Where
+    shift: int
+    column: int | None = None
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((*self.of.columns, *(() if self.column is None else (self.column,)))))
+
+    def rows(self, sheet: Sheet) -> list[int]:
+        rows = self.of.rows(sheet)
+        if len(rows) != 1:
+            raise Unfit(f"{len(rows)} rows fit, where one is meant")
+        order = sheet.rows
+        if self.column is not None:
+            keys = _keys(sheet, sheet.columns[self.column], order)
+            if len({key for key, _ in keys}) < len(keys):
+                raise Unfit("rows are level there")
+            order = [row for _, row in sorted(keys)]
+        place = order.index(rows[0]) + self.shift if rows[0] in order else -1
+        if not 0 <= place < len(order):
+            raise Unfit("there is no row beside it")
+        return [order[place]]
+
+    def steps(self, sheet: Sheet) -> list[tuple[str, tuple[str, ...]]]:
+        return [("select_row", tuple(f"row {row + 1}" for row in self.rows(sheet)))]
+
+    def code(self, sheet: Sheet) -> str:
+        by = "" if self.column is None else f".sort_values({sheet.columns[self.column].name!r})"
+        return f"df{by}.shift({-self.shift})[{' & '.join(each.code(sheet) for each in self.of.conditions)}]"
+
+
+Rows = Where | Ordered | Beside
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The cells of columns in these rows. `single`: different values are refused; `distinct`: each is told once."""
+
+    of: Rows
+    wanted: tuple[int, ...]
+    single: bool = False
+
+    def run(self, sheet: Sheet) -> Result:
+        rows = self.of.rows(sheet)
+        if not rows:
+            raise Unfit("no row fits")
+        values, filled = [], []
+        for row in rows:
+            cells = [shown(sheet.columns[column].cells[row]) for column in self.wanted]
+            if not all(map(is_blank, cells)):
+                values.append(", ".join(cell for cell in cells if not is_blank(cell)))
+                filled.append(row)
+        if not values:
+            raise Unfit(f'"{sheet.columns[self.wanted[0]].plain}" is empty there')
+        if len(filled) < len(rows) and isinstance(self.of, Ordered):
+            raise Unfit(f'"{sheet.columns[self.wanted[0]].plain}" is empty in a row that fits')
+        unique = tuple(dict.fromkeys(values))
+        if self.single and len(unique) > 1:
+            raise Unfit(f"{len(rows)} rows fit, and they differ")
+        names = tuple(sheet.columns[column].name for column in self.wanted)
+        steps = (*self.of.steps(sheet), ("select_column", names))
+        return Result(unique, tuple(filled), (*self.of.columns, *self.wanted), steps=steps)
+
+    def code(self, sheet: Sheet) -> str:
+        names = [sheet.columns[column].name for column in self.wanted]
+        return f"{self.of.code(sheet)}[{names[0] if len(names) > 1 else names[0]!r}]" if len(names) == 1 else f"{self.of.code(sheet)}[{names!r}]"
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many rows, or how many different texts of a column."""
+
+    of: Rows
+    distinct: int | None = None
+
+    def run(self, sheet: Sheet) -> Result:
+        rows = self.of.rows(sheet)
+        steps = tuple(self.of.steps(sheet))
+        if self.distinct is None:
+            return _number(Fraction(len(rows)), rows, self.of.columns, steps=steps)
+        texts = {text.casefold() for text in sheet.texts_of(sheet.columns[self.distinct], rows)}
+        steps += (("group_by", (sheet.columns[self.distinct].name,)),)
+        return _number(Fraction(len(texts)), rows, (*self.of.columns, self.distinct), steps=steps)
+
+    def code(self, sheet: Sheet) -> str:
+        code = self.of.code(sheet)
+        return f"len({code})" if self.distinct is None else f"{code}[{sheet.columns[self.distinct].name!r}].nunique()"
+
+
+def _number(
+    number: Fraction, rows: Sequence[int], columns: Sequence[int], like: SheetColumn | None = None, *,
+    places: int = 0, steps: tuple[Any, ...] = (),
+) -> Result:  # fmt: skip
+    text = plain(number) if like is None else as_written(number, like, places)
+    return Result((text,), tuple(rows), tuple(columns), "number", number, steps)
+
+
+def plain(number: Fraction, places: int = 4) -> str:
+    """Write a number as people do: whole, or with as many places as it has, at most `places` after its first figure."""
+    if number.denominator == 1:
+        return str(number.numerator)
+    value = float(number)
+    digits = places if abs(value) >= 1 else places + 2
+    exact = number.denominator
+    while exact % 2 == 0:
+        exact //= 2
+    while exact % 5 == 0:
+        exact //= 5
+    return f"{value:.{10 if exact == 1 else digits}f}".rstrip("0").rstrip(".")
+
+
+def as_written(number: Fraction, column: SheetColumn, places: int = 0) -> str:
+    """Write a number as its column does: with its unit, and thousands marked where cells mark them."""
+    if column.kind == "time":
+        raise Unfit(f'times of "{column.plain}" are not computed with')
+    digits = plain(number)
+    has_marks = any("," in cell for cell in column.sample)
+    whole, _, part = digits.lstrip("-").partition(".")
+    if has_marks:
+        whole = f"{int(whole):,}"
+    digits = ("-" if number < 0 else "") + whole + (f".{part}" if part else "")
+    unit = column.unit if not column.is_scaled else next(iter(column.bases), "")
+    if not unit:
+        return digits
+    if unit[-1] in "$€£¥₹":
+        scale = next((c for c in column.sample if c.rstrip(" .").lower().endswith("illion")), "")
+        if scale and abs(number) >= 10**6:
+            power = 10**9 if "billion" in scale.lower() else 10**6
+            return f"{unit}{plain(number / power)} {'billion' if power == 10**9 else 'million'}"
+        if part and len(part) == 1 and any("." in cell for cell in column.sample):
+            digits += "0"
+        return digits.replace("-", f"-{unit}", 1) if number < 0 else f"{unit}{digits}"
+    return digits + (unit if unit == "%" or not any(c.isalpha() for c in unit) else f" {unit}")
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A sum, mean, median or extreme of the numbers of a column."""
+
+    of: Rows
+    column: int
+    how: How
+
+    def run(self, sheet: Sheet) -> Result:
+        column, rows = sheet.columns[self.column], self.of.rows(sheet)
+        columns, steps = (*self.of.columns, self.column), (*self.of.steps(sheet), ("select_column", (column.name,)))
+        if not rows:
+            raise Unfit("no row fits")
+        keys = _keys(sheet, column, rows)
+        if not keys:
+            raise Unfit(f'"{column.plain}" has no number there')
+        used = [row for _, row in keys]
+        if column.kind in ("date", "time") or self.how in ("max", "min"):
+            if self.how not in ("max", "min"):
+                raise Unfit(f'"{column.plain}" has no numbers to compute with')
+            _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
+            return Result((shown(column.cells[row]),), (row,), columns, number=column.numbers[row] if column.kind == "number" else None, steps=steps)
+        if len(column.bases) > 1:
+            raise Unfit(f'the amounts of "{column.plain}" have different units')
+        return _number(fold([key for key, _ in keys], self.how), used, columns, column, steps=steps)
+
+    def code(self, sheet: Sheet) -> str:
+        code = f"{self.of.code(sheet)}[{sheet.columns[self.column].name!r}]"
+        return f"({code}.max() - {code}.min())" if self.how == "spread" else f"{code}.{self.how}()"
+
+
+def fold(numbers: Sequence[Fraction], how: How) -> Fraction:
+    match how:
+        case "sum":
+            return sum(numbers, Fraction())
+        case "mean":
+            return sum(numbers, Fraction()) / len(numbers)
+        case "median":
+            return Fraction(median(numbers))
+        case "spread":
+            return max(numbers) - min(numbers)
+        case "max":
+            return max(numbers)
+    return min(numbers)
+
+
+@dataclass(frozen=True)
+class Share:
+    """What part of rows, or of their sum in a column, other rows are: in percent."""
+
+    part: Where
+    whole: Where
+    column: int | None = None
+
+    def run(self, sheet: Sheet) -> Result:
+        rows, all_rows = self.part.rows(sheet), self.whole.rows(sheet)
+        steps = tuple(self.part.steps(sheet))
+        columns = (*self.part.columns, *(() if self.column is None else (self.column,)))
+        if self.column is None:
+            over, under = Fraction(len(rows)), Fraction(len(all_rows))
+        else:
+            column = sheet.columns[self.column]
+            over, under = (sum((k for k, _ in _keys(sheet, column, each)), Fraction()) for each in (rows, all_rows))
+        if not under or (self.column is not None and not rows):
+            raise Unfit("there is nothing to take a share of")
+        number = over / under * 100
+        return Result((f"{plain(number, 2)}%",), tuple(rows), columns, "number", number, steps)
+
+    def code(self, sheet: Sheet) -> str:
+        one, other = self.part.code(sheet), self.whole.code(sheet)
+        if self.column is None:
+            return f"100 * len({one}) / len({other})"
+        name = repr(sheet.columns[self.column].name)
+        return f"100 * {one}[{name}].sum() / {other}[{name}].sum()"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How much one number is above another: the difference as it is, without its sign, or in percent of the other."""
+
+    one: Any
+    other: Any
+    form: Literal["signed", "plain", "percent", "ratio"] = "plain"
+
+    def run(self, sheet: Sheet) -> Result:
+        a, b = self.one.run(sheet), self.other.run(sheet)
+        columns = tuple(dict.fromkeys((*a.columns, *b.columns)))
+        numbers = [_only_number(sheet, form, result) for form, result in ((self.one, a), (self.other, b))]
+        (x, like), (y, other) = numbers
+        if like is not None and other is not None:
+            check_units(like, other)
+        rows, steps = tuple(dict.fromkeys((*a.rows, *b.rows))), (*a.steps, *b.steps)
+        if self.form in ("percent", "ratio"):
+            if not y:
+                raise Unfit("there is nothing to compare with")
+            number = (x - y) / y * 100 if self.form == "percent" else x / y
+            return Result((plain(number, 2) + ("%" if self.form == "percent" else ""),), rows, columns, "number", number, steps)
+        number = x - y if self.form == "signed" else abs(x - y)
+        return _number(number, rows, columns, like, steps=steps)
+
+    def code(self, sheet: Sheet) -> str:
+        one, other = (f"{each.code(sheet)}" + (".item()" if isinstance(each, Pick) else "") for each in (self.one, self.other))
+        match self.form:
+            case "percent":
+                return f"100 * ({one} - {other}) / {other}"
+            case "ratio":
+                return f"{one} / {other}"
+        return f"{one} - {other}" if self.form == "signed" else f"abs({one} - {other})"
+
+
+def _only_number(sheet: Sheet, form: Any, result: Result) -> tuple[Fraction, SheetColumn | None]:
+    """The one number of a result, with the column that it is of."""
+    if result.number is not None and result.kind == "number":
+        return result.number, sheet.columns[form.column] if isinstance(form, Fold) else None
+    if isinstance(form, Pick) and len(result.values) == 1 and result.rows:
+        column = sheet.columns[form.wanted[0]]
+        if column.kind == "number" and (number := column.numbers[result.rows[0]]) is not None:
+            return number, column
+        if column.kind == "date" and (found := column.moments[result.rows[0]]) and not found[0].month:
+            return Fraction(found[0].year), None
+    raise Unfit("there is no number to compare")
+
+
+@dataclass(frozen=True)
+class Greater:
+    """Which of some named rows has the most (or least) of a column: told by its name."""
+
+    names: tuple[str, ...]
+    forms: tuple[Any, ...]
+    descending: bool
+    truth: bool = False  # whether the first of two has it
+
+    def run(self, sheet: Sheet) -> Result:
+        results = [form.run(sheet) for form in self.forms]
+        keys = [_order_key(sheet, form, result) for form, result in zip(self.forms, results, strict=True)]
+        rows = tuple(dict.fromkeys(row for each in results for row in each.rows))
+        columns = tuple(dict.fromkeys(column for each in results for column in each.columns))
+        steps = tuple(step for each in results for step in each.steps)
+        best = max(keys) if self.descending else min(keys)
+        if self.truth:
+            return Result(("yes" if keys[0] == best and keys[0] != keys[1] else "no",), rows, columns, "truth", steps=steps)
+        if keys.count(best) > 1:
+            raise Unfit("they are level")
+        return Result((self.names[keys.index(best)],), rows, columns, steps=steps)
+
+    def code(self, sheet: Sheet) -> str:
+        pairs = ", ".join(f"{name!r}: {form.code(sheet)}" for name, form in zip(self.names, self.forms, strict=True))
+        return f"pd.Series({{{pairs}}}).idx{'max' if self.descending else 'min'}()"
+
+
+def _order_key(sheet: Sheet, form: Any, result: Result) -> Any:
+    if result.kind == "number":
+        return result.number
+    column = sheet.columns[form.wanted[0]]
+    if len(result.values) != 1:
+        raise Unfit("several rows fit one of them")
+    check_units(column) if column.kind == "number" else None
+    key = column.moments[result.rows[0]] if column.kind == "date" else column.numbers[result.rows[0]]
+    if key is None:
+        raise Unfit(f'"{column.plain}" has nothing to compare there')
+    return key
+
+
+@dataclass(frozen=True)
+class Groups:
+    """For each text of a column how many rows there are, or the fold of another column."""
+
+    of: Rows
+    by: int
+    how: How | Literal["count"] = "count"
+    column: int | None = None
+
+    def table(self, sheet: Sheet) -> dict[str, tuple[Fraction, list[int]]]:
+        by, groups = sheet.columns[self.by], dict[str, list[int]]()
+        names: dict[str, str] = {}
+        for row in self.of.rows(sheet):
+            text = shown(by.cells[row])
+            if not is_blank(text):
+                name = names.setdefault(text.casefold(), text)
+                groups.setdefault(name, []).append(row)
+        if not groups:
+            raise Unfit("no row fits")
+        if self.how == "count" or self.column is None:
+            return {name: (Fraction(len(rows)), rows) for name, rows in groups.items()}
+        column, found = sheet.columns[self.column], {}
+        for name, rows in groups.items():
+            if keys := [key for key, _ in _keys(sheet, column, rows)]:
+                if column.kind != "number":
+                    raise Unfit(f'"{column.plain}" has no numbers')
+                found[name] = (fold(keys, self.how), rows)
+        return found
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return (*self.of.columns, self.by, *(() if self.column is None else (self.column,)))
+
+    def run(self, sheet: Sheet) -> Result:
+        table = self.table(sheet)
+        like = None if self.column is None or self.how == "count" else sheet.columns[self.column]
+        values = tuple(f"{name}: {plain(n) if like is None else as_written(n, like)}" for name, (n, _) in table.items())
+        rows = tuple(row for _, rows in table.values() for row in rows)
+        return Result(values, rows, self.columns, "pairs", steps=(*self.of.steps(sheet), ("group_by", (sheet.columns[self.by].name,))))
+
+    def code(self, sheet: Sheet) -> str:
+        grouped = f"{self.of.code(sheet)}.groupby({sheet.columns[self.by].name!r})"
+        if self.how == "count" or self.column is None:
+            return f"{grouped}.size()"
+        return f"{grouped}[{sheet.columns[self.column].name!r}].{self.how}()"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Of groups those with the most, the least, or a number that a sign allows."""
+
+    of: Groups
+    sign: Literal["most", "least"] | Sign
+    number: Fraction | None = None
+    start: int = 0
+    count: int = 1
+    counted: bool = False  # how many groups there are, rather than which
+
+    def run(self, sheet: Sheet) -> Result:
+        table = self.of.table(sheet)
+        if self.number is not None:
+            test = _SIGNS[self.sign]
+            names = [name for name, (number, _) in table.items() if test(number, self.number)]
+            if not names and not self.counted:
+                raise Unfit("none fits")
+        else:
+            ranked = sorted(table, key=lambda name: table[name][0], reverse=self.sign == "most")
+            if len(ranked) < self.start + self.count:
+                raise Unfit("there are not so many")
+            last = table[ranked[self.start + self.count - 1]][0]
+            names = ranked[self.start : self.start + self.count]
+            names += [name for name in ranked[self.start + self.count :] if table[name][0] == last]
+            if self.start and table[ranked[self.start - 1]][0] == table[names[0]][0]:
+                raise Unfit("some are level there")
+        rows = tuple(row for name in names for row in table[name][1])
+        steps = (*self.of.of.steps(sheet), ("group_by", (sheet.columns[self.of.by].name,)))
+        if self.counted:
+            return _number(Fraction(len(names)), rows, self.of.columns, steps=steps)
+        return Result(tuple(names), rows, self.of.columns, steps=steps)
+
+    def code(self, sheet: Sheet) -> str:
+        groups = self.of.code(sheet)
+        if self.number is not None:
+            code = f"{groups}.loc[lambda n: n {self.sign} {plain(self.number)}].index"
+            return f"len({code})" if self.counted else code
+        return f"{groups}.{'nlargest' if self.sign == 'most' else 'nsmallest'}({self.start + self.count}, keep='all').index[{self.start}:]"
+
+
+@dataclass(frozen=True)
+class Exists:
+    """Whether any row, or with `every` each of `among`, fits."""
+
+    of: Where
+    among: Where | None = None
+
+    def run(self, sheet: Sheet) -> Result:
+        rows = self.of.rows(sheet)
+        truth = bool(rows) if self.among is None else len(rows) == len(self.among.rows(sheet)) > 0
+        return Result(("yes" if truth else "no",), tuple(rows), self.of.columns, "truth", steps=tuple(self.of.steps(sheet)))
+
+    def code(self, sheet: Sheet) -> str:
+        code = f"len({self.of.code(sheet)})"
+        return f"{code} > 0" if self.among is None else f"{code} == len({self.among.code(sheet)})"
+
+
+Form = Pick | Count | Fold | Share | Gap | Greater | Groups | Chosen | Exists
+
+
+def parts_of(form: Any) -> Iterator[Any]:
+    """The form and all that it is built of."""
+    yield form
+    for value in vars(form).values():
+        for each in value if isinstance(value, tuple) else (value,):
+            if hasattr(each, "__dataclass_fields__"):
+                yield from parts_of(each)
+
+
+__all__ = ["Measure"]

@@ -1,0 +1,700 @@
+"""The grammar: from the linked items of a question to typed forms, each with its cost.
+
+Conditions are bound first: numbers and dates to columns, values with their negations and alternatives. What remains says
+what is asked of the rows that meet them. A form counts only where it uses every item that says something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
+from chameleon.modules.reader.algebra import (
+    Beside, Chosen, Compares, Count, Dates, Either, Exists, Filled, Fold, Form, Gap, Greater, Groups, Is, Ordered,
+    Pick, Share, Versus, Where,
+)  # fmt: skip
+from chameleon.modules.reader.links import Item, Reading
+from chameleon.modules.reader.sheet import Measure, Moment, Sheet, SheetColumn, is_blank, shown
+from chameleon.modules.reader.words import ENGLISH, Token
+
+Costed = tuple[float, Form]
+_MOST_BINDINGS = 24
+# What a form may leave unused, and what that costs; of other kinds none may be left.
+_SPARE = {
+    "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
+    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "filled": 0.0, "yesno": 0.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A condition with the items that it took and what binding them so costs."""
+
+    condition: Any
+    cost: float
+    taken: frozenset[int]
+    columns: frozenset[int] = frozenset()  # the items that name its column, which may also be asked for
+
+
+class Frame:
+    """One reading of a question: its conditions, and the items that are left to say what is asked."""
+
+    def __init__(self, sheet: Sheet, tokens: Sequence[Token], items: Sequence[Item]) -> None:
+        self.sheet, self.tokens, self.items = sheet, tokens, list(items)
+        self.kinds = [item.kind for item in items]
+
+    def column(self, index: int) -> SheetColumn:
+        return self.sheet.columns[index]
+
+    # Conditions.
+
+    def bindings(self) -> Iterator[tuple[float, list[Bound], list[int]]]:
+        """The ways to take numbers, dates and values as conditions, cheapest first, with the items left over."""
+        choices: list[list[Bound | None]] = []
+        for place, item in enumerate(self.items):
+            if item.kind == "number":
+                choices.append([*self._number_bounds(place), None])
+            elif item.kind == "date":
+                choices.append([*self._date_bounds(place), None])
+        values = list(self._value_bounds())
+        found = []
+        for picked in islice(product(*choices), 400):
+            bounds = [each for each in picked if each is not None]
+            taken = [place for each in bounds for place in each.taken]
+            if len(set(taken)) == len(taken):
+                found.append((sum(each.cost for each in bounds), bounds))
+        found.sort(key=lambda pair: pair[0] - 0.2 * len(pair[1]))
+        for cost, bounds in found[:_MOST_BINDINGS]:
+            taken_now = {place for each in bounds for place in each.taken}
+            free = [each for each in values if not each.taken & taken_now]
+            used = taken_now | {place for each in free for place in each.taken}
+            yield cost + sum(each.cost for each in free), [*bounds, *free], [p for p in range(len(self.items)) if p not in used]
+
+    def _value_bounds(self) -> Iterator[Bound]:
+        """Values with the word that denies them, and neighbours of one column as alternatives."""
+        place = 0
+        while place < len(self.items):
+            item = self.items[place]
+            if item.kind != "value":
+                place += 1
+                continue
+            group, taken, end = [item.value], {place}, place + 1
+            while end + 1 < len(self.items) and self.kinds[end] in ("or", "and") and self._is_alike(item, end + 1):
+                group.append(self.items[end + 1].value)
+                taken |= {end, end + 1}
+                end += 2
+            while end < len(self.items) and self._is_alike(item, end) and end == max(taken) + 1:
+                group.append(self.items[end].value)
+                taken.add(end)
+                end += 1
+            denied = next((p for p in (place - 1, place - 2) if p >= 0 and self.kinds[p] == "none" and (p == place - 1 or self.kinds[place - 1] in ("dates", "noun", "column"))), None)
+            condition: Any = group[0] if len(group) == 1 else Either(tuple(group))
+            if denied is not None:
+                condition, taken = Either(tuple(group), negated=True), taken | {denied}
+            before = [p for p in (place - 1, end) if 0 <= p < len(self.items) and self.items[p].kind == "column" and self.items[p].value == item.column]
+            yield Bound(condition, 0.0, frozenset(taken), frozenset(before))
+            place = end
+
+    def _is_alike(self, item: Item, place: int) -> bool:
+        other = self.items[place]
+        return other.kind == "value" and other.column == item.column
+
+    def _number_bounds(self, place: int) -> Iterator[Bound]:
+        measure: Measure = self.items[place].value
+        sign, taken, cost, until = "==", {place}, 0.0, None
+        words: list[int] = []
+        before = place - 1
+        if before >= 0 and self.kinds[before] == "than":
+            before, words = before - 1, [place - 1]
+        if before >= 0 and self.kinds[before] == "compare":
+            sign = self.items[before].value
+            taken |= {before, *words}
+            if before >= 1 and self.kinds[before - 1] == "none":
+                sign = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!="}[sign]
+                taken.add(before - 1)
+        elif before >= 0 and self.kinds[before] in ("comparative", "more") and words:
+            sign = ""
+            taken |= {before, *words}
+        elif before >= 0 and self.kinds[before] == "none":
+            sign, taken = "!=", taken | {before}
+        end = place + 1
+        if end < len(self.items) and self.kinds[end] == "after":
+            sign, taken, end = self.items[end].value, taken | {end}, end + 1
+        elif end + 1 < len(self.items) and self.kinds[end + 1] == "after" and self.kinds[end] in ("column", "noun", "unit", "thing"):
+            sign, taken = self.items[end + 1].value, taken | {end + 1}
+        if end + 1 < len(self.items) and self.kinds[end] in ("and", "dates") and self.kinds[end + 1] == "number":
+            if before >= 0 and self.kinds[before] == "between":
+                until, taken = self.items[end + 1].value, taken | {before, end, end + 1}
+                end += 2
+        for column, extra, named in self._measured(place, end, before, measure):
+            signs = [(sign, extra + cost)] if sign else self._ways(before, column)
+            for each, price in signs:
+                number = self._in_units(measure, column)
+                if number is None:
+                    continue
+                if until is not None:
+                    last = self._in_units(until, column)
+                    condition: Any = Both(Compares(column.index, ">=", number), Compares(column.index, "<=", last or number))
+                else:
+                    condition = Compares(column.index, each, number)
+                yield Bound(condition, price if sign else price + extra, frozenset(taken | named), frozenset(named))
+
+    def _ways(self, place: int, column: SheetColumn) -> list[tuple[str, float]]:
+        """Which sign "taller", "fewer" or "older" has over a column."""
+        item = self.items[place]
+        if item.kind == "more":
+            return [(">" if item.value > 0 else "<", 0.0)]
+        return [(">" if way > 0 else "<", cost) for way, index, cost in self._graded(item.value) if index == column.index]
+
+    def _measured(self, place: int, end: int, before: int, measure: Measure) -> Iterator[tuple[SheetColumn, float, set[int]]]:
+        """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
+        numeric = [column for column in self.sheet.columns if column.kind == "number"]
+        named = False
+        graded = self.items[before] if 0 <= before < len(self.items) and self.kinds[before] == "comparative" else None
+        for distance, near in enumerate((end, before - 1, before if graded is None else -1, end + 1, before - 2)):
+            if 0 <= near < len(self.items) and near != place and self.kinds[near] == "column":
+                column = self.column(self.items[near].value)
+                if column.kind == "number":
+                    named = True
+                    yield column, 0.03 * distance, {near}
+        if graded is not None:
+            for _, index, cost in self._graded(graded.value):
+                yield self.column(index), cost, set()
+            return
+        is_bare = self.kinds[max(before, 0)] not in ("compare", "between", "more") and not (end < len(self.items) and "after" in self.kinds[end - 1 : end + 1])
+        if is_bare and not measure.base:
+            return
+        fitting = [column for column in numeric if measure.base and measure.base in column.unit_stems]
+        for column in fitting:
+            yield column, 0.1 if len(fitting) == 1 else 0.35, set()
+        if not measure.base and not named:
+            amounts = [column for column in self.sheet.numbers if not column.is_rank]
+            for column in amounts:
+                yield column, 0.25 if len(amounts) == 1 else 0.7, set()
+
+    def _in_units(self, measure: Measure, column: SheetColumn) -> Fraction | None:
+        """The number as the column counts: converted where both tell a unit of one kind."""
+        if not measure.base or not column.unit_stems:
+            return measure.number if not measure.base or measure.base not in "$€£¥" else measure.number
+        if measure.base not in column.unit_stems:
+            return None
+        if column.bases == {""} or not column.bases:  # the unit stands in the name
+            told = next((ENGLISH.units[word] for word in column.name.replace("(", " ").replace(")", " ").lower().split() if word in ENGLISH.units and ENGLISH.units[word][0] == measure.base), None)
+            return measure.number * measure.factor / told[1] / measure.factor if told else measure.number
+        factor = next(each.factor for each in column.measures if each is not None)
+        return measure.number if column.is_scaled else measure.number / factor
+
+    def _date_bounds(self, place: int) -> Iterator[Bound]:
+        moment, last = self.items[place].value
+        sign, taken = "in", {place}
+        if place and self.kinds[place - 1] == "dates":
+            sign, taken = self.items[place - 1].value, taken | {place - 1}
+        elif place and self.kinds[place - 1] == "between":
+            taken.add(place - 1)
+        until = last if last != moment else None
+        end = place + 1
+        if end + 1 < len(self.items) and self.kinds[end + 1] == "date" and (self.kinds[end] == "and" or (self.kinds[end] == "dates" and self.items[end].value in ("in", "<="))):
+            if place and (self.kinds[place - 1] == "between" or self.items[place - 1].value in (">=", "in")):
+                until, taken = self.items[end + 1].value[0], taken | {end, end + 1}
+                sign = "in"
+        if end < len(self.items) and self.kinds[end] == "after":
+            sign, taken = self.items[end].value, taken | {end}
+        dates = [column for column in self.sheet.columns if column.kind == "date"]
+        for column in dates:
+            near = [p for p in range(len(self.items)) if self.items[p].kind == "column" and self.items[p].value == column.index]
+            beside = [p for p in near if abs(p - place) <= 3 and p not in taken]
+            if beside:
+                cost, named = 0.02 * min(abs(p - place) for p in beside), {min(beside, key=lambda p: abs(p - place))}
+            elif near:
+                cost, named = 0.1, set()
+            else:
+                plain = _is_plain_time(column)
+                cost, named = (0.05 if plain else 0.5) + (0.0 if len(dates) == 1 or plain else 0.2), set()
+            yield Bound(Dates(column.index, sign, moment, until), cost, frozenset(taken | named), frozenset(named))
+
+    # What is asked.
+
+    def forms(self) -> Iterator[Costed]:
+        """The forms of all bindings with their costs, beyond those of the items."""
+        for cost, bounds, left in self.bindings():
+            for extra, form in Asked(self, bounds, left).forms():
+                yield cost + extra, form
+
+    def _graded(self, word: str) -> Iterator[tuple[int, int, float]]:
+        """The columns that an adjective grades: which way, which, and what it costs to say so."""
+        for way, ideas in ENGLISH.degrees[word].ways:
+            alike = set(ideas) | {word} | {idea for each in ideas if each != "any" for idea in ENGLISH.ideas.get(each, ())}
+            for column in self.sheet.columns:
+                if column.kind not in ("number", "date", "time"):
+                    continue
+                stems = set(column.stems)
+                if stems & set(ideas) or ENGLISH.stem(word) in stems:
+                    yield way, column.index, 0.1
+                elif stems & alike:
+                    yield way, column.index, 0.25
+
+
+class Both(Either):
+    """All of several conditions at once."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(parts)
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        return set.intersection(*(part.rows(sheet) for part in self.parts))
+
+    def code(self, sheet: Sheet) -> str:
+        return " & ".join(part.code(sheet) for part in self.parts)
+
+
+def _is_plain_time(column: SheetColumn) -> bool:
+    """Whether a column dates its rows rather than an event of theirs: "Year", "Date", "Season"."""
+    times = {ENGLISH.stem(word) for word in ENGLISH.data["time_columns"]}
+    return bool(column.stems) and set(column.stems) <= times | {"of", "the", "fiscal", "calendar", "order", "sal"}
+
+
+@dataclass
+class Asked:
+    """What the items that are left ask of the rows that meet the conditions."""
+
+    frame: Frame
+    bounds: list[Bound]
+    left: list[int]
+
+    def __post_init__(self) -> None:
+        self.sheet = self.frame.sheet
+        self.items = [self.frame.items[place] for place in self.left]
+        self.kinds = [item.kind for item in self.items]
+        self.where = Where(tuple(each.condition for each in self.bounds))
+
+    # Small helps.
+
+    def has(self, *kinds: str) -> bool:
+        return any(kind in self.kinds for kind in kinds)
+
+    def at(self, kind: str) -> int:
+        return self.kinds.index(kind)
+
+    def of(self, kind: str) -> list[Item]:
+        return [item for item in self.items if item.kind == kind]
+
+    def columns(self, *kinds: str) -> list[Item]:
+        return [item for item in self.of("column") if not kinds or self.frame.column(item.value).kind in kinds]
+
+    def spare(self, *used: Item | None) -> float | None:
+        """What the items that a form leaves unused cost; None where one of them may not be left."""
+        cost = 0.0
+        for place, item in enumerate(self.items):
+            if any(item is each for each in used):
+                continue
+            if item.kind == "unknown" and self._is_subject(place):
+                continue
+            if item.kind not in _SPARE or (item.kind == "dates" and item.value not in ("in", "<=", ">=")):
+                return None
+            cost += _SPARE[item.kind]
+        return cost
+
+    def _is_subject(self, place: int) -> bool:
+        """Whether an unknown word stands where the rows are named, and no row is named by its key."""
+        item = self.items[place]
+        before = self.items[place - 1] if place else None
+        token = self.frame.tokens[item.start - 1].low if item.start else ""
+        stands = token in ("the", "these", "of", "all", "any") or (before is not None and before.end == item.start and before.kind in ("count", "ask", "each", "number", "ordinal", "most", "superlative", "distinct", "share", "fold", "first", "last"))
+        key = self.sheet.key
+        names_row = key is not None and any(isinstance(each.condition, Is) and each.condition.column == key.index for each in self.bounds)
+        return stands and not names_row
+
+    def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
+        spare = self.spare(*used)
+        if spare is not None:
+            yield cost + spare, form
+
+    @property
+    def asks(self) -> str:
+        item = next(iter(self.of("ask")), None)
+        return item.value if item else ""
+
+    @property
+    def names_row(self) -> bool:
+        """Whether a condition names a row by its key."""
+        key = self.sheet.key
+        return key is not None and any(key.index in each.condition.columns and not isinstance(each.condition, Compares) for each in self.bounds)
+
+    def forms(self) -> Iterator[Costed]:
+        for template in (
+            self._lookups, self._counts, self._folds, self._extremes, self._frequent, self._ordinals, self._gaps,
+            self._comparisons, self._shares, self._groups, self._truths, self._durations,
+        ):  # fmt: skip
+            yield from template()
+
+    # Where the answer stands.
+
+    def targets(self) -> Iterator[tuple[float, tuple[int, ...], Item | None]]:
+        """The columns that hold what is asked: named, of the sort of the question word, or the key."""
+        used = {column for each in self.bounds for column in each.condition.columns}
+        named = [item for item in self.of("column")]
+        ask = next((place for place, item in enumerate(self.items) if item.kind == "ask"), None)
+        after = self.items[ask + 1] if ask is not None and ask + 1 < len(self.items) else None
+        asked = self.asks
+        if after is not None and after.kind == "column" and after.start <= self.items[ask or 0].end + 2:
+            yield 0.0, (after.value,), after
+            return
+        for item in named:
+            yield (0.03 if asked in ("", "which") else 0.15), (item.value,), item
+        sorts = {"who": "person", "where": "place", "when": "time"}.get(asked)
+        if after is not None and after.kind == "thing" and asked == "which":
+            for sort in sorted(after.value):
+                yield from self._of_sort(sort, used, 0.1)
+        if sorts:
+            yield from self._of_sort(sorts, used, 0.05)
+        key = self.sheet.key
+        if key is not None and key.index not in used and asked != "when" and not (asked == "where" and not named):
+            price = 0.05 if asked in ("which", "who") or self.has("noun", "thing") else 0.25
+            yield price + (0.3 if asked == "who" and not self._fits_sort(key, "person") and self._any_of_sort("person") else 0.0), (key.index,), None
+        elif key is None and asked in ("which", "") and self.has("noun", "unknown"):
+            first = next((column for column in self.sheet.columns if column.kind == "text" and column.index not in used), None)
+            if first is not None:
+                yield 0.3, (first.index,), None
+
+    def _any_of_sort(self, sort: str) -> bool:
+        return any(self._fits_sort(column, sort) for column in self.sheet.columns)
+
+    def _fits_sort(self, column: SheetColumn, sort: str) -> bool:
+        if sort == "time":
+            return column.kind == "date"
+        return column.kind == "text" and any(sort in ENGLISH.things.get(stem, ()) for stem in column.stems)
+
+    def _of_sort(self, sort: str, used: Iterable[int], cost: float) -> Iterator[tuple[float, tuple[int, ...], None]]:
+        fitting = [column for column in self.sheet.columns if self._fits_sort(column, sort) and column.index not in set(used)]
+        plain = [column for column in fitting if len(column.stems) == 1]
+        for column in fitting:
+            extra = 0.0 if len(fitting) == 1 or plain == [column] else 0.1
+            if sort == "time" and not _is_plain_time(column):
+                extra += 0.35
+            yield cost + extra, (column.index,), None
+
+    # Templates.
+
+    def _lookups(self) -> Iterator[Costed]:
+        if not self.bounds or self.has("count", "fold", "most", "superlative", "difference", "share"):
+            return
+        for cost, wanted, item in self.targets():
+            if item is not None and self.asks in ("who", "where") and self.frame.column(wanted[0]).kind != "text":
+                continue
+            single = self.frame.column(wanted[0]).kind in ("number", "date", "time") or self._is_singular()
+            yield from self.yields(cost, Pick(self.where, wanted, single), item)
+        how = self.of("degree")
+        if how:  # how tall is X?
+            for _, index, cost in self.frame._graded(how[0].value):
+                yield from self.yields(cost, Pick(self.where, (index,), True), how[0], *self.of("column"))
+
+    def _is_singular(self) -> bool:
+        return not self.has("each") and self.names_row
+
+    def _counts(self) -> Iterator[Costed]:
+        if not self.has("count") or self.has("most", "superlative", "difference", "share", "comparative"):
+            return
+        place = self.at("count")
+        count = self.items[place]
+        after = self.items[place + 1] if place + 1 < len(self.items) else None
+        distinct = next(iter(self.of("distinct")), None)
+        if after is not None and after is distinct:
+            after = self.items[place + 2] if place + 2 < len(self.items) else None
+        if after is not None and after.kind == "column":
+            column = self.frame.column(after.value)
+            is_key = column is self.sheet.key
+            if column.kind == "number":
+                yield from self.yields(0.0, Pick(self.where, (column.index,), True), count, after)
+                if not self.names_row and not column.is_rate and not column.is_rank:
+                    yield from self.yields(0.15 if self.bounds else 0.3, Fold(self.where, column.index, "sum"), count, after, *self._sums())
+                if self.bounds and distinct is None and not self.names_row:
+                    yield from self.yields(0.5, Count(self.where), count, after)
+            elif is_key and distinct is None:
+                yield from self.yields(0.05, Count(self.where), count, after)
+            else:
+                yield from self.yields(0.05 if distinct else 0.1, Count(self.where, column.index), count, after, distinct)
+                if distinct is None and self.bounds:
+                    yield from self.yields(0.3, Count(self.where), count, after)
+            return
+        cost = 0.05 if after is not None and after.kind in ("noun", "thing", "unknown") else 0.1
+        cost += 0.6 if self.names_row else 0.0
+        if distinct is not None and self.sheet.key is not None:
+            yield from self.yields(cost, Count(self.where, self.sheet.key.index), count, distinct)
+        elif distinct is None:
+            yield from self.yields(cost, Count(self.where), count, *self._sums())
+        if after is not None and after.kind == "thing":
+            for sort in sorted(after.value):
+                for price, wanted, _ in self._of_sort(sort, self.where.columns, 0.1):
+                    yield from self.yields(price, Count(self.where, wanted[0]), count, distinct)
+
+    def _sums(self) -> list[Item]:
+        return [item for item in self.of("fold") if item.value == "sum"]
+
+    def _folds(self) -> Iterator[Costed]:
+        for fold in self.of("fold"):
+            for item in self.columns():
+                column = self.frame.column(item.value)
+                if self.has("each", "count", "share"):
+                    break
+                price = 0.0
+                if fold.value == "sum" and (column.is_rate or column.is_rank):
+                    price = 0.6
+                if column.kind in ("number", "time") or (column.kind == "date" and fold.value in ("max", "min")):
+                    yield from self.yields(price, Fold(self.where, column.index, fold.value), fold, item)
+            if fold.value in ("mean", "sum", "median") and not self.columns("number"):
+                for item in self.of("degree"):
+                    for _, index, cost in self.frame._graded(item.value):
+                        yield from self.yields(cost, Fold(self.where, index, fold.value), fold, item)
+
+    def _extremes(self) -> Iterator[Costed]:
+        """The most or the least of a column: the row's name, another of its cells, or the number itself."""
+        for item in self.items:
+            if item.kind == "most":
+                for by in self.columns("number", "date", "time"):
+                    column = self.frame.column(by.value)
+                    way = -item.value if column.is_rank else item.value
+                    yield from self._at_the_end(way, by.value, 0.0 if by.start >= item.start else 0.1, item, by)
+                numbers = [column for column in self.sheet.numbers if not column.is_rank]
+                if len(numbers) == 1 and not self.columns("number", "date", "time"):
+                    yield from self._at_the_end(item.value, numbers[0].index, 0.5, item, None)
+            elif item.kind == "superlative":
+                for way, index, cost in self.frame._graded(item.value):
+                    named = next((by for by in self.of("column") if by.value == index), None)
+                    yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
+                ways = ENGLISH.degrees[item.value].ways
+                if any("any" in ideas for _, ideas in ways):
+                    for by in self.columns("number", "date", "time"):
+                        yield from self._at_the_end(ways[0][0], by.value, 0.0, item, by)
+
+    def _at_the_end(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
+        ordinal = next((each for each in self.of("ordinal") if each.end <= item.start + 1), None)
+        number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number <= 100), None)
+        start = ordinal.value - 1 if ordinal else 0
+        count = int(number.value.number) if number else 1
+        rows = Ordered(self.where, by, way > 0, start, count)
+        for price, wanted, target in self.targets():
+            if wanted == (by,) or (target is not None and target is named):
+                continue
+            if self.has("count") and target is None:
+                continue
+            counts = self.of("count") if target is not None and self.frame.column(wanted[0]).kind == "number" else []
+            yield from self.yields(cost + price, Pick(rows, wanted), item, named, ordinal, number, target, *counts)
+        if named is not None and not number and (not self.has("noun", "thing", "unknown") or self.asks in ("", "which")) and self.asks not in ("who", "where", "when"):
+            column = self.frame.column(by)
+            if start:
+                form: Form = Pick(rows, (by,))
+            else:
+                form = Fold(self.where, by, "max" if way > 0 else "min")
+            follows = named.start >= item.end and named.start - item.end <= 2
+            asked = self.has("noun", "thing", "unknown")
+            price = 0.0 if follows and not asked else 0.35
+            yield from self.yields(cost + price, form, item, named, ordinal)
+
+    def _frequent(self) -> Iterator[Costed]:
+        """The text that most rows have: "the most common", "most often", "which studio made the most of them"."""
+        often = next(iter(self.of("frequent")), None)
+        for most in self.of("most"):
+            if self.columns("number", "time"):
+                continue
+            for price, wanted, target in self.targets():
+                column = self.frame.column(wanted[0])
+                if column.kind == "number" or column is self.sheet.key:
+                    continue
+                if often is None and not self.has("noun", "thing", "unknown"):
+                    price += 0.3
+                groups = Groups(self.where, wanted[0])
+                way: Any = "most" if most.value > 0 else "least"
+                number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number < 50), None)
+                count = int(number.value.number) if number else 1
+                yield from self.yields(price + 0.05, Chosen(groups, way, count=count), most, often, target, number)
+
+    def _ordinals(self) -> Iterator[Costed]:
+        """The first, last or nth row, by a rank, a date or as they stand; and the one before or after a row."""
+        marks = [(item, 0, False) for item in self.of("first")] + [(item, 0, True) for item in self.of("last")]
+        marks += [(item, item.value - 1, False) for item in self.of("ordinal")]
+        if self.has("most", "superlative", "fold", "count"):
+            return
+        for mark, start, backwards in marks:
+            number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number <= 100), None)
+            count = int(number.value.number) if number else 1
+            for price, by, named in self._orders(mark):
+                rows = Ordered(self.where, by, backwards, start, count)
+                for cost, wanted, target in self.targets():
+                    if target is not None and target is named and by is not None and len(self.of("column")) > 1:
+                        continue
+                    yield from self.yields(price + cost, Pick(rows, wanted), mark, named, target, number)
+        for mark in [*self.of("next"), *self.of("previous")]:
+            shift = 1 if mark.kind == "next" else -1
+            if len(self.bounds) == 1:
+                for cost, wanted, target in self.targets():
+                    yield from self.yields(cost + 0.2, Pick(Beside(self.where, shift), wanted), mark, target)
+
+    def _orders(self, mark: Item) -> Iterator[tuple[float, int | None, Item | None]]:
+        named = [item for item in self.of("column") if self.frame.column(item.value).kind == "date" or self.frame.column(item.value).is_rank]
+        for item in named:
+            yield 0.05, item.value, item
+        ranks = [column for column in self.sheet.columns if column.is_rank]
+        dates = [column for column in self.sheet.columns if column.kind == "date" and _is_plain_time(column)]
+        if ranks:
+            yield 0.1, ranks[0].index, None
+        elif dates and mark.kind != "ordinal":
+            yield 0.15, dates[0].index, None
+        else:
+            yield 0.3, None, None
+
+    def _gaps(self) -> Iterator[Costed]:
+        """How much two rows, or two columns of one, differ."""
+        marks = self.of("difference") + [item for item in self.of("more")] + self.of("comparative") + self.of("change")
+        if not marks:
+            return
+        number = [item for item in self.columns("number", "date")]
+        if len(number) == 2 and self.has("difference", "change") and self.bounds:
+            one, two = (Pick(self.where, (item.value,), True) for item in number)
+            yield from self.yields(0.1, Gap(one, two), *marks, *number, *self.of("count"))
+        pair = self._pair()
+        if pair is None or not (self.has("count", "difference") or self._starts("how much")):
+            return
+        one, two, rest = pair
+        used = [*marks, *self.of("count"), *self.of("than"), *self.of("and")]
+        for cost, index, item in self._of_amount(marks):
+            forms = [Pick(Where((*rest, each)), (index,), True) for each in (one, two)]
+            yield from self.yields(cost, Gap(*forms), item, *used)
+        if self.has("count") and not self.columns("number") and self.has("more"):
+            yield from self.yields(0.2, Gap(Count(Where((*rest, one))), Count(Where((*rest, two)))), *used)
+
+    def _starts(self, text: str) -> bool:
+        return " ".join(token.low for token in self.frame.tokens[:3]).startswith(text) or f"by {text}" in " ".join(token.low for token in self.frame.tokens[:5])
+
+    def _of_amount(self, marks: Sequence[Item]) -> Iterator[tuple[float, int, Item | None]]:
+        """The column of numbers that a comparison is about: named, graded by its adjective, or the only one."""
+        named = self.columns("number", "date", "time")
+        for item in named:
+            yield 0.05, item.value, item
+        if named:
+            return
+        for mark in marks:
+            if mark.kind in ("comparative", "superlative", "degree"):
+                for _, index, cost in self.frame._graded(mark.value):
+                    yield cost, index, None
+        amounts = [column for column in self.sheet.numbers if not column.is_rank]
+        if len(amounts) == 1:
+            yield 0.35, amounts[0].index, None
+
+    def _pair(self) -> tuple[Any, Any, tuple[Any, ...]] | None:
+        """The two rows that are compared: the parts of one condition on alternatives, or two on one column."""
+        conditions = [each.condition for each in self.bounds]
+        for place, each in enumerate(conditions):
+            rest = tuple(conditions[:place] + conditions[place + 1 :])
+            if type(each) is Either and not each.negated and len(each.parts) == 2:
+                return each.parts[0], each.parts[1], rest
+        for place, one in enumerate(conditions):
+            for later, two in enumerate(conditions[place + 1 :], place + 1):
+                if type(one) is type(two) and one.columns == two.columns and isinstance(one, Is | Dates):
+                    return one, two, tuple(each for n, each in enumerate(conditions) if n not in (place, later))
+        return None
+
+    def _comparisons(self) -> Iterator[Costed]:
+        """Which of two or more has the more, and whether one has more than another."""
+        marks = [item for item in self.items if item.kind in ("most", "more", "comparative", "superlative")]
+        alternatives = next((each.condition for each in self.bounds if type(each.condition) is Either and not each.condition.negated), None)
+        is_truth = self._is_yesno()
+        pair = self._pair()
+        if not marks or pair is None or self.has("count", "difference"):
+            return
+        rest = pair[2]
+        parts = alternatives.parts if alternatives is not None else pair[:2]
+        for mark in marks:
+            for cost, index, item in self._of_amount([mark]):
+                down = self._way(mark, index)
+                forms = tuple(Pick(Where((*rest, each)), (index,), True) for each in parts)
+                names = tuple(self._name_of(each) for each in parts)
+                if is_truth:
+                    yield from self.yields(cost, Greater(names, forms, down, True), mark, item, *self.of("than"))
+                elif alternatives is not None:
+                    yield from self.yields(cost, Greater(names, forms, down), mark, item, *self.of("or"), *self.of("and"))
+
+    def _way(self, mark: Item, index: int) -> bool:
+        if mark.kind in ("most", "more"):
+            return mark.value > 0
+        return next((way > 0 for way, column, _ in self.frame._graded(mark.value) if column == index), ENGLISH.degrees[mark.value].ways[0][0] > 0)
+
+    def _name_of(self, condition: Any) -> str:
+        if isinstance(condition, Is) and len(condition.texts) == 1:
+            column = self.frame.column(condition.column)
+            return shown(column.cells[column.places[next(iter(condition.texts))][0]])
+        return condition.said if isinstance(condition, Is) else "-".join(str(part) for part in condition.moment if part)
+
+    def _is_yesno(self) -> bool:
+        first = next(iter(self.frame.tokens), None)
+        return first is not None and first.low in ENGLISH.data["yesno"]
+
+    def _shares(self) -> Iterator[Costed]:
+        for share in self.of("share"):
+            if not self.bounds:
+                continue
+            numbers = self.columns("number")
+            whole = Where()
+            for item in numbers:
+                yield from self.yields(0.1, Share(self.where, whole, item.value), share, item)
+            if not numbers:
+                if not self.names_row:
+                    yield from self.yields(0.1, Share(self.where, whole), share, *self.of("column"), *self.of("count"))
+                else:
+                    amounts = [column for column in self.sheet.numbers if not column.is_rank]
+                    if len(amounts) == 1:
+                        yield from self.yields(0.3, Share(self.where, whole, amounts[0].index), share)
+
+    def _groups(self) -> Iterator[Costed]:
+        for each in self.of("each"):
+            by = next((item for item in self.of("column") if item.start >= each.end), None)
+            if by is None or by.start - each.end > 2:
+                continue
+            others = [item for item in self.columns("number") if item is not by]
+            fold = next(iter(self.of("fold")), None)
+            count = next(iter(self.of("count")), None)
+            if fold is not None and others:
+                yield from self.yields(0.05, Groups(self.where, by.value, fold.value, others[0].value), each, by, fold, others[0])
+            elif count is not None and not others:
+                yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
+            elif others:
+                yield from self.yields(0.3, Groups(self.where, by.value, "sum", others[0].value), each, by, others[0], count)
+
+    def _truths(self) -> Iterator[Costed]:
+        if not self._is_yesno() or self.has("count", "fold", "most", "superlative", "difference", "share", "ask"):
+            return
+        compare = next((item for item in self.items if item.kind == "more"), None)
+        numbers = self.columns("number")
+        if compare is not None and len(numbers) == 2:
+            versus = Versus(numbers[0].value, ">" if compare.value > 0 else "<", numbers[1].value)
+            yield from self.yields(0.1, Exists(Where((*self.where.conditions, versus))), compare, *numbers, *self.of("than"))
+        if self.bounds:
+            rest = self.columns()
+            yield from self.yields(0.1 + 0.2 * len(rest), Exists(self.where), *rest)
+
+    def _durations(self) -> Iterator[Costed]:
+        """How long, or how many years, something lasted: from one date of its row to another."""
+        dates = [column for column in self.sheet.columns if column.kind == "date"]
+        units = [item for item in self.of("unit") if item.value == "s"]
+        if len(dates) < 2 or not units or not self.has("count") or not self.bounds:
+            return
+        named = [item for item in self.of("column") if self.frame.column(item.value).kind == "date"]
+        if len(named) == 2:
+            one, two = (Pick(self.where, (item.value,), True) for item in named)
+            yield from self.yields(0.2, Gap(one, two), *named, *units, *self.of("count"))
+
+
+def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading]) -> list[tuple[float, Form]]:
+    """The different forms of all readings, each with the least that it costs, first the cheapest."""
+    found: dict[Form, float] = {}
+    for reading in readings:
+        for cost, form in Frame(sheet, tokens, reading.items).forms():
+            total = reading.cost + cost
+            if total < found.get(form, 99.0):
+                found[form] = total
+    return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
+
+
+__all__ = ["Filled", "Moment", "forms_of", "is_blank", "replace"]

@@ -1,0 +1,70 @@
+"""Judging: the cheapest form is the answer, unless another of like cost gives another; else it declines and says why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from chameleon.modules.reader.algebra import Form, Result, Unfit
+from chameleon.modules.reader.grammar import forms_of
+from chameleon.modules.reader.links import Links
+from chameleon.modules.reader.sheet import Sheet
+from chameleon.modules.reader.words import ENGLISH
+from chameleon.errors import Declined
+
+_NEAR, _MOST = 0.25, 1.3
+_LONGEST = 10_000
+_MOST_TOKENS = 80
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question comes to: the result, the form that gave it, and how sure that is, from 0 to 1."""
+
+    result: Result
+    form: Form
+    confidence: float
+
+
+def answer(question: str, sheet: Sheet) -> Answer:
+    """Answer a question over a sheet. Raises `Declined` where no reading, or no single one, accounts for it."""
+    if len(question) > _LONGEST:
+        raise Declined(f"the question has more than {_LONGEST:,} characters")
+    tokens = ENGLISH.tokens(question)
+    if len(tokens) > _MOST_TOKENS:
+        raise Declined(f"the question has more than {_MOST_TOKENS} words")
+    links = Links(tokens, sheet)
+    forms = forms_of(sheet, tokens, links.readings)
+    if not forms:
+        if links.unknown:
+            raise Declined(f"these words were not understood: {', '.join(links.unknown)}")
+        raise Declined("this kind of question is not understood")
+    return _judged(sheet, forms)
+
+
+def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
+    first: tuple[float, Form, Result] | None = None
+    why: Unfit | None = None
+    least = forms[0][0]
+    for cost, form in forms[:40]:
+        if first is not None and cost > first[0] + _NEAR:
+            break
+        try:
+            result = form.run(sheet)
+        except Unfit as unfit:
+            if why is None:
+                why = unfit
+            if cost <= least + 0.02:
+                raise Declined(str(unfit)) from None
+            continue
+        if first is None:
+            if cost > least + _NEAR and why is not None:
+                raise Declined(str(why))
+            first = cost, form, result
+        elif set(result.values) != set(first[2].values):
+            raise Declined(f"two readings differ: {form.code(sheet)} and {first[1].code(sheet)}")
+    if first is None:
+        raise Declined(str(why))
+    if first[0] > _MOST:
+        raise Declined("too little of the question is accounted for")
+    return Answer(first[2], first[1], math.exp(-first[0]))

@@ -1,0 +1,373 @@
+"""A table as it is meant: its columns with their kinds and units, its rows without totals and notes, its key."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from chameleon.modules.reader.words import ENGLISH, Stems, folded
+from chameleon.table import Table
+from chameleon.table.typed import MONTHS
+
+Kind = Literal["number", "date", "time", "text", "empty"]
+
+_NOTE = re.compile(r"\[[^\]]*\]|[*†‡§^↓↑]+(?=\s|$)|(?<=\w)[*†‡§]+")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "−": "-"})
+_AMOUNT = re.compile(
+    r"""(?:c\.|ca\.?|circa|about|approx\.?|[~≈<>])?\s*(?P<open>\()?(?P<sign>[-+–]\s?)?
+    (?P<currency>US\s?\$|[A-Z]{0,3}\$|[€£¥₹])?\s?(?P<sign2>-)?
+    (?P<figure>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s(?P<part>\d+/\d+))?(?P<rest>.*)""",
+    re.VERBOSE | re.DOTALL,
+)
+_UNIT = re.compile(
+    r"\s*(?P<scale>(?:thousand|million|billion|trillion|bn|mn|k)\b)?\s*(?P<unit>[^\W\d_°]+[²³]?(?:/[^\W\d_]+[²³]?)?|°\s?[CF]?|%|[€£¥$])?",
+    re.IGNORECASE,
+)
+_NOT_A_UNIT = re.compile(r"(?:st|nd|rd|th|am|pm|bc|ad|bce|ce)$", re.IGNORECASE)
+_CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?(\.\d+)?(?:\s*([ap])\.?m\.?)?", re.IGNORECASE)
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_DATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?P<year>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<day>\d{1,2})(?:[ T].*)?",
+        r"(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<year>\d{4}|\d{2})",
+        rf"(?:[a-z]+day,?\s+)?{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?(?!\d)",
+        rf"(?:[a-z]+day,?\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}(?:,?[\s-]+(?P<year>\d{{4}}))?(?!\d)",
+        rf"{_MONTH},?[\s-]+(?P<year>\d{{4}})",
+        r"(?P<year>\d{4})[-–/](?P<until>\d{4}|\d{2})",
+        r"(?:c\.|ca\.?|circa)?\s*(?P<year>\d{4})",
+        _MONTH,
+    )
+)
+_IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_SAMPLE, _MOSTLY = 400, 0.8
+
+
+class Measure(NamedTuple):
+    """An amount in the base of its unit, how many of that base its unit is, and the unit as it is written."""
+
+    number: Fraction
+    base: str = ""
+    unit: str = ""
+    factor: Fraction = Fraction(1)
+
+
+class Moment(NamedTuple):
+    """A date as far as it is told: 0 for what is not."""
+
+    year: int
+    month: int = 0
+    day: int = 0
+
+    def fits(self, other: Moment) -> bool:
+        """Tell whether this date lies in the year, month or day that another tells."""
+        return all(not wanted or mine == wanted for mine, wanted in zip(self, other, strict=True))
+
+
+@lru_cache(maxsize=200_000)
+def shown(text: str) -> str:
+    """Return a cell as people read it: without footnote marks, with plain spaces."""
+    if text.isascii() and "[" not in text and "*" not in text and "^" not in text:
+        return " ".join(text.split())
+    return " ".join(_NOTE.sub("", text.translate(_QUOTES)).split())
+
+
+def amounts_in(text: str) -> list[Measure]:
+    """Read the amounts that a cell begins with: "190 cm (6 ft 3 in)" has two, "25 lost" one, "1–0" none."""
+    cell = text.translate(_QUOTES).strip()
+    main, _, aside = cell.partition("(") if not cell.startswith("(") else (cell, "", "")
+    first = _amount(main.strip())
+    if first is None:
+        return []
+    second = _amount(aside.rstrip(") ").strip()) if aside else None
+    return [first, second] if second and second.unit else [first]
+
+
+def _amount(text: str) -> Measure | None:
+    match = _AMOUNT.fullmatch(text)
+    if match is None or len(text) > 80:
+        return None
+    number = Fraction(match["figure"].replace(",", ""))
+    if match["part"]:
+        over, under = map(int, match["part"].split("/"))
+        number += Fraction(over, under) if under else 0
+    rest = match["rest"]
+    if match["open"] and not rest.rstrip().endswith(")"):
+        return None
+    rest = rest.strip().rstrip(")") if match["open"] else rest
+    found = _UNIT.match(rest)
+    assert found is not None
+    unit, left = (found["unit"] or "").strip(), rest[found.end() :].strip(" ,.;/")
+    if found["scale"]:
+        number *= ENGLISH.data["scales"][found["scale"].lower()]
+    if unit and rest[0].isalpha() and folded(unit) not in ENGLISH.units:
+        return None  # 258Sg is a name
+    if _NOT_A_UNIT.match(unit) or (rest[:1] and rest[0] in "-–:/" and rest[1:2].isdigit()):
+        return None
+    if match["sign"] and match["sign"].strip() in "-–" or match["sign2"] or match["open"]:
+        number = -number
+    currency = (match["currency"] or "").replace(" ", "")
+    base, factor = ENGLISH.units.get(folded(currency or unit), (folded(currency or unit), Fraction(1)))
+    if left:
+        more = _amount(left)
+        if more is not None and more.base == base and more.factor < factor:  # 5 years, 220 days
+            return Measure(number * factor + more.number, base, unit, factor)
+        if len(left.split()) > 2 or any(map(str.isdigit, left)):
+            return None
+    return Measure(number * factor, base, currency or unit, factor)
+
+
+def moment_of(text: str, *, day_first: bool = False) -> tuple[Moment, Moment] | None:
+    """Read a date as far as it is told, with the last that it spans: "1999–2004", "May 4, 2024", "2006"."""
+    cell = text.translate(_QUOTES).partition("(")[0].strip(" ,")
+    if len(cell) > 40:
+        return None
+    for pattern in _DATES:
+        match = pattern.fullmatch(cell)
+        if match is None:
+            continue
+        part = match.groupdict()
+        year, month, day = int(part.get("year") or 0), int(part.get("m") or 0), int(part.get("day") or 0)
+        if name := (part.get("month") or "").lower():
+            month = next((i for i, each in enumerate(MONTHS, 1) if each.startswith(name[:4]) and len(name) > 2), 0)
+            if not month or (not day and not year and len(name) > 3 and name not in MONTHS):
+                return None
+        if part.get("a"):
+            one, two = int(part["a"]), int(part["b"])
+            day, month = (one, two) if day_first or one > 12 else (two, one)
+            year += 0 if year > 99 else 2000 if year < 50 else 1900
+        if month > 12 or day > 31 or (year and not 1000 <= year <= 2200):
+            return None
+        moment = Moment(year, month, day)
+        until = part.get("until")
+        last = int(until if until and len(until) == 4 else f"{year // 100}{until}") if until else 0
+        return moment, Moment(last) if last > year else moment
+    return None
+
+
+def seconds_of(text: str) -> Fraction | None:
+    """Read "9:45 A.M.", "14:05" or "1:23.45" as a number of its smallest units; None for other texts."""
+    match = _CLOCK.fullmatch(text.strip())
+    if match is None:
+        return None
+    first, second, third = int(match[1]), int(match[2]), int(match[3] or 0)
+    if match[5]:
+        first = first % 12 + (12 if match[5].lower() == "p" else 0)
+    whole = (first * 60 + second) * (60 if match[3] else 1) + third
+    return whole + Fraction(match[4] or 0)
+
+
+@dataclass(frozen=True)
+class SheetColumn:
+    """A column: what it is called, what its cells measure, and the rows that hold each text."""
+
+    index: int
+    name: str
+    cells: tuple[str, ...]
+
+    @cached_property
+    def stems(self) -> Stems:
+        """The stems of its name without the unit, abbreviations written out."""
+        name = _IN_HEADER.sub(lambda m: " " if self._is_unit(m[1]) else m[0], self.name)
+        return tuple(ENGLISH.short.get(stem, stem) for stem in ENGLISH.stems(_NOTE.sub("", name)) if stem not in "?#")
+
+    @cached_property
+    def plain(self) -> str:
+        return shown(self.name)
+
+    def _is_unit(self, text: str) -> bool:
+        return bool(text) and all(folded(word) in ENGLISH.units for word in re.split(r"[\s.]+", text.strip()) if word)
+
+    @cached_property
+    def sample(self) -> list[str]:
+        step = max(1, len(self.cells) // _SAMPLE)
+        return [cell for cell in map(shown, self.cells[::step]) if not is_blank(cell)]
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What four fifths of its filled cells are."""
+        cells = self.sample
+        if not cells:
+            return "empty"
+        most = _MOSTLY * len(cells)
+        if self._are_years(cells):
+            return "date"
+        if sum(seconds_of(cell) is not None for cell in cells) >= most:
+            return "time"
+        if sum(bool(amounts_in(cell)) for cell in cells) >= most:
+            return "number"
+        return "date" if sum(moment_of(cell) is not None for cell in cells) >= most else "text"
+
+    def _are_years(self, cells: Sequence[str]) -> bool:
+        """Whether all are years: figures from 1000 to 2100 under a name of time, or all of 1800 and later."""
+        years = [cell for cell in cells if re.fullmatch(r"(?:1\d|20)\d\d", cell)]
+        if len(years) < _MOSTLY * len(cells) or any(not moment_of(cell) for cell in cells if cell not in years):
+            return False
+        is_time = any(stem in _TIMES or any(idea in _TIMES for idea in ENGLISH.ideas.get(stem, ())) for stem in self.stems)
+        return is_time or min(map(int, years)) >= 1800
+
+    @cached_property
+    def measures(self) -> list[Measure | None]:
+        """The first amount of each cell, in the base of its unit where units differ; None where there is none."""
+        found = [next(iter(amounts_in(shown(cell))), None) for cell in self.cells]
+        if self.kind == "time":
+            clock = [seconds_of(shown(cell)) for cell in self.cells]
+            return [None if each is None else Measure(each) for each in clock]
+        units = {(each.base, each.factor) for each in found if each is not None}
+        if len(units) == 1:  # 12 km stay 12, as they are written
+            return [each and Measure(each.number / each.factor, each.base, each.unit, each.factor) for each in found]
+        return found
+
+    @cached_property
+    def numbers(self) -> list[Fraction | None]:
+        return [each and each.number for each in self.measures]
+
+    @cached_property
+    def bases(self) -> set[str]:
+        """The kinds of unit that its amounts have; more than one cannot be compared."""
+        return {each.base for each in self.measures if each is not None}
+
+    @cached_property
+    def is_scaled(self) -> bool:
+        """Whether units of one kind differ, so that its numbers are not those that are written."""
+        return len({each.factor for each in self.measures if each is not None}) > 1
+
+    @cached_property
+    def unit(self) -> str:
+        """The unit that all its amounts are written with, "" where they differ or have none."""
+        units = Counter(each.unit for each in self.measures if each is not None)
+        return next(iter(units)) if len(units) == 1 else ""
+
+    @cached_property
+    def unit_stems(self) -> set[str]:
+        """The kinds of unit that its name or its cells tell."""
+        if self.kind == "date":
+            return set()
+        told = {base for text in _IN_HEADER.findall(self.name) for base in _bases(text)} | set(_bases(self.name))
+        return told | (self.bases - {""} if self.kind == "number" else set())
+
+    @cached_property
+    def day_first(self) -> bool | None:
+        """Whether figures such as 13/04/2024 tell the day first; None where no cell tells it."""
+        pairs = [re.match(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d", cell) for cell in map(shown, self.cells)]
+        found = [(int(pair[1]), int(pair[2])) for pair in pairs if pair]
+        if any(a > 12 for a, _ in found):
+            return True
+        return None if found and all(b <= 12 for _, b in found) else False
+
+    @cached_property
+    def moments(self) -> list[tuple[Moment, Moment] | None]:
+        return [moment_of(shown(cell), day_first=bool(self.day_first)) for cell in self.cells]
+
+    @cached_property
+    def places(self) -> Mapping[str, list[int]]:
+        """The rows of each folded text."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for row, cell in enumerate(self.cells):
+            found[folded(shown(cell))].append(row)
+        return found
+
+    @cached_property
+    def blob(self) -> str:
+        """Its different texts, folded, a line each: what a search for a word goes through."""
+        return "\n".join(self.places)
+
+    @cached_property
+    def is_rank(self) -> bool:
+        names = set(map(ENGLISH.stem, ENGLISH.data["rank_columns"]))
+        return self.kind == "number" and bool(self.stems) and bool(names & set(self.stems))
+
+    @cached_property
+    def is_running(self) -> bool:
+        """Whether it numbers the rows: 1, 2, 3, …, under no name or one such as "No."."""
+        names = {folded(word) for word in ENGLISH.data["running_columns"]}
+        low = set(re.findall(r"\w+|#", folded(self.name)))
+        if self.kind != "number" or (low and not low & names):
+            return False
+        filled = [number for number in self.numbers if number is not None]
+        return all(b - a == 1 for a, b in pairwise(filled)) or bool(low & {"id", "code", "key", "index", "unnamed"})
+
+    @cached_property
+    def is_rate(self) -> bool:
+        """Whether its numbers cannot be added up: shares, rates, prices, ages."""
+        return bool(_RATES & set(self.stems)) or "%" in self.unit_stems or "%" in self.name
+
+
+_TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
+_RATES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rate_columns"])
+_BLANK = frozenset(map(str, ENGLISH.data["empty"]))
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a cell says nothing: empty, "n/a", "–", "unknown"."""
+    return not text or text.lower() in _BLANK
+
+
+def _bases(text: str) -> Iterator[str]:
+    for word in re.split(r"[\s().,]+", folded(text)):
+        if word in ENGLISH.units and word not in ("in", "t", "a") and (len(word) > 1 or word in "%$m"):
+            yield ENGLISH.units[word][0]
+
+
+class Sheet:
+    """A table to read: columns, the rows that count, the key, and the words for a row."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.columns = [SheetColumn(i, name, column.cells) for i, (name, column) in enumerate(zip(table.header, table.columns, strict=True))]
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The rows that count: neither totals nor notes nor the header again."""
+        return [row for row in range(len(self.table.rows)) if row not in self.summaries]
+
+    @cached_property
+    def summaries(self) -> frozenset[int]:
+        total = set(ENGLISH.data["total_rows"])
+        found = []
+        width = len(self.columns)
+        for place, cells in enumerate(self.table.rows):
+            label = next((cell for cell in cells if cell), "")
+            low = folded(shown(label)).strip(" :.")
+            is_total = low in total or low.startswith(("total ", "grand total"))
+            is_note = width > 2 and (len({*cells} - {""}) == 1 and (sum(map(bool, cells)) > 1 or len(label) > 25))
+            if (is_total and width > 1) or is_note or (cells == self.table.header):
+                found.append(place)
+        return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
+
+    @cached_property
+    def key(self) -> SheetColumn | None:
+        """The column that names the rows: the first of texts of which nearly all are filled and different."""
+        for column in self.columns:
+            if column.kind == "text" and not column.is_running:
+                cells = [cell for row in self.rows if not is_blank(cell := column.cells[row])]
+                if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
+                    return column
+        return None
+
+    @cached_property
+    def caption(self) -> Stems:
+        return ENGLISH.stems(self.table.caption)
+
+    @cached_property
+    def numbers(self) -> list[SheetColumn]:
+        """The columns of amounts that do not number the rows."""
+        return [column for column in self.columns if column.kind == "number" and not column.is_running]
+
+    @cached_property
+    def nouns(self) -> Mapping[str, float]:
+        """The stems that may mean a row, with what it costs: of the key's name, of the caption."""
+        found = {stem: 0.2 for stem in self.caption if not stem.isdigit()}
+        if self.key is not None:
+            found |= dict.fromkeys(self.key.stems, 0.0)
+        return found
+
+    def texts_of(self, column: SheetColumn, rows: Iterable[int]) -> list[str]:
+        """The filled cells of a column in these rows, as people read them."""
+        return [text for row in rows if not is_blank(text := shown(column.cells[row]))]

@@ -1,0 +1,251 @@
+"""Words: tokens and stems of a text, and what `words.yaml` says of a language."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+import yaml
+
+from chameleon.table.typed import MONTHS
+
+Stems = tuple[str, ...]
+_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,200})[\"”»]|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)")
+_SUFFIXES = frozenset(
+    "r er or ion ation tion ment al ity ness ly ist ian ship ance ence ant ent ative ive age ish es ic ical able y i n".split()
+)
+
+
+class Token(NamedTuple):
+    """A word, figure or sign: as it is written, folded, and its stem; figures with their number."""
+
+    text: str
+    low: str
+    stem: str
+    number: Fraction | None = None
+    quote: int = 0  # which quotation it stands in, from 1
+
+
+class Degree(NamedTuple):
+    """An adjective's way (1 up, -1 down) with the ideas that it goes that way by; "any" fits any number."""
+
+    ways: tuple[tuple[int, Stems], ...]
+
+
+@lru_cache(maxsize=65_536)
+def folded(text: str) -> str:
+    """Return a text in lower case without accents, with plain quotes and dashes."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", text.replace("²", "2").replace("ß", "ss"))
+    return "".join(c for c in parts if not unicodedata.combining(c)).casefold()
+
+
+def _cut(word: str) -> str:
+    """Cut what spelling adds to a word: plurals, -ed, -ing, a last e."""
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-3] + "y" if word.endswith("ies") and len(word) > 4 else word[:-1]
+        if word.endswith(("sse", "xe", "che", "she", "zze")):
+            word = word[:-1]
+    for end in ("ing", "ed"):
+        base = word.removesuffix(end)
+        if len(base) >= 3 and base != word and re.search("[aeiouy]", base):
+            word = base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
+            break
+    if len(word) > 3 and word.endswith("e"):
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 2 and word.endswith("y") else word
+
+
+class Language:
+    """The data of one language, read once. `phrases` maps folded words to what they may be: (kind, value)."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.name: str = data["language"]
+        self._forms = dict(pair.split("=") for pair in data["forms"].split())
+        self.filler = frozenset(data["filler"].split())
+        self.data = data
+
+    def stem(self, low: str) -> str:
+        return _cut(self._forms.get(low, low))
+
+    def tokens(self, text: str) -> list[Token]:
+        """Cut a text into tokens; a figure that a unit or scale follows without space is two."""
+        found = []
+        quotes = [match.span() for match in _QUOTED.finditer(text)]
+        for match in _TOKEN.finditer(text):
+            quote = next((n for n, (a, b) in enumerate(quotes, 1) if a <= match.start() < b), 0)
+            for part in self._parts(match[0]):
+                low = folded(part)
+                is_number = _NUMBER.fullmatch(low) is not None and low.isascii()
+                number = Fraction(low.replace(",", "")) if is_number else None
+                found.append(Token(part, low, low if is_number else self.stem(low), number, quote))
+        return found
+
+    def _parts(self, text: str) -> Iterable[str]:
+        joined = _FIGURE_WITH.fullmatch(text)
+        if joined and (joined[2].lower() in self.units or joined[2].lower() in self.data["scales"]):
+            return joined.groups()
+        return (text,)
+
+    def stems(self, text: str) -> Stems:
+        """Return the stems of a text; words that run together as lifeExp or unit_price are told apart."""
+        return tuple(token.stem for token in self.tokens(_CAMEL.sub(" ", text.replace("_", " "))))
+
+    @cached_property
+    def units(self) -> Mapping[str, tuple[str, Fraction]]:
+        """Map the names of units to the base of their kind and how many of it they are."""
+        found: dict[str, tuple[str, Fraction]] = {}
+        for line in self.data["units"]:
+            base = ""
+            for entry in line.split(";"):
+                name, factor, *others = entry.split()
+                base = base or name
+                for each in (name, *others):
+                    for form in (each, each + "s"):
+                        found.setdefault(form.replace("_", " "), (base, Fraction(factor)))
+        return found
+
+    @cached_property
+    def ideas(self) -> Mapping[str, frozenset[str]]:
+        """Map a stem to the stems that share an idea with it."""
+        return self._groups(self.data["ideas"])
+
+    @cached_property
+    def things(self) -> Mapping[str, frozenset[str]]:
+        """Map a stem to the sorts of thing that it is a word for."""
+        found = defaultdict(set)
+        for sort, words in self.data["things"].items():
+            for word in words.split():
+                found[self.stem(word)].add(sort)
+        return {stem: frozenset(sorts) for stem, sorts in found.items()}
+
+    @cached_property
+    def short(self) -> Mapping[str, str]:
+        """Map the stem of an abbreviation to the stem that it is short for, and months by three letters."""
+        pairs = dict(pair.split("=") for pair in self.data["short"].split())
+        pairs |= {month[:3]: month for month in MONTHS} | {"sept": "september"}
+        pairs |= {day[:3]: day for day in self.data["weekdays"]}
+        return {self.stem(one): self.stem(other) for one, other in pairs.items()}
+
+    @cached_property
+    def demonyms(self) -> Mapping[str, tuple[str, ...]]:
+        """Map a people's adjective to the names of its country: "british" to "united kingdom", …"""
+        found: dict[str, tuple[str, ...]] = {}
+        for pair in re.findall(r"(\S+)=((?:[^=\s]+(?:\s(?!\S+=))?)+)", self.data["demonyms"]):
+            found[pair[0]] = tuple(name.strip() for name in pair[1].split("|"))
+        return found
+
+    @cached_property
+    def degrees(self) -> Mapping[str, Degree]:
+        """Map the stem of an adjective to its ways."""
+        found = {}
+        for word, text in self.data["degrees"].items():
+            ways = []
+            for part in text.split("|"):
+                sign, *ideas = part.split()
+                ways.append((1 if sign == "up" else -1, tuple(map(self.stem, ideas))))
+            found[word] = Degree(tuple(ways))
+        return found
+
+    @cached_property
+    def phrases(self) -> Mapping[tuple[str, ...], list[tuple[str, Any]]]:
+        """Map the folded words of a phrase to its kinds and values."""
+        found = defaultdict(list)
+        for kind, value, text in self._entries():
+            found[tuple(token.low for token in self.tokens(text))].append((kind, value))
+        return found
+
+    def _entries(self) -> Iterator[tuple[str, Any, str]]:
+        data = self.data
+        for name in ("after", "after_less"):
+            for text in data[name].removeprefix(">= ").split(";"):
+                yield "after", ">=" if name == "after" else "<=", text
+        for kind in ("compare", "dates"):
+            for sign, texts in data[kind].items():
+                yield from ((kind, sign, text) for text in texts.split(";"))
+        for how, texts in data["fold"].items():
+            yield from (("fold", how, text) for text in texts.split(";"))
+        for kind in ("count", "share", "difference", "change", "each"):
+            yield from ((kind, kind, text) for text in data[kind].split(";"))
+        for kind in ("distinct", "frequent", "none", "than", "or", "and", "first", "last", "next", "previous", "exists"):
+            yield from ((kind, kind, text) for text in data[kind])
+        yield from (("between", "between", text) for text in data["between"])
+        yield from (("most", 1, text) for text in data["most"])
+        yield from (("most", -1, text) for text in data["least"])
+        yield from (("more", 1, text) for text in data["more"])
+        yield from (("more", -1, text) for text in data["less"])
+        for kind, texts in data["ask"].items():
+            yield from (("ask", kind, text) for text in texts)
+        for word in data["degrees"]:
+            yield "degree", word, word
+            yield from (("superlative", word, form) for form in _compared(word, "est"))
+            yield from (("comparative", word, form) for form in _compared(word, "er"))
+        yield from (("ordinal", n, text) for n, text in enumerate(data["ordinals"]) if n)
+        yield from (("ordinal", n, f"{n}{_ending(n)}") for n in range(1, 201))
+
+    def _groups(self, lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = defaultdict(frozenset)
+        for line in lines:
+            stems = frozenset(self.stem(word) for word in re.split(r"[\s-]+", line))
+            for stem in stems:
+                found[stem] = found[stem] | stems - {stem}
+        return found
+
+    def are_kin(self, one: str, other: str) -> bool:
+        """Tell whether two stems are forms of one word, as "publish" and "publisher" are."""
+        if len(one) > len(other):
+            one, other = other, one
+        base = one.removesuffix("e").removesuffix("i") if len(one) > 4 else one
+        return len(base) >= 4 and other.startswith(base) and other[len(base) :] in _SUFFIXES
+
+
+_IRREGULAR = {
+    ("good", "est"): ["best"],
+    ("good", "er"): ["better"],
+    ("bad", "est"): ["worst"],
+    ("bad", "er"): ["worse"],
+    ("far", "est"): ["furthest", "farthest"],
+    ("far", "er"): ["further", "farther"],
+    ("old", "est"): ["oldest", "eldest"],
+    ("late", "est"): ["latest"],
+}
+
+
+def _compared(word: str, end: str) -> list[str]:
+    """Return the forms "tallest" or "taller" of an adjective, one of them with "most" or "more"."""
+    if (word, end) in _IRREGULAR:
+        return _IRREGULAR[word, end]
+    base = word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")
+    doubled = [base + base[-1] + end] if re.search(r"[^aeiou][aeiou][bdgtn]$", base) else []
+    return [base + end, *doubled, f"{'most' if end == 'est' else 'more'} {word}"]
+
+
+def _ending(n: int) -> str:
+    return "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+
+
+def is_slip(one: str, other: str, shortest: int = 5) -> bool:
+    """Tell whether two words are one slip of a finger apart; short ones never are."""
+    if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < shortest or one[0] != other[0]:
+        return False
+    if len(one) == len(other):
+        places = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+        first, last = places[0], places[-1]
+        swapped = last == first + 1 and (one[first], one[last]) == (other[last], other[first])
+        return len(places) == 1 or (len(places) == 2 and swapped)
+    short, long = sorted((one, other), key=len)
+    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+ENGLISH = Language(yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8")))
