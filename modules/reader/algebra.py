@@ -26,7 +26,11 @@ _MOST_SHOWN = 60
 
 
 class Unfit(Exception):
-    """The table does not bear a form; the text says why."""
+    """The table does not bear a form; the text says why. `empty`: it is the right form, and nothing stands there."""
+
+    def __init__(self, why: str, *, empty: bool = False) -> None:
+        super().__init__(why)
+        self.empty = empty
 
 
 @dataclass(frozen=True)
@@ -366,7 +370,7 @@ class Pick:
     def run(self, sheet: Sheet) -> Result:
         rows = self.of.rows(sheet)
         if not rows:
-            raise Unfit("no row fits")
+            raise Unfit("no row fits", empty=True)
         values, filled = [], []
         for row in rows:
             cells = [shown(sheet.columns[column].cells[row]) for column in self.wanted]
@@ -374,7 +378,7 @@ class Pick:
                 values.append(", ".join(cell for cell in cells if not is_blank(cell)))
                 filled.append(row)
         if not values:
-            raise Unfit(f'"{sheet.columns[self.wanted[0]].plain}" is empty there')
+            raise Unfit(f'"{sheet.columns[self.wanted[0]].plain}" is empty there', empty=True)
         if len(filled) < len(rows) and isinstance(self.of, Ordered):
             raise Unfit(f'"{sheet.columns[self.wanted[0]].plain}" is empty in a row that fits')
         unique = tuple(dict.fromkeys(values))
@@ -468,10 +472,10 @@ class Fold:
         column, rows = sheet.columns[self.column], self.of.rows(sheet)
         columns, steps = (*self.of.columns, self.column), (*self.of.steps(sheet), ("select_column", (column.name,)))
         if not rows:
-            raise Unfit("no row fits")
+            raise Unfit("no row fits", empty=True)
         keys = _keys(sheet, column, rows)
         if not keys:
-            raise Unfit(f'"{column.plain}" has no number there')
+            raise Unfit(f'"{column.plain}" has no number there', empty=True)
         used = [row for _, row in keys]
         if column.kind in ("date", "time") or self.how in ("max", "min"):
             if self.how not in ("max", "min"):
@@ -685,6 +689,8 @@ class Chosen:
             if not names and not self.counted:
                 raise Unfit("none fits")
         else:
+            if max(number for number, _ in table.values()) == 1 and self.of.how == "count" and len(table) > 1:
+                raise Unfit("each stands there once")
             ranked = sorted(table, key=lambda name: table[name][0], reverse=self.sign == "most")
             if len(ranked) < self.start + self.count:
                 raise Unfit("there are not so many")
@@ -736,4 +742,3 @@ def parts_of(form: Any) -> Iterator[Any]:
                 yield from parts_of(each)
 
 
-__all__ = ["Measure"]

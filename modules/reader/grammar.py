@@ -13,11 +13,12 @@ from itertools import islice, product
 from typing import Any
 
 from chameleon.modules.reader.algebra import (
+    Unfit,
     Beside, Chosen, Compares, Count, Dates, Either, Exists, Filled, Fold, Form, Gap, Greater, Groups, Is, Ordered,
     Pick, Share, Versus, Where,
 )  # fmt: skip
 from chameleon.modules.reader.links import Item, Reading
-from chameleon.modules.reader.sheet import Measure, Moment, Sheet, SheetColumn, is_blank, shown
+from chameleon.modules.reader.sheet import Measure, Moment, Sheet, SheetColumn, amounts_in, shown
 from chameleon.modules.reader.words import ENGLISH, Token
 
 Costed = tuple[float, Form]
@@ -25,7 +26,7 @@ _MOST_BINDINGS = 24
 # What a form may leave unused, and what that costs; of other kinds none may be left.
 _SPARE = {
     "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
-    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "filled": 0.0, "yesno": 0.0,
+    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0,
 }  # fmt: skip
 
 
@@ -71,10 +72,23 @@ class Frame:
             taken_now = {place for each in bounds for place in each.taken}
             free = [each for each in values if not each.taken & taken_now]
             used = taken_now | {place for each in free for place in each.taken}
+            dated = [each.condition.column for each in bounds if isinstance(each.condition, Dates)]
+            cost += 0.5 * (len(dated) - len(set(dated)))
             yield cost + sum(each.cost for each in free), [*bounds, *free], [p for p in range(len(self.items)) if p not in used]
 
     def _value_bounds(self) -> Iterator[Bound]:
         """Values with the word that denies them, and neighbours of one column as alternatives."""
+        for place, item in enumerate(self.items[:-1]):
+            after = self.items[place + 1]
+            leads = any(each.kind == "value" and each.column == after.value for each in self.items[place + 2 : place + 4])
+            if item.kind in ("none", "signed") and after.kind == "column" and not leads:
+                column = self.column(after.value)
+                taken = frozenset((place, place + 1))
+                if column.kind == "number":
+                    sign = "==" if item.kind == "none" else item.value
+                    yield Bound(Compares(column.index, sign, Fraction(0)), 0.1, taken)
+                elif item.kind == "none":
+                    yield Bound(Either((Filled(column.index),), negated=True), 0.1, taken)
         place = 0
         while place < len(self.items):
             item = self.items[place]
@@ -90,13 +104,22 @@ class Frame:
                 group.append(self.items[end].value)
                 taken.add(end)
                 end += 1
-            denied = next((p for p in (place - 1, place - 2) if p >= 0 and self.kinds[p] == "none" and (p == place - 1 or self.kinds[place - 1] in ("dates", "noun", "column"))), None)
+            denied = self._denial(place)
             condition: Any = group[0] if len(group) == 1 else Either(tuple(group))
             if denied is not None:
                 condition, taken = Either(tuple(group), negated=True), taken | {denied}
             before = [p for p in (place - 1, end) if 0 <= p < len(self.items) and self.items[p].kind == "column" and self.items[p].value == item.column]
             yield Bound(condition, 0.0, frozenset(taken), frozenset(before))
             place = end
+
+    def _denial(self, place: int) -> int | None:
+        """The word that denies a value: right before it, or before words that lead to it."""
+        for before in range(place - 1, max(-1, place - 4), -1):
+            if self.kinds[before] == "none":
+                return before
+            if self.kinds[before] not in ("dates", "noun", "column", "thing"):
+                return None
+        return None
 
     def _is_alike(self, item: Item, place: int) -> bool:
         other = self.items[place]
@@ -172,8 +195,10 @@ class Frame:
             yield column, 0.1 if len(fitting) == 1 else 0.35, set()
         if not measure.base and not named:
             amounts = [column for column in self.sheet.numbers if not column.is_rank]
+            odd = 0.4 if end < len(self.items) and self.kinds[end] in ("column", "unknown") else 0.0
             for column in amounts:
-                yield column, 0.25 if len(amounts) == 1 else 0.7, set()
+                is_total = column.stems == ("total",)
+                yield column, odd + (0.25 if len(amounts) == 1 else 0.3 if is_total else 0.7), set()
 
     def _in_units(self, measure: Measure, column: SheetColumn) -> Fraction | None:
         """The number as the column counts: converted where both tell a unit of one kind."""
@@ -183,9 +208,13 @@ class Frame:
             return None
         if column.bases == {""} or not column.bases:  # the unit stands in the name
             told = next((ENGLISH.units[word] for word in column.name.replace("(", " ").replace(")", " ").lower().split() if word in ENGLISH.units and ENGLISH.units[word][0] == measure.base), None)
-            return measure.number * measure.factor / told[1] / measure.factor if told else measure.number
+            return measure.number / told[1] if told else measure.number
         factor = next(each.factor for each in column.measures if each is not None)
         return measure.number if column.is_scaled else measure.number / factor
+
+    def _between(self, place: int) -> str:
+        """The words between an item and the next."""
+        return " ".join(token.low for token in self.tokens[self.items[place].end : self.items[place + 1].start])
 
     def _date_bounds(self, place: int) -> Iterator[Bound]:
         moment, last = self.items[place].value
@@ -196,6 +225,8 @@ class Frame:
             taken.add(place - 1)
         until = last if last != moment else None
         end = place + 1
+        if end < len(self.items) and self.kinds[end] == "date" and self._between(place) in ("to", "through", "until", "till", ""):
+            until, taken, sign = self.items[end].value[0], taken | {end}, "in"
         if end + 1 < len(self.items) and self.kinds[end + 1] == "date" and (self.kinds[end] == "and" or (self.kinds[end] == "dates" and self.items[end].value in ("in", "<="))):
             if place and (self.kinds[place - 1] == "between" or self.items[place - 1].value in (">=", "in")):
                 until, taken = self.items[end + 1].value[0], taken | {end, end + 1}
@@ -231,6 +262,8 @@ class Frame:
                 if column.kind not in ("number", "date", "time"):
                     continue
                 stems = set(column.stems)
+                if column.is_rank or column.is_running or (column.kind == "date" and word not in ENGLISH.data["dated"]):
+                    continue
                 if stems & set(ideas) or ENGLISH.stem(word) in stems:
                     yield way, column.index, 0.1
                 elif stems & alike:
@@ -292,23 +325,49 @@ class Asked:
                 continue
             if item.kind == "unknown" and self._is_subject(place):
                 continue
+            before = self.items[place - 1] if place else None
+            if item.kind == "verb" and before is not None and before.end == item.start and before.kind in ("count", "most"):
+                return None
+            if item.kind in ("unit", "column") and any(each.kind == "number" and each.end == item.start for each in self.frame.items):
+                if item.kind == "unit":
+                    return None
+                cost += 0.1
+                continue
+            if item.kind == "thing" and not self._is_subject(place):
+                cost += 0.3
+            if item.kind == "column" and item.value in self.where.columns:
+                cost += 0.0 if any(item.start in self._starts_of(each.columns) for each in self.bounds) else 0.05
+                continue
+            if item.kind == "column" and any(each is not None and each.kind == "column" and each.value == item.value for each in used):
+                cost += 0.05
+                continue
             if item.kind not in _SPARE or (item.kind == "dates" and item.value not in ("in", "<=", ">=")):
                 return None
             cost += _SPARE[item.kind]
         return cost
 
+    def _starts_of(self, places: Iterable[int]) -> set[int]:
+        return {self.frame.items[place].start for place in places}
+
     def _is_subject(self, place: int) -> bool:
         """Whether an unknown word stands where the rows are named, and no row is named by its key."""
         item = self.items[place]
         before = self.items[place - 1] if place else None
-        token = self.frame.tokens[item.start - 1].low if item.start else ""
-        stands = token in ("the", "these", "of", "all", "any") or (before is not None and before.end == item.start and before.kind in ("count", "ask", "each", "number", "ordinal", "most", "superlative", "distinct", "share", "fold", "first", "last"))
+        between = {token.low for token in self.frame.tokens[before.end : item.start]} if before is not None else {"?"}
+        stands = before is not None and between <= {"of", "the", "these", "those", "all", "other"} and (before.kind in ("count", "ask", "each", "number", "ordinal", "most", "superlative", "distinct", "share", "fold", "first", "last"))  # fmt: skip
         key = self.sheet.key
         names_row = key is not None and any(isinstance(each.condition, Is) and each.condition.column == key.index for each in self.bounds)
         return stands and not names_row
 
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         spare = self.spare(*used)
+        units = {item.value for item in self.of("unit")}
+        told = [self.frame.column(index).unit_stems for index in getattr(form, "wanted", None) or (getattr(form, "column", None),) if index is not None]
+        if units and any(each and not each & units for each in told):
+            return
+        named = {column for each in self.bounds for column in each.condition.columns if isinstance(each.condition, Is | Either)}
+        if isinstance(form, Pick) and not isinstance(form.of, Beside) and set(form.wanted) <= named:
+            return
         if spare is not None:
             yield cost + spare, form
 
@@ -324,6 +383,10 @@ class Asked:
         return key is not None and any(key.index in each.condition.columns and not isinstance(each.condition, Compares) for each in self.bounds)
 
     def forms(self) -> Iterator[Costed]:
+        if self._is_yesno() and not self.has("ask", "count"):
+            yield from self._truths()
+            yield from self._comparisons()
+            return
         for template in (
             self._lookups, self._counts, self._folds, self._extremes, self._frequent, self._ordinals, self._gaps,
             self._comparisons, self._shares, self._groups, self._truths, self._durations,
@@ -334,16 +397,21 @@ class Asked:
 
     def targets(self) -> Iterator[tuple[float, tuple[int, ...], Item | None]]:
         """The columns that hold what is asked: named, of the sort of the question word, or the key."""
-        used = {column for each in self.bounds for column in each.condition.columns}
-        named = [item for item in self.of("column")]
+        used = {column for each in self.bounds for column in each.condition.columns if isinstance(each.condition, Is | Either)}
+        names = {self.frame.column(column).name for column in used}
+        used |= {column.index for column in self.sheet.columns if column.name in names}
+        named = [item for item in self.of("column") if item.value not in used and self._may_be(self.frame.column(item.value))]
         ask = next((place for place, item in enumerate(self.items) if item.kind == "ask"), None)
         after = self.items[ask + 1] if ask is not None and ask + 1 < len(self.items) else None
         asked = self.asks
-        if after is not None and after.kind == "column" and after.start <= self.items[ask or 0].end + 2:
+        if asked == "which" and after in named and after.start <= self.items[ask or 0].end + 2:
             yield 0.0, (after.value,), after
             return
         for item in named:
-            yield (0.03 if asked in ("", "which") else 0.15), (item.value,), item
+            sort = {"who": "person", "where": "place"}.get(asked, "")
+            column = self.frame.column(item.value)
+            odd = bool(sort) and not self._fits_sort(column, sort) and self._any_of_sort(sort)
+            yield (0.03 if asked in ("", "which") else 0.15) + 0.3 * odd, (item.value,), item
         sorts = {"who": "person", "where": "place", "when": "time"}.get(asked)
         if after is not None and after.kind == "thing" and asked == "which":
             for sort in sorted(after.value):
@@ -353,11 +421,27 @@ class Asked:
         key = self.sheet.key
         if key is not None and key.index not in used and asked != "when" and not (asked == "where" and not named):
             price = 0.05 if asked in ("which", "who") or self.has("noun", "thing") else 0.25
+            price += self._strangeness(after, key)
             yield price + (0.3 if asked == "who" and not self._fits_sort(key, "person") and self._any_of_sort("person") else 0.0), (key.index,), None
+        elif key is not None and asked == "where" and key.index not in used and not self._any_of_sort("place"):
+            yield 0.3, (key.index,), None
         elif key is None and asked in ("which", "") and self.has("noun", "unknown"):
             first = next((column for column in self.sheet.columns if column.kind == "text" and column.index not in used), None)
             if first is not None:
                 yield 0.3, (first.index,), None
+
+    def _strangeness(self, subject: Item | None, key: SheetColumn) -> float:
+        """What it costs to call the rows by a word that neither the key nor the caption has."""
+        if subject is None or subject.kind not in ("thing", "unknown"):
+            return 0.0
+        if subject.kind == "thing":
+            sorts = {sort for stem in key.stems for sort in ENGLISH.things.get(stem, ())}
+            return 0.0 if subject.value & (sorts | {"thing"}) or not sorts and ENGLISH.stem("name") in key.stems else 0.35
+        return 0.35
+
+    def _may_be(self, column: SheetColumn) -> bool:
+        """Whether a column may hold what a question word asks for."""
+        return column.kind == {"who": "text", "where": "text", "when": "date"}.get(self.asks, column.kind)
 
     def _any_of_sort(self, sort: str) -> bool:
         return any(self._fits_sort(column, sort) for column in self.sheet.columns)
@@ -373,7 +457,7 @@ class Asked:
         for column in fitting:
             extra = 0.0 if len(fitting) == 1 or plain == [column] else 0.1
             if sort == "time" and not _is_plain_time(column):
-                extra += 0.35
+                extra += 1.0
             yield cost + extra, (column.index,), None
 
     # Templates.
@@ -386,10 +470,13 @@ class Asked:
                 continue
             single = self.frame.column(wanted[0]).kind in ("number", "date", "time") or self._is_singular()
             yield from self.yields(cost, Pick(self.where, wanted, single), item)
-        how = self.of("degree")
+        how = [item for item in self.of("degree") if self._follows_how(item)]
         if how:  # how tall is X?
             for _, index, cost in self.frame._graded(how[0].value):
-                yield from self.yields(cost, Pick(self.where, (index,), True), how[0], *self.of("column"))
+                yield from self.yields(cost, Pick(self.where, (index,), True), how[0], *self.of("column"), *self.of("how"))
+
+    def _follows_how(self, item: Item) -> bool:
+        return bool(item.start) and self.frame.tokens[item.start - 1].low == "how"
 
     def _is_singular(self) -> bool:
         return not self.has("each") and self.names_row
@@ -398,6 +485,10 @@ class Asked:
         if not self.has("count") or self.has("most", "superlative", "difference", "share", "comparative"):
             return
         place = self.at("count")
+        if place + 1 < len(self.items) and self.kinds[place + 1] == "unit":
+            return
+        if self.asks == "which" and any(kind in ("noun", "column", "thing", "unit", "unknown") for kind in self.kinds[self.at("ask") : place]):
+            return
         count = self.items[place]
         after = self.items[place + 1] if place + 1 < len(self.items) else None
         distinct = next(iter(self.of("distinct")), None)
@@ -405,22 +496,38 @@ class Asked:
             after = self.items[place + 2] if place + 2 < len(self.items) else None
         if after is not None and after.kind == "column":
             column = self.frame.column(after.value)
-            is_key = column is self.sheet.key
+            is_key = self.sheet.key is not None and column.name == self.sheet.key.name
+            if column.is_running:
+                yield from self.yields(0.1, Count(self.where), count, after, distinct)
+                return
+            if column.kind == "text" and self.names_row and not any(map(amounts_in, column.sample)):
+                return
+            if column.kind == "text" and self.names_row:
+                yield from self.yields(0.05, Pick(self.where, (column.index,), True), count, after)
+                return
             if column.kind == "number":
-                yield from self.yields(0.0, Pick(self.where, (column.index,), True), count, after)
-                if not self.names_row and not column.is_rate and not column.is_rank:
+                if column.index not in self.where.columns:
+                    yield from self.yields(0.0, Pick(self.where, (column.index,), True), count, after)
+                if not self.names_row and not column.is_rate and not column.is_rank and not column.is_label and column.index not in self.where.columns:
                     yield from self.yields(0.15 if self.bounds else 0.3, Fold(self.where, column.index, "sum"), count, after, *self._sums())
                 if self.bounds and distinct is None and not self.names_row:
                     yield from self.yields(0.5, Count(self.where), count, after)
             elif is_key and distinct is None:
                 yield from self.yields(0.05, Count(self.where), count, after)
             else:
-                yield from self.yields(0.05 if distinct else 0.1, Count(self.where, column.index), count, after, distinct)
-                if distinct is None and self.bounds:
+                if sum(any(map(str.isdigit, cell)) for cell in column.sample) < len(column.sample) / 2 or distinct:
+                    yield from self.yields(0.05 if distinct else 0.1, Count(self.where, column.index), count, after, distinct)
+                if distinct is None and self.bounds and not self.names_row:
                     yield from self.yields(0.3, Count(self.where), count, after)
             return
         cost = 0.05 if after is not None and after.kind in ("noun", "thing", "unknown") else 0.1
+        if after is not None and after.kind == "thing" and not after.value & {"thing"}:
+            cost += 0.0 if any(self._any_of_sort(sort) for sort in after.value) else 0.7
         cost += 0.6 if self.names_row else 0.0
+        if not self.bounds and after is not None and after.kind == "unknown":
+            cost += 0.5
+        if after is not None and after.kind == "thing" and after.value == {"time"}:
+            return
         if distinct is not None and self.sheet.key is not None:
             yield from self.yields(cost, Count(self.where, self.sheet.key.index), count, distinct)
         elif distinct is None:
@@ -440,7 +547,7 @@ class Asked:
                 if self.has("each", "count", "share"):
                     break
                 price = 0.0
-                if fold.value == "sum" and (column.is_rate or column.is_rank):
+                if fold.value == "sum" and (column.is_rate or column.is_rank or column.is_label):
                     price = 0.6
                 if column.kind in ("number", "time") or (column.kind == "date" and fold.value in ("max", "min")):
                     yield from self.yields(price, Fold(self.where, column.index, fold.value), fold, item)
@@ -453,30 +560,42 @@ class Asked:
         """The most or the least of a column: the row's name, another of its cells, or the number itself."""
         for item in self.items:
             if item.kind == "most":
-                for by in self.columns("number", "date", "time"):
+                for by in self.columns("number", "time"):
                     column = self.frame.column(by.value)
+                    if column.is_running:
+                        continue
                     way = -item.value if column.is_rank else item.value
                     yield from self._at_the_end(way, by.value, 0.0 if by.start >= item.start else 0.1, item, by)
                 numbers = [column for column in self.sheet.numbers if not column.is_rank]
-                if len(numbers) == 1 and not self.columns("number", "date", "time"):
+                total = [column for column in numbers if column.stems == ("total",)]
+                if len(total) == 1 and self.has("noun", "unknown") and not self.columns("number", "date", "time"):
+                    yield from self._at_the_end(item.value, total[0].index, 0.3, item, None)
+                elif len(numbers) == 1 and not self.columns("number", "date", "time"):
                     yield from self._at_the_end(item.value, numbers[0].index, 0.5, item, None)
             elif item.kind == "superlative":
                 for way, index, cost in self.frame._graded(item.value):
                     named = next((by for by in self.of("column") if by.value == index), None)
                     yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
                 ways = ENGLISH.degrees[item.value].ways
+                if not any("any" in ideas for _, ideas in ways):
+                    for by in self.columns("number", "time"):
+                        yield from self._at_the_end(ways[0][0], by.value, 0.3, item, by)
                 if any("any" in ideas for _, ideas in ways):
                     for by in self.columns("number", "date", "time"):
                         yield from self._at_the_end(ways[0][0], by.value, 0.0, item, by)
 
     def _at_the_end(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
-        ordinal = next((each for each in self.of("ordinal") if each.end <= item.start + 1), None)
+        ordinal = next((each for each in self.of("ordinal") if each.end == item.start), None)
         number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number <= 100), None)
         start = ordinal.value - 1 if ordinal else 0
         count = int(number.value.number) if number else 1
         rows = Ordered(self.where, by, way > 0, start, count)
+        how = next((each for each in self.of("degree") if self._follows_how(each)), None)
+        if how is not None:
+            yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), item, how, *self.of("how"))
+            return
         for price, wanted, target in self.targets():
-            if wanted == (by,) or (target is not None and target is named):
+            if wanted == (by,) or (target is not None and (target is named or target.start == item.end)):
                 continue
             if self.has("count") and target is None:
                 continue
@@ -497,11 +616,12 @@ class Asked:
         """The text that most rows have: "the most common", "most often", "which studio made the most of them"."""
         often = next(iter(self.of("frequent")), None)
         for most in self.of("most"):
-            if self.columns("number", "time"):
+            word = self.frame.tokens[most.start].low
+            if self.columns("number", "time") or (often is None and word not in ("most", "fewest", "least")):
                 continue
             for price, wanted, target in self.targets():
                 column = self.frame.column(wanted[0])
-                if column.kind == "number" or column is self.sheet.key:
+                if column.kind == "number" or column is self.sheet.key or (target is not None and target.start == most.end):
                     continue
                 if often is None and not self.has("noun", "thing", "unknown"):
                     price += 0.3
@@ -517,25 +637,34 @@ class Asked:
         marks += [(item, item.value - 1, False) for item in self.of("ordinal")]
         if self.has("most", "superlative", "fold", "count"):
             return
+        for mark, _, backwards in marks[: len(marks) if not self.of("ordinal") else 0] + [m for m in marks if m[0].kind == "ordinal" and m[0].value == 1]:
+            item = next((each for each in self.columns("date", "number") if each.start == mark.end), None)
+            if item is not None and self.asks in ("which", "when", "") and not self.frame.column(item.value).is_rank:
+                yield from self.yields(0.1, Fold(self.where, item.value, "max" if backwards else "min"), mark, item)
         for mark, start, backwards in marks:
             number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number <= 100), None)
             count = int(number.value.number) if number else 1
             for price, by, named in self._orders(mark):
                 rows = Ordered(self.where, by, backwards, start, count)
                 for cost, wanted, target in self.targets():
-                    if target is not None and target is named and by is not None and len(self.of("column")) > 1:
+                    if wanted == (by,):
                         continue
                     yield from self.yields(price + cost, Pick(rows, wanted), mark, named, target, number)
         for mark in [*self.of("next"), *self.of("previous")]:
             shift = 1 if mark.kind == "next" else -1
-            if len(self.bounds) == 1:
-                for cost, wanted, target in self.targets():
-                    yield from self.yields(cost + 0.2, Pick(Beside(self.where, shift), wanted), mark, target)
+            value = next((item for item in self.frame.items if item.kind == "value" and item.start >= mark.end), None)
+            if len(self.bounds) == 1 and value is not None and value.start <= mark.end + 1:
+                for wanted in {value.column, *([] if self.sheet.key is None else [self.sheet.key.index])}:
+                    asked = next((item for item in self.of("column") if item.value == wanted), None)
+                    cost = 0.1 if asked is not None or wanted == value.column else 0.2
+                    yield from self.yields(cost, Pick(Beside(self.where, shift), (wanted,)), mark, asked)
 
     def _orders(self, mark: Item) -> Iterator[tuple[float, int | None, Item | None]]:
         named = [item for item in self.of("column") if self.frame.column(item.value).kind == "date" or self.frame.column(item.value).is_rank]
         for item in named:
             yield 0.05, item.value, item
+        if named:
+            return
         ranks = [column for column in self.sheet.columns if column.is_rank]
         dates = [column for column in self.sheet.columns if column.kind == "date" and _is_plain_time(column)]
         if ranks:
@@ -600,7 +729,7 @@ class Asked:
         """Which of two or more has the more, and whether one has more than another."""
         marks = [item for item in self.items if item.kind in ("most", "more", "comparative", "superlative")]
         alternatives = next((each.condition for each in self.bounds if type(each.condition) is Either and not each.condition.negated), None)
-        is_truth = self._is_yesno()
+        is_truth = self._is_yesno() and "or" not in self.frame.kinds
         pair = self._pair()
         if not marks or pair is None or self.has("count", "difference"):
             return
@@ -670,7 +799,7 @@ class Asked:
         if compare is not None and len(numbers) == 2:
             versus = Versus(numbers[0].value, ">" if compare.value > 0 else "<", numbers[1].value)
             yield from self.yields(0.1, Exists(Where((*self.where.conditions, versus))), compare, *numbers, *self.of("than"))
-        if self.bounds:
+        if self.bounds and "or" not in self.frame.kinds:
             rest = self.columns()
             yield from self.yields(0.1 + 0.2 * len(rest), Exists(self.where), *rest)
 
@@ -683,7 +812,7 @@ class Asked:
         named = [item for item in self.of("column") if self.frame.column(item.value).kind == "date"]
         if len(named) == 2:
             one, two = (Pick(self.where, (item.value,), True) for item in named)
-            yield from self.yields(0.2, Gap(one, two), *named, *units, *self.of("count"))
+            yield from self.yields(0.2, Gap(one, two), *named, *units, *self.of("count"), *self.of("dates"))
 
 
 def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading]) -> list[tuple[float, Form]]:
@@ -697,4 +826,3 @@ def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading])
     return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
 
 
-__all__ = ["Filled", "Moment", "forms_of", "is_blank", "replace"]

@@ -54,11 +54,11 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
         except Unfit as unfit:
             if why is None:
                 why = unfit
-            if cost <= least + 0.02:
+            if unfit.empty and cost <= least + 0.02:
                 raise Declined(str(unfit)) from None
             continue
         if first is None:
-            if cost > least + _NEAR and why is not None:
+            if cost > least + _NEAR and why is not None and why.empty:
                 raise Declined(str(why))
             first = cost, form, result
         elif set(result.values) != set(first[2].values):

@@ -79,9 +79,16 @@ class Links:
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
                 for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
                     yield Item(start, end, kind, 0.0, value)
-            if token.low in ENGLISH.filler:
+            if start <= 4 and token.low in ENGLISH.request:
+                yield Item(start, start + 1, "filler", 0.0)
+            if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
                 yield Item(start, start + 1, "filler", 0.25 if token.low in _STEERING else 0.0)
-            elif token.low in ENGLISH.units and (base := ENGLISH.units[token.low][0]) and len(token.low) > 1:
+            elif token.stem in ENGLISH.neutral:
+                yield Item(start, start + 1, "verb", 0.1)
+            two = f"{token.low} {lows[start + 1].removesuffix('s')}" if start + 1 < len(lows) else ""
+            if two in ENGLISH.units:
+                yield Item(start, start + 2, "unit", 0.0, ENGLISH.units[two][0])
+            elif token.low not in ENGLISH.filler and token.low in ENGLISH.units and (base := ENGLISH.units[token.low][0]) and len(token.low) > 1 and base != "%":
                 yield Item(start, start + 1, "unit", 0.05, base)
             if token.low in ("$", "€", "£", "¥", "°", "#", "?"):
                 yield Item(start, start + 1, "filler", 0.0)
@@ -95,12 +102,14 @@ class Links:
                 continue
             number, end = found
             currency = self.tokens[place - 1].low if place and self.tokens[place - 1].low in "$€£¥" else ""
-            unit = self.tokens[end].low if end < len(self.tokens) else ""
+            unit, length = self.tokens[end].low if end < len(self.tokens) else "", 1
+            two = f"{unit} {self.tokens[end + 1].low.removesuffix('s')}" if end + 1 < len(self.tokens) else ""
+            unit, length = (two, 2) if two in ENGLISH.units else (unit, length)
             start = place - 1 if currency else place
             yield Item(start, end, "number", 0.0, Measure(number, ENGLISH.units[currency][0] if currency else ""))
             if unit in ENGLISH.units and not currency:
                 base, factor = ENGLISH.units[unit]
-                yield Item(start, end + 1, "number", 0.0, Measure(number, base, unit, factor))
+                yield Item(start, end + length, "number", 0.0, Measure(number * factor, base, unit, factor))
             place += 1
 
     def _number_at(self, place: int) -> tuple[Fraction, int] | None:
@@ -127,7 +136,7 @@ class Links:
             if token.low.startswith(tuple(month[:3] for month in MONTHS)) and len(token.low) > 2 or token.number:
                 for end in range(min(start + 5, len(self.tokens)), start, -1):
                     text = " ".join(each.text for each in self.tokens[start:end] if each.low not in ("of", "the"))
-                    if token.low in ENGLISH.filler or self.tokens[end - 1].low in ("of", "the"):
+                    if (token.low in ENGLISH.filler and token.low != "may") or self.tokens[end - 1].low in ("of", "the"):
                         continue
                     found = moment_of(text) if not text.isdigit() or len(text) == 4 else None
                     if found is not None and (found[0].year or self._is_month(token)):
@@ -140,23 +149,32 @@ class Links:
                     yield Item(start, start + 2, "date", 0.0, (Moment(year), Moment(last)))
 
     def _is_month(self, token: Token) -> bool:
-        return token.low != "may" or token.text[0].isupper()
+        place = self.tokens.index(token)
+        before = self.tokens[place - 1] if place else None
+        told = before is not None and (before.low in ("in", "of", "on", "since", "during", "by", "until", "before", "after") or before.number is not None)
+        return token.low != "may" or token.text[0].isupper() or told
 
     # Names of columns.
 
     def _columns(self) -> Iterator[Item]:
         stems = [ENGLISH.short.get(token.stem, token.stem) for token in self.tokens]
+        found: list[tuple[Item, float]] = []
         for column in self.sheet.columns:
-            if not column.stems:
-                continue
-            yield from self._named(column, stems)
+            if column.stems:
+                found.extend(self._named(column, stems))
+        whole = {(item.start, item.end) for item, missing in found if not missing}
+        yield from (item for item, missing in found if not missing or (item.start, item.end) not in whole)
+        for column in self.sheet.numbers:  # "3 strokes", where cells count strokes
+            for start, token in enumerate(self.tokens):
+                if token.stem in column.bases and token.low not in ENGLISH.units:
+                    yield Item(start, start + 1, "column", 0.1, column.index)
         for column in self.sheet.columns:  # "lifeExp", "GDP/cap": as it is written
             low = folded(column.plain)
             for start, token in enumerate(self.tokens):
                 if token.low == low and column.stems != (token.stem,):
                     yield Item(start, start + 1, "column", 0.0, column.index)
 
-    def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[Item]:
+    def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
         names = column.stems
         content = [stem for stem in names if stem not in _SMALL] or list(names)
@@ -169,10 +187,12 @@ class Links:
                         end += 1
                         continue
                     break
-                cost, end = cost + near[0], end + 1
+                cost, end = cost + (near[0] if near[1] not in met else 0.0), end + 1
                 met.add(near[1])
+                if all(stem.isdigit() for stem in met) and len(content) > 1:
+                    continue
                 missing = sum(1 for stem in dict.fromkeys(content) if stem not in met) / len(set(content))
-                yield Item(start, end, "column", cost + 0.25 * missing, column.index)
+                yield Item(start, end, "column", cost + 0.25 * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:
         """What it costs to take a word for one of a name's, and which."""
@@ -249,7 +269,7 @@ class Links:
         is_figure = all(word.number is not None for word in words)
         if exact and (telling or words[0].text[0].isupper() and start > 0):
             # A figure in a column of amounts is compared as a number, not as a text.
-            cost = 0.3 if is_figure and column.kind in ("number", "date") else 0.0
+            cost = 0.3 if all(line in _TOTALS for line in exact) else 0.3 if is_figure and column.kind in ("number", "date") else 0.0
             yield Item(start, end, "value", cost + (0.15 if not telling else 0.0), Is(column.index, exact, said))
         if column.kind in ("number", "date", "time") or not telling or is_figure and len(words) == 1 and not exact:
             return
@@ -260,10 +280,22 @@ class Links:
             return
         covered = sum((end - start) / length for length in lines.values()) / len(lines)
         if share > 0.6 and len(column.places) > 3:
-            yield Item(start, end, "noun", 0.15)
-        else:
-            cost = 0.1 + 0.2 * (1 - covered) + (0.25 if exact else 0.0) + (0.1 if share > 0.3 and len(held) > 3 else 0.0)
+            yield Item(start, end, "noun", 0.15 if share > 0.95 else 0.4)
+        if share <= 0.95 or len(column.places) <= 3:
+            names = all(self._names_something(word) for word in telling)
+            if not any(word.low in ("not", "no", "never") for word in words):
+                first = re.escape(words[0].low[:4])
+                held = frozenset(line for line in held if not re.search(rf"\b(?:not|never|no|non)[ -](?:\w+ )?{first}", line))
+                if not held:
+                    return
+            inexact = not any(all(word.low in line for word in telling) for line in held)
+            cost = 0.1 + 0.2 * (1 - covered) + (0.3 if names else 0.0) + (0.2 if inexact else 0.0) + (0.25 if column.is_prose else 0.0) + (0.25 if exact else 0.0) + (0.1 if share > 0.3 and len(held) > 3 else 0.0)
             yield Item(start, end, "value", cost, Is(column.index, held, said))
+
+    def _names_something(self, word: Token) -> bool:
+        """Whether a word is one for columns or rows, and so seldom for a cell."""
+        names = {stem for column in self.sheet.columns for stem in column.stems} | set(self.sheet.nouns)
+        return word.stem in ENGLISH.things or any(word.stem == name or ENGLISH.are_kin(word.stem, name) for name in names)
 
     def _of_peoples(self) -> Iterator[Item]:
         """Cells that name the country of "Americans", "British"."""
@@ -290,7 +322,8 @@ class Links:
                 cost = min(near, default=None)
             if cost is not None and token.low not in ENGLISH.filler:
                 yield Item(start, start + 1, "noun", cost)
-            if (sorts := ENGLISH.things.get(stem)) and token.low not in ("when", "where"):
+            named = any(stem in column.stems for column in self.sheet.columns)
+            if not named and (sorts := ENGLISH.things.get(stem)) and token.low not in ("when", "where"):
                 yield Item(start, start + 1, "thing", 0.1, sorts)
 
     def _mend(self) -> None:
@@ -302,6 +335,7 @@ class Links:
             if len(token.low) >= 5 and token.number is None:
                 self.by_start[start].extend(self._slips(start, token))
             self.by_start[start].append(Item(start, start + 1, "unknown", _UNKNOWN, token.text))
+        self.unknown = [token.text for place, token in enumerate(self.tokens) if place not in linked]
         for start, token in enumerate(self.tokens):
             if not self.by_start[start]:
                 self.by_start[start].append(Item(start, start + 1, "unknown", _UNKNOWN, token.text))
@@ -310,7 +344,7 @@ class Links:
         for column in self.sheet.columns:
             if column.kind != "text" or len(column.blob) > 400_000:
                 continue
-            words = {word for word in set(_WORD.findall(column.blob)) if is_slip(word, token.low)}
+            words = {word for word in set(_WORD.findall(column.blob)) if is_slip(word, token.low) or is_slip(ENGLISH.stem(word), token.stem)}
             if len(words) == 1:
                 word = words.pop()
                 held = frozenset(line for line in column.places if word in _WORD.findall(line))
@@ -328,12 +362,8 @@ class Links:
         ends = heapq.nsmallest(_BEAM, states[-1], key=lambda state: state[0])
         return [Reading(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
-    @property
-    def unknown(self) -> list[str]:
-        """The words that nothing in the table or the language accounts for."""
-        return [items[0].value for _, items in sorted(self.by_start.items()) if all(item.kind == "unknown" for item in items)]
 
-
+_TOTALS = frozenset(ENGLISH.data["total_rows"])
 _STEERING = frozenset(ENGLISH.data["steering"].split())
 _SMALL = frozenset(ENGLISH.stem(word) for word in "a an the of in on at by for from to and or as is s per".split())
 _VERBS = frozenset("live make count number total play name find know belong last take".split())

@@ -29,6 +29,7 @@ _UNIT = re.compile(
     r"\s*(?P<scale>(?:thousand|million|billion|trillion|bn|mn|k)\b)?\s*(?P<unit>[^\W\d_°]+[²³]?(?:/[^\W\d_]+[²³]?)?|°\s?[CF]?|%|[€£¥$])?",
     re.IGNORECASE,
 )
+_SMALLER = re.compile(r"(?:and )?(\d+)\s?([^\W\d_]+)")
 _NOT_A_UNIT = re.compile(r"(?:st|nd|rd|th|am|pm|bc|ad|bce|ce)$", re.IGNORECASE)
 _CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?(\.\d+)?(?:\s*([ap])\.?m\.?)?", re.IGNORECASE)
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
@@ -46,6 +47,7 @@ _DATES = tuple(
     )
 )
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
 _SAMPLE, _MOSTLY = 400, 0.8
 
 
@@ -113,11 +115,11 @@ def _amount(text: str) -> Measure | None:
     if match["sign"] and match["sign"].strip() in "-–" or match["sign2"] or match["open"]:
         number = -number
     currency = (match["currency"] or "").replace(" ", "")
-    base, factor = ENGLISH.units.get(folded(currency or unit), (folded(currency or unit), Fraction(1)))
+    name = folded(currency or unit)
+    base, factor = ENGLISH.units.get(name, (ENGLISH.stem(name), Fraction(1)))
     if left:
-        more = _amount(left)
-        if more is not None and more.base == base and more.factor < factor:  # 5 years, 220 days
-            return Measure(number * factor + more.number, base, unit, factor)
+        if (more := _SMALLER.match(left)) and (less := ENGLISH.units.get(folded(more[2]))) and less[0] == base and less[1] < factor:
+            return Measure(number * factor + int(more[1]) * less[1], base, unit, factor)  # 5 years, 220 days
         if len(left.split()) > 2 or any(map(str.isdigit, left)):
             return None
     return Measure(number * factor, base, currency or unit, factor)
@@ -174,6 +176,8 @@ class SheetColumn:
     @cached_property
     def stems(self) -> Stems:
         """The stems of its name without the unit, abbreviations written out."""
+        if not re.search(r"\w", self.name):
+            return tuple(_SIGN_NAMES[sign] for sign in self.name.translate(_QUOTES) if sign in _SIGN_NAMES)
         name = _IN_HEADER.sub(lambda m: " " if self._is_unit(m[1]) else m[0], self.name)
         return tuple(ENGLISH.short.get(stem, stem) for stem in ENGLISH.stems(_NOTE.sub("", name)) if stem not in "?#")
 
@@ -220,6 +224,9 @@ class SheetColumn:
             clock = [seconds_of(shown(cell)) for cell in self.cells]
             return [None if each is None else Measure(each) for each in clock]
         units = {(each.base, each.factor) for each in found if each is not None}
+        if ("m", 1) in units and ("s", 1) in units:  # 3 m beside 20 s are minutes
+            found = [Measure(each.number * 60, "s", each.unit, Fraction(60)) if each and each[1::2] == ("m", 1) else each for each in found]
+            units = {(each.base, each.factor) for each in found if each is not None}
         if len(units) == 1:  # 12 km stay 12, as they are written
             return [each and Measure(each.number / each.factor, each.base, each.unit, each.factor) for each in found]
         return found
@@ -281,17 +288,32 @@ class SheetColumn:
     @cached_property
     def is_rank(self) -> bool:
         names = set(map(ENGLISH.stem, ENGLISH.data["rank_columns"]))
-        return self.kind == "number" and bool(self.stems) and bool(names & set(self.stems))
+        return self.kind == "number" and bool(names & set(self.stems if len(self.stems) <= 2 else self.stems[:1]))
 
     @cached_property
     def is_running(self) -> bool:
         """Whether it numbers the rows: 1, 2, 3, …, under no name or one such as "No."."""
         names = {folded(word) for word in ENGLISH.data["running_columns"]}
         low = set(re.findall(r"\w+|#", folded(self.name)))
-        if self.kind != "number" or (low and not low & names):
+        if "of" in low or (low and not low & names):
             return False
+        if self.kind != "number":
+            return low <= {"#", "no", "nr", "number", "id", "code"} and bool(low)
         filled = [number for number in self.numbers if number is not None]
-        return all(b - a == 1 for a, b in pairwise(filled)) or bool(low & {"id", "code", "key", "index", "unnamed"})
+        is_counted = bool(low & {"id", "code", "key", "index", "unnamed", "#", "no", "nr"})
+        return is_counted or all(b - a == 1 for a, b in pairwise(filled)) or len(set(filled)) == len(filled) > 2 and bool(low)
+
+    @cached_property
+    def is_label(self) -> bool:
+        """Whether its numbers name the rows, and are not to be added up."""
+        filled = [number for number in self.numbers if number is not None] if self.kind == "number" else []
+        spread = bool(filled) and max(filled) - min(filled) < 2 * len(filled) and len(set(filled)) == len(filled) > 3
+        return self.is_running or (spread and self.bases == {""} and all(number.denominator == 1 for number in filled))
+
+    @cached_property
+    def is_prose(self) -> bool:
+        """Whether its cells are sentences rather than names."""
+        return self.kind == "text" and sum(len(cell.split()) for cell in self.sample) > 8 * len(self.sample)
 
     @cached_property
     def is_rate(self) -> bool:
@@ -333,7 +355,7 @@ class Sheet:
         found = []
         width = len(self.columns)
         for place, cells in enumerate(self.table.rows):
-            label = next((cell for cell in cells if cell), "")
+            label = next((cell for cell in cells if not is_blank(cell) and not cell.isdigit()), "")
             low = folded(shown(label)).strip(" :.")
             is_total = low in total or low.startswith(("total ", "grand total"))
             is_note = width > 2 and (len({*cells} - {""}) == 1 and (sum(map(bool, cells)) > 1 or len(label) > 25))

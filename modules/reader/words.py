@@ -22,7 +22,7 @@ _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED = re.compile(r"[\"“«]([^\"”»]{1,200})[\"”»]|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)")
 _SUFFIXES = frozenset(
-    "r er or ion ation tion ment al ity ness ly ist ian ship ance ence ant ent ative ive age ish es ic ical able y i n".split()
+    "r er or ee ees ence ion ation tion ment al ity ness ly ist ian ship ance ence ant ent ative ive age ish es ic ical able y i n".split()
 )
 
 
@@ -72,12 +72,14 @@ class Language:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.name: str = data["language"]
-        self._forms = dict(pair.split("=") for pair in data["forms"].split())
+        self.forms = dict(pair.split("=") for pair in data["forms"].split())
         self.filler = frozenset(data["filler"].split())
+        self.request = frozenset(data["request"].split())
+        self.neutral = frozenset(self.stem(word) for word in data["neutral"].split())
         self.data = data
 
     def stem(self, low: str) -> str:
-        return _cut(self._forms.get(low, low))
+        return _cut(self.forms.get(low, low))
 
     def tokens(self, text: str) -> list[Token]:
         """Cut a text into tokens; a figure that a unit or scale follows without space is two."""
@@ -178,6 +180,8 @@ class Language:
             yield from (("fold", how, text) for text in texts.split(";"))
         for kind in ("count", "share", "difference", "change", "each"):
             yield from ((kind, kind, text) for text in data[kind].split(";"))
+        yield from (("how", text, text) for text in data["how"])
+        yield from (("signed", sign, text) for text, sign in data["positive"].items())
         for kind in ("distinct", "frequent", "none", "than", "or", "and", "first", "last", "next", "previous", "exists"):
             yield from ((kind, kind, text) for text in data[kind])
         yield from (("between", "between", text) for text in data["between"])
@@ -206,8 +210,9 @@ class Language:
         """Tell whether two stems are forms of one word, as "publish" and "publisher" are."""
         if len(one) > len(other):
             one, other = other, one
-        base = one.removesuffix("e").removesuffix("i") if len(one) > 4 else one
-        return len(base) >= 4 and other.startswith(base) and other[len(base) :] in _SUFFIXES
+        base = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+        ends = one[base:], other[base:]
+        return base >= 4 and all(not end or end in _SUFFIXES for end in ends) and (base >= 5 or not all(ends))
 
 
 _IRREGULAR = {
@@ -240,6 +245,8 @@ def is_slip(one: str, other: str, shortest: int = 5) -> bool:
     if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < shortest or one[0] != other[0]:
         return False
     if len(one) == len(other):
+        if one == other:
+            return False
         places = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
         first, last = places[0], places[-1]
         swapped = last == first + 1 and (one[first], one[last]) == (other[last], other[first])
