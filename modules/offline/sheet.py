@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from chameleon.modules.reader.words import ENGLISH, Stems, folded
+from chameleon.modules.offline.words import ENGLISH, Stems, folded
 from chameleon.table import Table
 from chameleon.table.typed import MONTHS
 

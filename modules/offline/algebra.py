@@ -15,7 +15,7 @@ from functools import reduce
 from statistics import median
 from typing import Any, Literal
 
-from chameleon.modules.reader.sheet import Measure, Moment, Sheet, SheetColumn, is_blank, shown
+from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, is_blank, shown
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
 How = Literal["sum", "mean", "median", "max", "min", "spread"]

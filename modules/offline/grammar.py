@@ -12,14 +12,14 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-from chameleon.modules.reader.algebra import (
+from chameleon.modules.offline.algebra import (
     Unfit,
     Beside, Chosen, Compares, Count, Dates, Either, Exists, Filled, Fold, Form, Gap, Greater, Groups, Is, Ordered,
     Pick, Share, Versus, Where,
 )  # fmt: skip
-from chameleon.modules.reader.links import Item, Reading
-from chameleon.modules.reader.sheet import Measure, Moment, Sheet, SheetColumn, amounts_in, shown
-from chameleon.modules.reader.words import ENGLISH, Token
+from chameleon.modules.offline.links import Item, Reading
+from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, amounts_in, shown
+from chameleon.modules.offline.words import ENGLISH, Token
 
 Costed = tuple[float, Form]
 _MOST_BINDINGS = 24

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import re
 
-from chameleon.modules.reader.algebra import Is
-from chameleon.modules.reader.sheet import Measure, Moment, Sheet, SheetColumn, moment_of
-from chameleon.modules.reader.words import ENGLISH, Stems, Token, folded, is_slip
+from chameleon.modules.offline.algebra import Is
+from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, moment_of
+from chameleon.modules.offline.words import ENGLISH, Stems, Token, folded, is_slip
 from chameleon.table.typed import MONTHS
 
 _EACH = 0.01  # what an item costs by being one, so that longer ones win

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from chameleon.modules.reader.algebra import Form, Result, Unfit
-from chameleon.modules.reader.grammar import forms_of
-from chameleon.modules.reader.links import Links
-from chameleon.modules.reader.sheet import Sheet
-from chameleon.modules.reader.words import ENGLISH
+from chameleon.modules.offline.algebra import Form, Result, Unfit
+from chameleon.modules.offline.grammar import forms_of
+from chameleon.modules.offline.links import Links
+from chameleon.modules.offline.sheet import Sheet
+from chameleon.modules.offline.words import ENGLISH
 from chameleon.errors import Declined
 
 _NEAR, _MOST = 0.25, 1.3
