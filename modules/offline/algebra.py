@@ -18,7 +18,7 @@ from typing import Any, Literal
 from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, is_blank, shown
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
-How = Literal["sum", "mean", "median", "max", "min", "spread"]
+How = Literal["sum", "mean", "median", "max", "min", "spread", "mode"]
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge, ">": operator.gt,
 }  # fmt: skip
@@ -488,7 +488,7 @@ class Fold:
 
     def code(self, sheet: Sheet) -> str:
         code = f"{self.of.code(sheet)}[{sheet.columns[self.column].name!r}]"
-        return f"({code}.max() - {code}.min())" if self.how == "spread" else f"{code}.{self.how}()"
+        return {"spread": f"({code}.max() - {code}.min())", "mode": f"{code}.mode().item()"}.get(self.how, f"{code}.{self.how}()")
 
 
 def fold(numbers: Sequence[Fraction], how: How) -> Fraction:
@@ -503,7 +503,38 @@ def fold(numbers: Sequence[Fraction], how: How) -> Fraction:
             return max(numbers) - min(numbers)
         case "max":
             return max(numbers)
+        case "mode":
+            (number, times), *others = Counter(numbers).most_common(2)
+            if others and others[0][1] == times:
+                raise Unfit("several numbers are the most frequent")
+            return number
     return min(numbers)
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What several things come to, each so many times its amount; with `budget` whether that is enough for it."""
+
+    times: tuple[Fraction, ...]
+    of: tuple[Pick, ...]
+    budget: Fraction | None = None
+
+    def run(self, sheet: Sheet) -> Result:
+        results = [each.run(sheet) for each in self.of]
+        pairs = [_only_number(sheet, form, result) for form, result in zip(self.of, results, strict=True)]
+        column = pairs[0][1]
+        number = sum((n * each for n, (each, _) in zip(self.times, pairs, strict=True)), Fraction())
+        rows = tuple(dict.fromkeys(row for each in results for row in each.rows))
+        columns = tuple(dict.fromkeys(each for result in results for each in result.columns))
+        steps = tuple(step for each in results for step in each.steps)
+        if self.budget is not None:
+            return Result(("yes" if number <= self.budget else "no",), rows, columns, "truth", steps=steps)
+        return _number(number, rows, columns, column, steps=steps)
+
+    def code(self, sheet: Sheet) -> str:
+        parts = [f"{each.code(sheet)}.item()" for each in self.of]
+        told = " + ".join(part if n == 1 else f"{plain(n)} * {part}" for n, part in zip(self.times, parts, strict=True))
+        return told if self.budget is None else f"{told} <= {plain(self.budget)}"
 
 
 @dataclass(frozen=True)
@@ -543,6 +574,7 @@ class Gap:
     one: Any
     other: Any
     form: Literal["signed", "plain", "percent", "ratio"] = "plain"
+    span: Fraction = Fraction(1)  # what it is spread over, as the years of a rate
 
     def run(self, sheet: Sheet) -> Result:
         a, b = self.one.run(sheet), self.other.run(sheet)
@@ -557,7 +589,7 @@ class Gap:
                 raise Unfit("there is nothing to compare with")
             number = (x - y) / y * 100 if self.form == "percent" else x / y
             return Result((plain(number, 2) + ("%" if self.form == "percent" else ""),), rows, columns, "number", number, steps)
-        number = x - y if self.form == "signed" else abs(x - y)
+        number = (x - y if self.form == "signed" else abs(x - y)) / self.span
         return _number(number, rows, columns, like, steps=steps)
 
     def code(self, sheet: Sheet) -> str:
@@ -730,7 +762,7 @@ class Exists:
         return f"{code} > 0" if self.among is None else f"{code} == len({self.among.code(sheet)})"
 
 
-Form = Pick | Count | Fold | Share | Gap | Greater | Groups | Chosen | Exists
+Form = Pick | Count | Fold | Bill | Share | Gap | Greater | Groups | Chosen | Exists
 
 
 def parts_of(form: Any) -> Iterator[Any]:

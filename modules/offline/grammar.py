@@ -7,14 +7,15 @@ what is asked of the rows that meet them. A form counts only where it uses every
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
     Unfit,
-    Beside, Chosen, Compares, Count, Dates, Either, Exists, Filled, Fold, Form, Gap, Greater, Groups, Is, Ordered,
+    Beside, Bill, Chosen, Compares, Count, Dates, Either, Exists, Filled, Fold, Form, Gap, Greater, Groups, Is, Ordered,
     Pick, Share, Versus, Where,
 )  # fmt: skip
 from chameleon.modules.offline.links import Item, Reading
@@ -26,8 +27,11 @@ _MOST_BINDINGS = 24
 # What a form may leave unused, and what that costs; of other kinds none may be left.
 _SPARE = {
     "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
-    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0,
+    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.1,
 }  # fmt: skip
+
+
+_PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ class Bound:
 class Frame:
     """One reading of a question: its conditions, and the items that are left to say what is asked."""
 
-    def __init__(self, sheet: Sheet, tokens: Sequence[Token], items: Sequence[Item]) -> None:
-        self.sheet, self.tokens, self.items = sheet, tokens, list(items)
+    def __init__(self, sheet: Sheet, tokens: Sequence[Token], items: Sequence[Item], context: int = 0) -> None:
+        self.sheet, self.tokens, self.items, self.context = sheet, tokens, list(items), context
         self.kinds = [item.kind for item in items]
 
     def column(self, index: int) -> SheetColumn:
@@ -56,6 +60,8 @@ class Frame:
         """The ways to take numbers, dates and values as conditions, cheapest first, with the items left over."""
         choices: list[list[Bound | None]] = []
         for place, item in enumerate(self.items):
+            if item.end <= self.context:
+                continue
             if item.kind == "number":
                 choices.append([*self._number_bounds(place), None])
             elif item.kind == "date":
@@ -387,9 +393,12 @@ class Asked:
             yield from self._truths()
             yield from self._comparisons()
             return
+        if any(item.kind == "value" and item.end <= self.frame.context for item in self.frame.items):
+            yield from self._bills()
+            return
         for template in (
             self._lookups, self._counts, self._folds, self._extremes, self._frequent, self._ordinals, self._gaps,
-            self._comparisons, self._shares, self._groups, self._truths, self._durations,
+            self._comparisons, self._shares, self._groups, self._truths, self._durations, self._bills,
         ):  # fmt: skip
             yield from template()
 
@@ -498,7 +507,7 @@ class Asked:
             column = self.frame.column(after.value)
             is_key = self.sheet.key is not None and column.name == self.sheet.key.name
             if column.is_running:
-                yield from self.yields(0.1, Count(self.where), count, after, distinct)
+                yield from self.yields(0.1, self._counted(self.where), count, after, distinct)
                 return
             if column.kind == "text" and self.names_row and not any(map(amounts_in, column.sample)):
                 return
@@ -511,14 +520,14 @@ class Asked:
                 if not self.names_row and not column.is_rate and not column.is_rank and not column.is_label and column.index not in self.where.columns:
                     yield from self.yields(0.15 if self.bounds else 0.3, Fold(self.where, column.index, "sum"), count, after, *self._sums())
                 if self.bounds and distinct is None and not self.names_row:
-                    yield from self.yields(0.5, Count(self.where), count, after)
+                    yield from self.yields(0.5, self._counted(self.where), count, after)
             elif is_key and distinct is None:
-                yield from self.yields(0.05, Count(self.where), count, after)
+                yield from self.yields(0.05, self._counted(self.where), count, after)
             else:
                 if sum(any(map(str.isdigit, cell)) for cell in column.sample) < len(column.sample) / 2 or distinct:
                     yield from self.yields(0.05 if distinct else 0.1, Count(self.where, column.index), count, after, distinct)
                 if distinct is None and self.bounds and not self.names_row:
-                    yield from self.yields(0.3, Count(self.where), count, after)
+                    yield from self.yields(0.3, self._counted(self.where), count, after)
             return
         cost = 0.05 if after is not None and after.kind in ("noun", "thing", "unknown") else 0.1
         if after is not None and after.kind == "thing" and not after.value & {"thing"}:
@@ -531,7 +540,7 @@ class Asked:
         if distinct is not None and self.sheet.key is not None:
             yield from self.yields(cost, Count(self.where, self.sheet.key.index), count, distinct)
         elif distinct is None:
-            yield from self.yields(cost, Count(self.where), count, *self._sums())
+            yield from self.yields(cost, self._counted(self.where), count, *self._sums())
         if after is not None and after.kind == "thing":
             for sort in sorted(after.value):
                 for price, wanted, _ in self._of_sort(sort, self.where.columns, 0.1):
@@ -676,7 +685,7 @@ class Asked:
 
     def _gaps(self) -> Iterator[Costed]:
         """How much two rows, or two columns of one, differ."""
-        marks = self.of("difference") + [item for item in self.of("more")] + self.of("comparative") + self.of("change")
+        marks = self.of("difference") + [item for item in self.of("more")] + self.of("comparative") + self.of("change") + self.of("rate")
         if not marks:
             return
         number = [item for item in self.columns("number", "date")]
@@ -684,6 +693,18 @@ class Asked:
             one, two = (Pick(self.where, (item.value,), True) for item in number)
             yield from self.yields(0.1, Gap(one, two), *marks, *number, *self.of("count"))
         pair = self._pair()
+        if pair is not None and self.has("rate") and isinstance(pair[0], Dates) and self.columns("number"):
+            (one, two, rest), item = pair, self.columns("number")[0]
+            years = Fraction(two.moment.year - one.moment.year)
+            if years and not two.moment.month:
+                picks = [Pick(Where((*rest, each)), (item.value,), True) for each in (two, one)]
+                yield from self.yields(0.1, Gap(*picks, "signed", years), *self.of("rate"), *self.columns("number"), *self.of("and"), *self.of("between"))
+        if pair is not None and self.has("rate") and isinstance(pair[0], Is) and len(self.columns("number")) <= 1:
+            (one, two, rest) = pair
+            for cost, index, item in self._of_amount(self.of("rate")):
+                picks = [Pick(Where((*rest, each)), (index,), True) for each in (two, one)]
+                yield from self.yields(cost, Gap(*picks, "signed"), item, *self.of("rate"), *self.of("and"), *self.of("between"))
+            return
         if pair is None or not (self.has("count", "difference") or self._starts("how much")):
             return
         one, two, rest = pair
@@ -803,6 +824,48 @@ class Asked:
             rest = self.columns()
             yield from self.yields(0.1 + 0.2 * len(rest), Exists(self.where), *rest)
 
+    def _counted(self, where: Where) -> Form:
+        """How many rows, or where a column tallies them, what it adds up to."""
+        return Count(where) if self.sheet.tally is None else Fold(where, self.sheet.tally.index, "sum")
+
+    def _bills(self) -> Iterator[Costed]:
+        """What some things cost together, each as often as the number before it says."""
+        priced = [column for column in self.sheet.columns if column.kind == "number" and column.unit[-1:] in tuple("$€£¥")]
+        spend = [item for item in self.frame.items if item.kind == "spend"]
+        if len(priced) != 1 or not spend or self.has("difference", "more", "most", "fold") and not self._sums():
+            return
+        values = [place for place, item in enumerate(self.frame.items) if item.kind == "value"]
+        if not values or len({self.frame.items[place].column for place in values}) != 1 or len(self.bounds) > 1 and any(not isinstance(each.condition, Is | Either) for each in self.bounds):
+            return
+        numbers = [item for item in self.of("number")]
+        times, used, of = [], list[Item](), []
+        for place in values:
+            item = self.frame.items[place]
+            near = next((each for each in numbers if each.end <= item.start and all(token.low in ("of", "a", "the") or token.low in ENGLISH.units for token in self.frame.tokens[each.end : item.start])), None)
+            count = self._times(near.value, priced[0]) if near else Fraction(1)
+            if count is None:
+                return
+            times.append(count)
+            used += [near] if near else []
+            of.append(Pick(Where((item.value,)), (priced[0].index,), True))
+        rest = [item for item in numbers if not any(item is each for each in used)]
+        left = [item for item in self.items if item.kind in ("spend", "how", "and", "enough", "column", "unknown", "thing", "count", "fold")]
+        names = [item for item in left if item.kind == "unknown" and not item.value[0].isupper()]
+        if names:
+            return
+        if self.has("enough") and len(rest) == 1:
+            yield from self.yields(0.1, Bill(tuple(times), tuple(of), rest[0].value.number), *left, *used, *rest)
+        elif not rest and self.has("how", "ask", "count"):
+            yield from self.yields(0.1, Bill(tuple(times), tuple(of)), *left, *used)
+
+    def _times(self, measure: Measure, column: SheetColumn) -> Fraction | None:
+        """How many times a price counts for an amount: in the unit that it is per, where there is one."""
+        per = next((match[1] for cell in column.sample if (match := _PER.search(cell.lower()))), "")
+        base, factor = ENGLISH.units.get(per, ("", Fraction(1)))
+        if not measure.base:
+            return measure.number if not base else None
+        return measure.number / factor if measure.base == base else None
+
     def _durations(self) -> Iterator[Costed]:
         """How long, or how many years, something lasted: from one date of its row to another."""
         dates = [column for column in self.sheet.columns if column.kind == "date"]
@@ -815,11 +878,11 @@ class Asked:
             yield from self.yields(0.2, Gap(one, two), *named, *units, *self.of("count"), *self.of("dates"))
 
 
-def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading]) -> list[tuple[float, Form]]:
+def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading], context: int = 0) -> list[tuple[float, Form]]:
     """The different forms of all readings, each with the least that it costs, first the cheapest."""
     found: dict[Form, float] = {}
     for reading in readings:
-        for cost, form in Frame(sheet, tokens, reading.items).forms():
+        for cost, form in Frame(sheet, tokens, reading.items, context).forms():
             total = reading.cost + cost
             if total < found.get(form, 99.0):
                 found[form] = total

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
-from chameleon.modules.offline.algebra import Form, Result, Unfit
+from chameleon.modules.offline.algebra import Form, Is, Pick, Result, Unfit, Where
 from chameleon.modules.offline.grammar import forms_of
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.sheet import Sheet
-from chameleon.modules.offline.words import ENGLISH
+from chameleon.modules.offline.words import ENGLISH, folded
 from chameleon.errors import Declined
 
 _NEAR, _MOST = 0.25, 1.3
 _LONGEST = 10_000
-_MOST_TOKENS = 80
+_MOST_TOKENS = 120
+_SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,13 @@ def answer(question: str, sheet: Sheet) -> Answer:
     """Answer a question over a sheet. Raises `Declined` where no reading, or no single one, accounts for it."""
     if len(question) > _LONGEST:
         raise Declined(f"the question has more than {_LONGEST:,} characters")
-    tokens = ENGLISH.tokens(question)
+    *context, asked = [part for part in _SENTENCE.split(question.strip()) if part.strip()] or [""]
+    before = ENGLISH.tokens(" ".join(context))
+    tokens = [*before, *ENGLISH.tokens(asked)]
     if len(tokens) > _MOST_TOKENS:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
-    links = Links(tokens, sheet)
-    forms = forms_of(sheet, tokens, links.readings)
+    links = Links(tokens, sheet, len(before))
+    forms = forms_of(sheet, tokens, links.readings, len(before))
     if not forms:
         if links.unknown:
             raise Declined(f"these words were not understood: {', '.join(links.unknown)}")
@@ -57,6 +61,8 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
             if unfit.empty and cost <= least + 0.02:
                 raise Declined(str(unfit)) from None
             continue
+        if _repeats(form, result):
+            continue
         if first is None:
             if cost > least + _NEAR and why is not None and why.empty:
                 raise Declined(str(why))
@@ -64,7 +70,15 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
         elif set(result.values) != set(first[2].values):
             raise Declined(f"two readings differ: {form.code(sheet)} and {first[1].code(sheet)}")
     if first is None:
-        raise Declined(str(why))
+        raise Declined(str(why or "this kind of question is not understood"))
     if first[0] > _MOST:
         raise Declined("too little of the question is accounted for")
     return Answer(first[2], first[1], math.exp(-first[0]))
+
+
+def _repeats(form: Form, result: Result) -> bool:
+    """Tell whether an answer only says again what the question says."""
+    if not isinstance(form, Pick) or not isinstance(form.of, Where):
+        return False
+    said = {text for each in form.of.conditions for part in getattr(each, "parts", (each,)) if isinstance(part, Is) for text in part.texts}
+    return bool(said) and {folded(value) for value in result.values} <= said

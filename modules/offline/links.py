@@ -54,8 +54,9 @@ class Reading:
 class Links:
     """The items of one question over one sheet."""
 
-    def __init__(self, tokens: Sequence[Token], sheet: Sheet) -> None:
-        self.tokens, self.sheet = list(tokens), sheet
+    def __init__(self, tokens: Sequence[Token], sheet: Sheet, context: int = 0) -> None:
+        """`context`: how many of the first tokens only lead to the question, and may go unread."""
+        self.tokens, self.sheet, self.context = list(tokens), sheet, context
         self.by_start: dict[int, list[Item]] = defaultdict(list)
         for item in self._all():
             self.by_start[item.start].append(item)
@@ -313,9 +314,15 @@ class Links:
     # Words for the rows.
 
     def _nouns(self) -> Iterator[Item]:
+        before = {token.stem for token in self.tokens[: self.context] if token.low not in ENGLISH.filler}
+        amounts = [column for column in self.sheet.numbers if not column.is_rank]
         for start, token in enumerate(self.tokens):
             stem = token.stem
             cost = self.sheet.nouns.get(stem)
+            if cost is None and start >= self.context and stem in before:
+                cost = 0.1
+            if stem in _NUMBER_WORDS and len(amounts) == 1 and amounts[0].kind == "number":
+                yield Item(start, start + 1, "column", 0.1, amounts[0].index)
             if cost is None:
                 near = [c + 0.15 for name, c in self.sheet.nouns.items() if ENGLISH.are_kin(stem, name)]
                 near += [c + 0.25 for name, c in self.sheet.nouns.items() if name in ENGLISH.ideas.get(stem, ())]
@@ -330,6 +337,12 @@ class Links:
         """Link words that nothing else has linked: by one slip of a finger to cells, else as unknown."""
         linked = {place for items in self.by_start.values() for item in items for place in range(item.start, item.end)}
         for start, token in enumerate(self.tokens):
+            if start < self.context:
+                # What leads to a question says how many of what; all else may go unread, but for what a row is named by.
+                kept = [item for item in self.by_start[start] if item.kind in ("value", "number", "spend") and item.end <= self.context]
+                named = any(item.kind == "value" and item.cost < 0.2 and self.tokens[item.end].low != "s" for item in kept)
+                self.by_start[start] = [*kept, Item(start, start + 1, "filler", 2.0 if named else 0.01)]
+                continue
             if start in linked:
                 continue
             if len(token.low) >= 5 and token.number is None:
@@ -363,6 +376,7 @@ class Links:
         return [Reading(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
 
+_NUMBER_WORDS = frozenset(map(ENGLISH.stem, ENGLISH.data["numbers_word"]))
 _TOTALS = frozenset(ENGLISH.data["total_rows"])
 _STEERING = frozenset(ENGLISH.data["steering"].split())
 _SMALL = frozenset(ENGLISH.stem(word) for word in "a an the of in on at by for from to and or as is s per".split())

@@ -326,6 +326,26 @@ _RATES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rate_columns"])
 _BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 
 
+_TALLIES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["tallies"])
+
+
+def _is_headless(table: Table) -> bool:
+    """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
+    for name, column in zip(table.header, table.columns, strict=True):
+        above, below = amounts_in(name), [amounts_in(cell) for cell in column.cells[:20]]
+        if above and above[0].base and below and all(each and each[0].base == above[0].base for each in below):
+            return True
+    return False
+
+
+def _leaves(table: Table) -> Table | None:
+    """Read a stem-and-leaf plot as the numbers that it shows."""
+    if [folded(name).strip() for name in table.header] != ["stem", "leaf"]:
+        return None
+    cells = [(stem.strip(), leaf.strip()) for stem, leaves in table.rows for leaf in leaves.split(",") if leaf.strip()]
+    return Table(["number"], [[stem + leaf] for stem, leaf in cells], table.caption) if cells else None
+
+
 def is_blank(text: str) -> bool:
     """Tell whether a cell says nothing: empty, "n/a", "–", "unknown"."""
     return not text or text.lower() in _BLANK
@@ -341,7 +361,12 @@ class Sheet:
     """A table to read: columns, the rows that count, the key, and the words for a row."""
 
     def __init__(self, table: Table) -> None:
-        self.table = table
+        self.shift = 0  # how many rows were put before those of the table as it was given
+        if _is_headless(table):
+            names = ["item" if cell and not amounts_in(cell) else "amount" for cell in table.header]
+            table, self.shift = Table(names, [table.header, *table.rows], table.caption), 1
+        self.leaves = _leaves(table)
+        self.table = table = self.leaves or table
         self.columns = [SheetColumn(i, name, column.cells) for i, (name, column) in enumerate(zip(table.header, table.columns, strict=True))]
 
     @cached_property
@@ -376,6 +401,12 @@ class Sheet:
     @cached_property
     def caption(self) -> Stems:
         return ENGLISH.stems(self.table.caption)
+
+    @cached_property
+    def tally(self) -> SheetColumn | None:
+        """The column that tells how many there are of each row, as "Frequency" does beside what was counted."""
+        found = [column for column in self.columns if set(column.stems) & _TALLIES and column.kind == "number"]
+        return found[0] if len(found) == 1 and len(self.columns) == 2 else None
 
     @cached_property
     def numbers(self) -> list[SheetColumn]:

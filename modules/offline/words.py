@@ -182,6 +182,8 @@ class Language:
             yield from ((kind, kind, text) for text in data[kind].split(";"))
         yield from (("how", text, text) for text in data["how"])
         yield from (("signed", sign, text) for text, sign in data["positive"].items())
+        for kind in ("spend", "enough", "rate"):
+            yield from ((kind, kind, text) for text in (data[kind] if kind != "rate" else [data[kind]]))
         for kind in ("distinct", "frequent", "none", "than", "or", "and", "first", "last", "next", "previous", "exists"):
             yield from ((kind, kind, text) for text in data[kind])
         yield from (("between", "between", text) for text in data["between"])
