@@ -544,6 +544,7 @@ class Share:
     part: Where
     whole: Where
     column: int | None = None
+    as_fraction: bool = False
 
     def run(self, sheet: Sheet) -> Result:
         rows, all_rows = self.part.rows(sheet), self.whole.rows(sheet)
@@ -556,6 +557,8 @@ class Share:
             over, under = (sum((k for k, _ in _keys(sheet, column, each)), Fraction()) for each in (rows, all_rows))
         if not under or (self.column is not None and not rows):
             raise Unfit("there is nothing to take a share of")
+        if self.as_fraction:
+            return Result((str(over / under),), tuple(rows), columns, "number", over / under, steps)
         number = over / under * 100
         return Result((f"{plain(number, 2)}%",), tuple(rows), columns, "number", number, steps)
 
@@ -577,6 +580,8 @@ class Gap:
     span: Fraction = Fraction(1)  # what it is spread over, as the years of a rate
 
     def run(self, sheet: Sheet) -> Result:
+        if self.one == self.other:
+            raise Unfit("it is compared with itself")
         a, b = self.one.run(sheet), self.other.run(sheet)
         columns = tuple(dict.fromkeys((*a.columns, *b.columns)))
         numbers = [_only_number(sheet, form, result) for form, result in ((self.one, a), (self.other, b))]

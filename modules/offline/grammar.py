@@ -31,6 +31,7 @@ _SPARE = {
 }  # fmt: skip
 
 
+_CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
 
@@ -79,17 +80,20 @@ class Frame:
             free = [each for each in values if not each.taken & taken_now]
             used = taken_now | {place for each in free for place in each.taken}
             dated = [each.condition.column for each in bounds if isinstance(each.condition, Dates)]
-            cost += 0.5 * (len(dated) - len(set(dated)))
+            if not {"rate", "difference", "change", "more", "comparative", "or"} & set(self.kinds):
+                cost += 0.5 * (len(dated) - len(set(dated)))
             yield cost + sum(each.cost for each in free), [*bounds, *free], [p for p in range(len(self.items)) if p not in used]
 
     def _value_bounds(self) -> Iterator[Bound]:
         """Values with the word that denies them, and neighbours of one column as alternatives."""
         for place, item in enumerate(self.items[:-1]):
             after = self.items[place + 1]
+            while item.kind == "none" and after.kind in ("exists", "verb") and place + 2 < len(self.items):
+                place, after = place + 1, self.items[place + 2]
             leads = any(each.kind == "value" and each.column == after.value for each in self.items[place + 2 : place + 4])
             if item.kind in ("none", "signed") and after.kind == "column" and not leads:
                 column = self.column(after.value)
-                taken = frozenset((place, place + 1))
+                taken = frozenset(range(self.items.index(item), place + 2))
                 if column.kind == "number":
                     sign = "==" if item.kind == "none" else item.value
                     yield Bound(Compares(column.index, sign, Fraction(0)), 0.1, taken)
@@ -227,14 +231,14 @@ class Frame:
         sign, taken = "in", {place}
         if place and self.kinds[place - 1] == "dates":
             sign, taken = self.items[place - 1].value, taken | {place - 1}
-        elif place and self.kinds[place - 1] == "between":
+        elif place and self.kinds[place - 1] == "between" and "rate" not in self.kinds:
             taken.add(place - 1)
         until = last if last != moment else None
         end = place + 1
         if end < len(self.items) and self.kinds[end] == "date" and self._between(place) in ("to", "through", "until", "till", ""):
             until, taken, sign = self.items[end].value[0], taken | {end}, "in"
         if end + 1 < len(self.items) and self.kinds[end + 1] == "date" and (self.kinds[end] == "and" or (self.kinds[end] == "dates" and self.items[end].value in ("in", "<="))):
-            if place and (self.kinds[place - 1] == "between" or self.items[place - 1].value in (">=", "in")):
+            if "rate" not in self.kinds and place and (self.kinds[place - 1] == "between" or self.items[place - 1].value in (">=", "in")):
                 until, taken = self.items[end + 1].value[0], taken | {end, end + 1}
                 sign = "in"
         if end < len(self.items) and self.kinds[end] == "after":
@@ -517,8 +521,9 @@ class Asked:
             if column.kind == "number":
                 if column.index not in self.where.columns:
                     yield from self.yields(0.0, Pick(self.where, (column.index,), True), count, after)
-                if not self.names_row and not column.is_rate and not column.is_rank and not column.is_label and column.index not in self.where.columns:
-                    yield from self.yields(0.15 if self.bounds else 0.3, Fold(self.where, column.index, "sum"), count, after, *self._sums())
+                several = any(type(each.condition) is Either and not each.condition.negated for each in self.bounds)
+                if (several or not self.names_row) and not column.is_rate and not column.is_rank and not column.is_label and column.index not in self.where.columns:
+                    yield from self.yields(0.0 if several else 0.15 if self.bounds else 0.3, Fold(self.where, column.index, "sum"), count, after, *self._sums())
                 if self.bounds and distinct is None and not self.names_row:
                     yield from self.yields(0.5, self._counted(self.where), count, after)
             elif is_key and distinct is None:
@@ -531,7 +536,7 @@ class Asked:
             return
         cost = 0.05 if after is not None and after.kind in ("noun", "thing", "unknown") else 0.1
         if after is not None and after.kind == "thing" and not after.value & {"thing"}:
-            cost += 0.0 if any(self._any_of_sort(sort) for sort in after.value) else 0.7
+            cost += 0.0 if self.sheet.tally or any(self._any_of_sort(sort) for sort in after.value) else 0.7
         cost += 0.6 if self.names_row else 0.0
         if not self.bounds and after is not None and after.kind == "unknown":
             cost += 0.5
@@ -586,6 +591,8 @@ class Asked:
                     named = next((by for by in self.of("column") if by.value == index), None)
                     yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
                 ways = ENGLISH.degrees[item.value].ways
+                if len(self.sheet.columns) == 1 and self.sheet.numbers and not self.columns():
+                    yield from self._at_the_end(ways[0][0], 0, 0.2, item, item)
                 if not any("any" in ideas for _, ideas in ways):
                     for by in self.columns("number", "time"):
                         yield from self._at_the_end(ways[0][0], by.value, 0.3, item, by)
@@ -594,6 +601,9 @@ class Asked:
                         yield from self._at_the_end(ways[0][0], by.value, 0.0, item, by)
 
     def _at_the_end(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
+        column = self.frame.column(by)
+        if set(column.stems) & _CHANGES and any(number is not None and number < 0 for number in column.numbers):
+            return  # the most changed may be the one that fell
         ordinal = next((each for each in self.of("ordinal") if each.end == item.start), None)
         number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number <= 100), None)
         start = ordinal.value - 1 if ordinal else 0
@@ -610,6 +620,9 @@ class Asked:
                 continue
             counts = self.of("count") if target is not None and self.frame.column(wanted[0]).kind == "number" else []
             yield from self.yields(cost + price, Pick(rows, wanted), item, named, ordinal, number, target, *counts)
+        if named is item:
+            named = None
+            yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), item, *self.of("degree"))
         if named is not None and not number and (not self.has("noun", "thing", "unknown") or self.asks in ("", "which")) and self.asks not in ("who", "where", "when"):
             column = self.frame.column(by)
             if start:
@@ -689,9 +702,9 @@ class Asked:
         if not marks:
             return
         number = [item for item in self.columns("number", "date")]
-        if len(number) == 2 and self.has("difference", "change") and self.bounds:
+        if len(number) == 2 and (self.has("difference", "change") or (self.has("more") and self.has("count", "how"))) and self.bounds:
             one, two = (Pick(self.where, (item.value,), True) for item in number)
-            yield from self.yields(0.1, Gap(one, two), *marks, *number, *self.of("count"))
+            yield from self.yields(0.1, Gap(one, two), *marks, *number, *self.of("count"), *self.of("than"))
         pair = self._pair()
         if pair is not None and self.has("rate") and isinstance(pair[0], Dates) and self.columns("number"):
             (one, two, rest), item = pair, self.columns("number")[0]
@@ -787,15 +800,17 @@ class Asked:
                 continue
             numbers = self.columns("number")
             whole = Where()
+            as_fraction = self.frame.tokens[share.start].low == "fraction"
             for item in numbers:
-                yield from self.yields(0.1, Share(self.where, whole, item.value), share, item)
+                yield from self.yields(0.1, Share(self.where, whole, item.value, as_fraction), share, item)
             if not numbers:
                 if not self.names_row:
-                    yield from self.yields(0.1, Share(self.where, whole), share, *self.of("column"), *self.of("count"))
+                    yield from self.yields(0.1, Share(self.where, whole, None, as_fraction), share, *self.of("column"), *self.of("count"))
                 else:
                     amounts = [column for column in self.sheet.numbers if not column.is_rank]
+                    amounts = [column for column in amounts if column.stems == ("total",)] or amounts
                     if len(amounts) == 1:
-                        yield from self.yields(0.3, Share(self.where, whole, amounts[0].index), share)
+                        yield from self.yields(0.3, Share(self.where, whole, amounts[0].index, as_fraction), share)
 
     def _groups(self) -> Iterator[Costed]:
         for each in self.of("each"):
@@ -842,13 +857,18 @@ class Asked:
         for place in values:
             item = self.frame.items[place]
             near = next((each for each in numbers if each.end <= item.start and all(token.low in ("of", "a", "the") or token.low in ENGLISH.units for token in self.frame.tokens[each.end : item.start])), None)
+            unit = next((ENGLISH.units[token.low] for token in self.frame.tokens[near.end : item.start] if token.low in ENGLISH.units), None) if near else None
+            if near is not None and unit is not None and not near.value.base:
+                near = near._replace(value=Measure(near.value.number * unit[1], *unit[:1]))
             count = self._times(near.value, priced[0]) if near else Fraction(1)
             if count is None:
                 return
             times.append(count)
-            used += [near] if near else []
+            used += [each for each in numbers if near and each.start == near.start]
             of.append(Pick(Where((item.value,)), (priced[0].index,), True))
         rest = [item for item in numbers if not any(item is each for each in used)]
+        if sum(token.number is not None or token.low in ENGLISH.data["numbers"][2:] for token in self.frame.tokens) > len(numbers):
+            return  # a number that nothing accounts for
         left = [item for item in self.items if item.kind in ("spend", "how", "and", "enough", "column", "unknown", "thing", "count", "fold")]
         names = [item for item in left if item.kind == "unknown" and not item.value[0].isupper()]
         if names:
@@ -882,6 +902,8 @@ def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading],
     """The different forms of all readings, each with the least that it costs, first the cheapest."""
     found: dict[Form, float] = {}
     for reading in readings:
+        if not any(item.kind == "spend" for item in reading.items):
+            reading = Reading(reading.cost, tuple(item for item in reading.items if item.end > context))
         for cost, form in Frame(sheet, tokens, reading.items, context).forms():
             total = reading.cost + cost
             if total < found.get(form, 99.0):

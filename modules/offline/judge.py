@@ -32,7 +32,9 @@ def answer(question: str, sheet: Sheet) -> Answer:
     """Answer a question over a sheet. Raises `Declined` where no reading, or no single one, accounts for it."""
     if len(question) > _LONGEST:
         raise Declined(f"the question has more than {_LONGEST:,} characters")
-    *context, asked = [part for part in _SENTENCE.split(question.strip()) if part.strip()] or [""]
+    parts = [part for part in _SENTENCE.split(question.strip()) if part.strip()] or [""]
+    last = max((place for place, part in enumerate(parts) if part.endswith("?")), default=len(parts) - 1)
+    context, asked = parts[:last], parts[last]
     before = ENGLISH.tokens(" ".join(context))
     tokens = [*before, *ENGLISH.tokens(asked)]
     if len(tokens) > _MOST_TOKENS:

@@ -25,6 +25,7 @@ _EACH = 0.01  # what an item costs by being one, so that longer ones win
 _BEAM = 48
 _MOST_LINES = 20_000
 _UNKNOWN = 0.6
+_CLOCK = re.compile(r"(\d+):(\d+)([ap])m")
 _WORD = re.compile(r"\w+")
 
 
@@ -78,6 +79,8 @@ class Links:
             if token.quote:
                 continue
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
+                if lows[start:end] == ["in", "all"] and end < len(lows):
+                    continue
                 for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
                     yield Item(start, end, kind, 0.0, value)
             if start <= 4 and token.low in ENGLISH.request:
@@ -237,8 +240,10 @@ class Links:
             if not is_number and (len(token.low) < 2 and not token.text.isupper() or (token.low in ENGLISH.filler and not token.quote and not token.text[0].isupper())):
                 continue
             base = token.low if is_number or len(token.low) < 5 else token.low.removesuffix("s").removesuffix("e")
+            clock = _CLOCK.fullmatch(token.low)
+            form = rf"0?{clock[1]}[:.]{clock[2]}\s?{clock[3]}\.?m" if clock else re.escape(base)
             hits = 0
-            for match in re.finditer(rf"(?<![^\W_]){re.escape(base)}", blob):
+            for match in re.finditer(rf"(?<![^\W_]){form}", blob):
                 begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
                 found[blob[begin : stop if stop >= 0 else None]] = None
                 hits += 1
@@ -340,8 +345,9 @@ class Links:
             if start < self.context:
                 # What leads to a question says how many of what; all else may go unread, but for what a row is named by.
                 kept = [item for item in self.by_start[start] if item.kind in ("value", "number", "spend") and item.end <= self.context]
+                counted = any(item.kind == "number" for item in kept)
                 named = any(item.kind == "value" and item.cost < 0.2 and self.tokens[item.end].low != "s" for item in kept)
-                self.by_start[start] = [*kept, Item(start, start + 1, "filler", 2.0 if named else 0.01)]
+                self.by_start[start] = [*kept, Item(start, start + 1, "filler", 2.0 if named else 0.3 if counted else 0.0)]
                 continue
             if start in linked:
                 continue
@@ -371,7 +377,8 @@ class Links:
         for place in range(len(self.tokens)):
             for cost, items in heapq.nsmallest(_BEAM, states[place], key=lambda state: state[0]):
                 for item in self.by_start[place]:
-                    states[item.end].append((cost + item.cost + _EACH, (*items, item)))
+                    each = _EACH if item.end > self.context else 0.0
+                    states[item.end].append((cost + item.cost + each, (*items, item)))
         ends = heapq.nsmallest(_BEAM, states[-1], key=lambda state: state[0])
         return [Reading(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 

@@ -16,8 +16,11 @@ import yaml
 from chameleon.table.typed import MONTHS
 
 Stems = tuple[str, ...]
-_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]")
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_TOKEN = re.compile(
+    r"\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|(?<![\d/])\d+(?:\+\d+)?/\d+(?![\d/])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]"
+)
+_CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})\s?([AaPp])\.?[Mm]\.?")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+(?:\+\d+)?/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED = re.compile(r"[\"“«]([^\"”»]{1,200})[\"”»]|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)")
@@ -89,8 +92,11 @@ class Language:
             quote = next((n for n, (a, b) in enumerate(quotes, 1) if a <= match.start() < b), 0)
             for part in self._parts(match[0]):
                 low = folded(part)
+                if clock := _CLOCK.fullmatch(part):
+                    low = f"{int(clock[1])}:{clock[2]}{clock[3].lower()}m"
                 is_number = _NUMBER.fullmatch(low) is not None and low.isascii()
-                number = Fraction(low.replace(",", "")) if is_number else None
+                whole, _, under = low.replace(",", "").rpartition("+")
+                number = Fraction(under) + int(whole or 0) if is_number else None
                 found.append(Token(part, low, low if is_number else self.stem(low), number, quote))
         return found
 
