@@ -31,6 +31,7 @@ _SPARE = {
 }  # fmt: skip
 
 
+_NAME = ENGLISH.stem("name")
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
@@ -86,10 +87,12 @@ class Frame:
 
     def _value_bounds(self) -> Iterator[Bound]:
         """Values with the word that denies them, and neighbours of one column as alternatives."""
-        for place, item in enumerate(self.items[:-1]):
-            after = self.items[place + 1]
+        for place, item in enumerate(self.items):
+            after = self.items[min(place + 1, len(self.items) - 1)]
             while item.kind == "none" and after.kind in ("exists", "verb") and place + 2 < len(self.items):
                 place, after = place + 1, self.items[place + 2]
+            if item.kind == "column" and self.column(item.value).is_truth and not _asks_truth(self.tokens):
+                yield from self._said_yes(place)
             leads = any(each.kind == "value" and each.column == after.value for each in self.items[place + 2 : place + 4])
             if item.kind in ("none", "signed") and after.kind == "column" and not leads:
                 column = self.column(after.value)
@@ -118,16 +121,32 @@ class Frame:
             condition: Any = group[0] if len(group) == 1 else Either(tuple(group))
             if denied is not None:
                 condition, taken = Either(tuple(group), negated=True), taken | {denied}
-            before = [p for p in (place - 1, end) if 0 <= p < len(self.items) and self.items[p].kind == "column" and self.items[p].value == item.column]
+            before = [p for p in (place - 1, end) if 0 <= p < len(self.items) and not self._is_owned(p) and self.items[p].kind == "column" and self.items[p].value == item.column]
             yield Bound(condition, 0.0, frozenset(taken), frozenset(before))
             place = end
+
+    def _is_owned(self, place: int) -> bool:
+        """Whether an item follows a possessive, as in "Ann's manager"."""
+        start = self.items[place].start
+        return start > 0 and self.tokens[start - 1].low == "s"
+
+    def _said_yes(self, place: int) -> Iterator[Bound]:
+        """A column of yes and no that is named: its rows with yes, or with no where that is denied."""
+        column, denied = self.column(self.items[place].value), self._denial(place)
+        if any(item.kind == "value" and item.column == column.index for item in self.items):
+            return
+        words = ENGLISH.data["yes" if denied is None else "no"]
+        texts = frozenset(str(word) for word in words if str(word) in column.places)
+        taken = frozenset((place,) if denied is None else (place, denied))
+        if texts:
+            yield Bound(Is(column.index, texts), 0.1, taken)
 
     def _denial(self, place: int) -> int | None:
         """The word that denies a value: right before it, or before words that lead to it."""
         for before in range(place - 1, max(-1, place - 4), -1):
             if self.kinds[before] == "none":
                 return before
-            if self.kinds[before] not in ("dates", "noun", "column", "thing"):
+            if self.kinds[before] not in ("dates", "noun", "column", "thing", "verb", "exists"):
                 return None
         return None
 
@@ -137,6 +156,9 @@ class Frame:
 
     def _number_bounds(self, place: int) -> Iterator[Bound]:
         measure: Measure = self.items[place].value
+        if place + 2 < len(self.items) and self.kinds[place + 1] == "and" and self.kinds[place + 2] == "number" and not measure.base:
+            other: Measure = self.items[place + 2].value  # between 3 and 4 kg
+            measure = other._replace(number=measure.number * other.factor)
         sign, taken, cost, until = "==", {place}, 0.0, None
         words: list[int] = []
         before = place - 1
@@ -187,9 +209,12 @@ class Frame:
         numeric = [column for column in self.sheet.columns if column.kind == "number"]
         named = False
         graded = self.items[before] if 0 <= before < len(self.items) and self.kinds[before] == "comparative" else None
+        compared = self.kinds[max(before, 0)] in ("compare", "between", "more", "comparative") or any(kind == "after" for kind in self.kinds[place + 1 : end + 2])
         for distance, near in enumerate((end, before - 1, before if graded is None else -1, end + 1, before - 2)):
             if 0 <= near < len(self.items) and near != place and self.kinds[near] == "column":
                 column = self.column(self.items[near].value)
+                if not compared and not (near == end and self.items[near].start == self.items[place].end):
+                    continue
                 if column.kind == "number":
                     named = True
                     yield column, 0.03 * distance, {near}
@@ -253,7 +278,7 @@ class Frame:
                 cost, named = 0.1, set()
             else:
                 plain = _is_plain_time(column)
-                cost, named = (0.05 if plain else 0.5) + (0.0 if len(dates) == 1 or plain else 0.2), set()
+                cost, named = (0.05 if plain else 1.0) + (0.0 if len(dates) == 1 or plain else 0.2), set()
             yield Bound(Dates(column.index, sign, moment, until), cost, frozenset(taken | named), frozenset(named))
 
     # What is asked.
@@ -274,6 +299,7 @@ class Frame:
                 stems = set(column.stems)
                 if column.is_rank or column.is_running or (column.kind == "date" and word not in ENGLISH.data["dated"]):
                     continue
+                stems |= {word for base in column.unit_stems for word in ENGLISH.measures.get(base, ())}
                 if stems & set(ideas) or ENGLISH.stem(word) in stems:
                     yield way, column.index, 0.1
                 elif stems & alike:
@@ -291,6 +317,10 @@ class Both(Either):
 
     def code(self, sheet: Sheet) -> str:
         return " & ".join(part.code(sheet) for part in self.parts)
+
+
+def _asks_truth(tokens: Sequence[Token]) -> bool:
+    return bool(tokens) and tokens[0].low in ENGLISH.data["yesno"]
 
 
 def _is_plain_time(column: SheetColumn) -> bool:
@@ -417,10 +447,14 @@ class Asked:
         ask = next((place for place, item in enumerate(self.items) if item.kind == "ask"), None)
         after = self.items[ask + 1] if ask is not None and ask + 1 < len(self.items) else None
         asked = self.asks
-        if asked == "which" and after in named and after.start <= self.items[ask or 0].end + 2:
+        if ask is not None and after is not None and after.kind in ("number", "distinct", "most") and ask + 2 < len(self.items) and self.items[ask + 2].kind == "column":
+            after = self.items[ask + 2] if after.kind != "most" else after
+        if asked == "which" and after in named and after.start <= self.items[ask or 0].end + 3:
             yield 0.0, (after.value,), after
             return
         for item in named:
+            if item.start and self.frame.tokens[item.start - 1].low == "by":
+                continue
             sort = {"who": "person", "where": "place"}.get(asked, "")
             column = self.frame.column(item.value)
             odd = bool(sort) and not self._fits_sort(column, sort) and self._any_of_sort(sort)
@@ -429,16 +463,20 @@ class Asked:
         if after is not None and after.kind == "thing" and asked == "which":
             for sort in sorted(after.value):
                 yield from self._of_sort(sort, used, 0.1)
-        if sorts:
-            yield from self._of_sort(sorts, used, 0.05)
         key = self.sheet.key
+        if sorts:
+            is_name = asked == "who" and key is not None and _NAME in key.stems and key.index not in used
+            yield from self._of_sort(sorts, used, 0.35 if is_name else 0.05)
         if key is not None and key.index not in used and asked != "when" and not (asked == "where" and not named):
             price = 0.05 if asked in ("which", "who") or self.has("noun", "thing") else 0.25
             price += self._strangeness(after, key)
+            if _NAME in key.stems and asked == "who":
+                yield price, (key.index,), None
+                return
             yield price + (0.3 if asked == "who" and not self._fits_sort(key, "person") and self._any_of_sort("person") else 0.0), (key.index,), None
         elif key is not None and asked == "where" and key.index not in used and not self._any_of_sort("place"):
             yield 0.3, (key.index,), None
-        elif key is None and asked in ("which", "") and self.has("noun", "unknown"):
+        elif key is None and asked in ("which", "") and after is not None and after.kind == "noun":
             first = next((column for column in self.sheet.columns if column.kind == "text" and column.index not in used), None)
             if first is not None:
                 yield 0.3, (first.index,), None
@@ -454,6 +492,8 @@ class Asked:
 
     def _may_be(self, column: SheetColumn) -> bool:
         """Whether a column may hold what a question word asks for."""
+        if any(item.value == "how much" for item in self.of("how")) and column.kind != "number":
+            return False
         return column.kind == {"who": "text", "where": "text", "when": "date"}.get(self.asks, column.kind)
 
     def _any_of_sort(self, sort: str) -> bool:
@@ -483,10 +523,26 @@ class Asked:
                 continue
             single = self.frame.column(wanted[0]).kind in ("number", "date", "time") or self._is_singular()
             yield from self.yields(cost, Pick(self.where, wanted, single), item)
+            column = self.frame.column(wanted[0])
+            if item is not None and column.is_flow and not self.names_row:
+                yield from self.yields(cost, Fold(self.where, column.index, "sum"), item)
+        yield from self._how_much()
         how = [item for item in self.of("degree") if self._follows_how(item)]
         if how:  # how tall is X?
             for _, index, cost in self.frame._graded(how[0].value):
                 yield from self.yields(cost, Pick(self.where, (index,), True), how[0], *self.of("column"), *self.of("how"))
+
+    def _how_much(self) -> Iterator[Costed]:
+        """How much something cost, was paid or sold for: the only column of money, summed where it adds up."""
+        how = next((item for item in self.of("how") if item.value == "how much"), None)
+        money = [column for column in self.sheet.columns if column.kind == "number" and (column.unit_stems & set("$€£¥") or {"price", "pric", "cost", "amount"} & set(column.stems))]
+        if how is None or len(money) != 1 or self.has("column", "difference", "more", "comparative", "enough"):
+            return
+        wanted = money[0]
+        if self.names_row:
+            yield from self.yields(0.2, Pick(self.where, (wanted.index,), True), how)
+        elif wanted.is_flow:
+            yield from self.yields(0.2, Fold(self.where, wanted.index, "sum"), how, *self._sums())
 
     def _follows_how(self, item: Item) -> bool:
         return bool(item.start) and self.frame.tokens[item.start - 1].low == "how"
@@ -507,6 +563,8 @@ class Asked:
         distinct = next(iter(self.of("distinct")), None)
         if after is not None and after is distinct:
             after = self.items[place + 2] if place + 2 < len(self.items) else None
+        if after is not None and after.kind == "column" and after.start in {start for each in self.bounds for start in self._starts_of(each.columns)}:
+            after = None  # "how many are in team red"
         if after is not None and after.kind == "column":
             column = self.frame.column(after.value)
             is_key = self.sheet.key is not None and column.name == self.sheet.key.name
@@ -537,7 +595,12 @@ class Asked:
         cost = 0.05 if after is not None and after.kind in ("noun", "thing", "unknown") else 0.1
         if after is not None and after.kind == "thing" and not after.value & {"thing"}:
             cost += 0.0 if self.sheet.tally or any(self._any_of_sort(sort) for sort in after.value) else 0.7
-        cost += 0.6 if self.names_row else 0.0
+        cost += 1.0 if self.names_row else 0.0
+        quantity = self.sheet.quantity
+        if quantity is not None and self.bounds and quantity.index not in self.where.columns:
+            sums = self._sums()
+            yield from self.yields(cost, Fold(self.where, quantity.index, "sum"), count, *sums)
+            cost += 0.5 if sums else 0.0
         if not self.bounds and after is not None and after.kind == "unknown":
             cost += 0.5
         if after is not None and after.kind == "thing" and after.value == {"time"}:
@@ -561,6 +624,11 @@ class Asked:
                 if self.has("each", "count", "share"):
                     break
                 price = 0.0
+                if column.is_running and fold.value not in ("max", "min"):
+                    continue
+                timed = [each for each in self.sheet.columns if each.kind == "date" and _is_plain_time(each) and each.index not in self.where.columns]
+                if fold.value == "sum" and timed and self.where.conditions and not column.is_flow:
+                    price = 0.6
                 if fold.value == "sum" and (column.is_rate or column.is_rank or column.is_label):
                     price = 0.6
                 if column.kind in ("number", "time") or (column.kind == "date" and fold.value in ("max", "min")):
@@ -586,7 +654,7 @@ class Asked:
                     yield from self._at_the_end(item.value, total[0].index, 0.3, item, None)
                 elif len(numbers) == 1 and not self.columns("number", "date", "time"):
                     yield from self._at_the_end(item.value, numbers[0].index, 0.5, item, None)
-            elif item.kind == "superlative":
+            elif item.kind == "superlative" or (item.kind == "comparative" and not self.has("than") and self.asks and self.bounds):
                 for way, index, cost in self.frame._graded(item.value):
                     named = next((by for by in self.of("column") if by.value == index), None)
                     yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
@@ -600,6 +668,26 @@ class Asked:
                     for by in self.columns("number", "date", "time"):
                         yield from self._at_the_end(ways[0][0], by.value, 0.0, item, by)
 
+    def _of_groups(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
+        """The text of a column whose rows together have the most: summed where that is usual or said, or by a mean."""
+        column, fold = self.frame.column(by), next((each for each in self.of("fold") if each.value in ("sum", "mean", "median")), None)
+        if column.kind != "number" or column.is_rank or column.is_running:
+            return
+        number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number <= 100), None)
+        for price, wanted, target in self.targets():
+            group = self.frame.column(wanted[0])
+            rows = self.where.rows(self.sheet)
+            repeats = len({group.cells[row] for row in rows}) < len(rows)
+            if group.kind not in ("text", "date") or not repeats or group.index == by or (target is not None and target.start == item.end):
+                continue
+            how: Any = fold.value if fold is not None else "sum"
+            if fold is None and (column.is_rate or column.is_label):
+                continue
+            groups = Groups(self.where, group.index, how, by)
+            extra = 0.0 if fold is not None or column.is_flow else 0.1
+            chosen = Chosen(groups, "most" if way > 0 else "least", count=int(number.value.number) if number else 1)
+            yield from self.yields(cost + price + extra, chosen, item, named, target, fold, number)
+
     def _at_the_end(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
         column = self.frame.column(by)
         if set(column.stems) & _CHANGES and any(number is not None and number < 0 for number in column.numbers):
@@ -608,6 +696,9 @@ class Asked:
         number = next((each for each in self.of("number") if each.value.number.denominator == 1 and 0 < each.value.number <= 100), None)
         start = ordinal.value - 1 if ordinal else 0
         count = int(number.value.number) if number else 1
+        if any(each.start and self.frame.tokens[each.start - 1].low == "by" and each.value != by for each in self.of("column")):
+            return
+        yield from self._of_groups(way, by, cost, item, named)
         rows = Ordered(self.where, by, way > 0, start, count)
         how = next((each for each in self.of("degree") if self._follows_how(each)), None)
         if how is not None:
@@ -618,8 +709,14 @@ class Asked:
                 continue
             if self.has("count") and target is None:
                 continue
+            if column.is_flow and self.frame.tokens[item.start].low in ("most", "least", "fewest") and self._repeats(wanted[0]):
+                price += 0.3
+            if named is not None and item.kind == "superlative" and self.asks == "which" and named.start > item.end + 1:
+                price += 0.4  # what does the cheapest ticket cost?
             counts = self.of("count") if target is not None and self.frame.column(wanted[0]).kind == "number" else []
             yield from self.yields(cost + price, Pick(rows, wanted), item, named, ordinal, number, target, *counts)
+        if named is not None and named is not item and item.kind == "superlative" and named.start > item.end + 1 and self.asks == "which" and not number:
+            yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), item, named)
         if named is item:
             named = None
             yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), item, *self.of("degree"))
@@ -633,6 +730,10 @@ class Asked:
             asked = self.has("noun", "thing", "unknown")
             price = 0.0 if follows and not asked else 0.35
             yield from self.yields(cost + price, form, item, named, ordinal)
+
+    def _repeats(self, index: int) -> bool:
+        cells, rows = self.frame.column(index).cells, self.where.rows(self.sheet)
+        return len({cells[row] for row in rows}) < len(rows)
 
     def _frequent(self) -> Iterator[Costed]:
         """The text that most rows have: "the most common", "most often", "which studio made the most of them"."""
@@ -765,19 +866,21 @@ class Asked:
         alternatives = next((each.condition for each in self.bounds if type(each.condition) is Either and not each.condition.negated), None)
         is_truth = self._is_yesno() and "or" not in self.frame.kinds
         pair = self._pair()
-        if not marks or pair is None or self.has("count", "difference"):
+        if not marks or pair is None or self.has("count", "difference", "how"):
             return
         rest = pair[2]
         parts = alternatives.parts if alternatives is not None else pair[:2]
         for mark in marks:
             for cost, index, item in self._of_amount([mark]):
                 down = self._way(mark, index)
-                forms = tuple(Pick(Where((*rest, each)), (index,), True) for each in parts)
+                forms: tuple[Any, ...] = tuple(Pick(Where((*rest, each)), (index,), True) for each in parts)
+                if self._sums():
+                    forms = tuple(Fold(Where((*rest, each)), index, "sum") for each in parts)
                 names = tuple(self._name_of(each) for each in parts)
                 if is_truth:
-                    yield from self.yields(cost, Greater(names, forms, down, True), mark, item, *self.of("than"))
+                    yield from self.yields(cost, Greater(names, forms, down, True), mark, item, *self.of("than"), *self._sums())
                 elif alternatives is not None:
-                    yield from self.yields(cost, Greater(names, forms, down), mark, item, *self.of("or"), *self.of("and"))
+                    yield from self.yields(cost, Greater(names, forms, down), mark, item, *self.of("or"), *self.of("and"), *self._sums())
 
     def _way(self, mark: Item, index: int) -> bool:
         if mark.kind in ("most", "more"):
@@ -798,7 +901,7 @@ class Asked:
         for share in self.of("share"):
             if not self.bounds:
                 continue
-            numbers = self.columns("number")
+            numbers = [item for item in self.columns("number") if not self.frame.column(item.value).is_running]
             whole = Where()
             as_fraction = self.frame.tokens[share.start].low == "fraction"
             for item in numbers:
@@ -836,8 +939,13 @@ class Asked:
             versus = Versus(numbers[0].value, ">" if compare.value > 0 else "<", numbers[1].value)
             yield from self.yields(0.1, Exists(Where((*self.where.conditions, versus))), compare, *numbers, *self.of("than"))
         if self.bounds and "or" not in self.frame.kinds:
-            rest = self.columns()
-            yield from self.yields(0.1 + 0.2 * len(rest), Exists(self.where), *rest)
+            rest = [item for item in self.columns() if item.value not in self.where.columns]
+            numbers = [item for item in rest if self.frame.column(item.value).kind == "number"]
+            if len(rest) == len(numbers) == 1 and not self.has("more"):
+                some = Where((*self.where.conditions, Compares(numbers[0].value, ">", Fraction(0))))
+                yield from self.yields(0.2, Exists(some), *rest)
+            elif not rest or all(self.frame.column(item.value) is self.sheet.key for item in rest):
+                yield from self.yields(0.1, Exists(self.where), *rest)
 
     def _counted(self, where: Where) -> Form:
         """How many rows, or where a column tallies them, what it adds up to."""

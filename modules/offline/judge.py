@@ -66,7 +66,7 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
         if _repeats(form, result):
             continue
         if first is None:
-            if cost > least + _NEAR and why is not None and why.empty:
+            if why is not None and cost > least + (_NEAR if why.empty else 0.12):
                 raise Declined(str(why))
             first = cost, form, result
         elif set(result.values) != set(first[2].values):

@@ -25,6 +25,7 @@ _EACH = 0.01  # what an item costs by being one, so that longer ones win
 _BEAM = 48
 _MOST_LINES = 20_000
 _UNKNOWN = 0.6
+_BEFORE_DATES = ("in", "of", "on", "since", "during", "by", "until", "before", "after")
 _CLOCK = re.compile(r"(\d+):(\d+)([ap])m")
 _WORD = re.compile(r"\w+")
 
@@ -81,10 +82,14 @@ class Links:
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
                 if lows[start:end] == ["in", "all"] and end < len(lows):
                     continue
+                if token.low == "%" and start and self.tokens[start - 1].number is not None:
+                    continue
                 for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
                     yield Item(start, end, kind, 0.0, value)
             if start <= 4 and token.low in ENGLISH.request:
                 yield Item(start, start + 1, "filler", 0.0)
+            if token.low == "may" and (token.text[0].isupper() or (start and lows[start - 1] in _BEFORE_DATES)):
+                continue
             if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
                 yield Item(start, start + 1, "filler", 0.25 if token.low in _STEERING else 0.0)
             elif token.stem in ENGLISH.neutral:
@@ -155,7 +160,7 @@ class Links:
     def _is_month(self, token: Token) -> bool:
         place = self.tokens.index(token)
         before = self.tokens[place - 1] if place else None
-        told = before is not None and (before.low in ("in", "of", "on", "since", "during", "by", "until", "before", "after") or before.number is not None)
+        told = before is not None and (before.low in _BEFORE_DATES or before.number is not None)
         return token.low != "may" or token.text[0].isupper() or told
 
     # Names of columns.
@@ -172,16 +177,26 @@ class Links:
             for start, token in enumerate(self.tokens):
                 if token.stem in column.bases and token.low not in ENGLISH.units:
                     yield Item(start, start + 1, "column", 0.1, column.index)
+        yield from self._measuring()
         for column in self.sheet.columns:  # "lifeExp", "GDP/cap": as it is written
             low = folded(column.plain)
             for start, token in enumerate(self.tokens):
                 if token.low == low and column.stems != (token.stem,):
                     yield Item(start, start + 1, "column", 0.0, column.index)
 
+    def _measuring(self) -> Iterator[Item]:
+        """The only column that has a unit of what a word is about: "weigh" and a column in kg."""
+        for base, stems in ENGLISH.measures.items():
+            fitting = [column for column in self.sheet.columns if column.kind == "number" and base in column.unit_stems]
+            for start, token in enumerate(self.tokens):
+                if token.stem in stems and len(fitting) == 1 and token.stem not in fitting[0].stems:
+                    yield Item(start, start + 1, "column", 0.3, fitting[0].index)
+
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
         names = column.stems
         content = [stem for stem in names if stem not in _SMALL] or list(names)
+        content = [stem for stem in content if stem not in _NAMING] or content
         for start in range(len(stems)):
             end, cost, met = start, 0.0, set[str]()
             while end < len(stems):
@@ -239,7 +254,8 @@ class Links:
             is_number = token.number is not None
             if not is_number and (len(token.low) < 2 and not token.text.isupper() or (token.low in ENGLISH.filler and not token.quote and not token.text[0].isupper())):
                 continue
-            base = token.low if is_number or len(token.low) < 5 else token.low.removesuffix("s").removesuffix("e")
+            stem = token.stem if len(token.stem) > 2 and token.low.startswith(token.stem) else token.low
+            base = token.low if is_number or token.low.isupper() else stem
             clock = _CLOCK.fullmatch(token.low)
             form = rf"0?{clock[1]}[:.]{clock[2]}\s?{clock[3]}\.?m" if clock else re.escape(base)
             hits = 0
@@ -272,11 +288,13 @@ class Links:
         telling = [word for word in words if word.low not in ENGLISH.filler or word.quote]
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         said = " ".join(word.text for word in words)
+        before = self.tokens[start - 1].low if start else ""
+        way = 0.4 if before in ("to", "from") and column.stems in (("to",), ("from",)) and column.stems != (before,) else 0.0
         is_figure = all(word.number is not None for word in words)
         if exact and (telling or words[0].text[0].isupper() and start > 0):
             # A figure in a column of amounts is compared as a number, not as a text.
             cost = 0.3 if all(line in _TOTALS for line in exact) else 0.3 if is_figure and column.kind in ("number", "date") else 0.0
-            yield Item(start, end, "value", cost + (0.15 if not telling else 0.0), Is(column.index, exact, said))
+            yield Item(start, end, "value", cost + way + (0.15 if not telling else 0.0), Is(column.index, exact, said))
         if column.kind in ("number", "date", "time") or not telling or is_figure and len(words) == 1 and not exact:
             return
         held = frozenset(lines)
@@ -295,7 +313,7 @@ class Links:
                 if not held:
                     return
             inexact = not any(all(word.low in line for word in telling) for line in held)
-            cost = 0.1 + 0.2 * (1 - covered) + (0.3 if names else 0.0) + (0.2 if inexact else 0.0) + (0.25 if column.is_prose else 0.0) + (0.25 if exact else 0.0) + (0.1 if share > 0.3 and len(held) > 3 else 0.0)
+            cost = way + 0.1 + 0.2 * (1 - covered) + (0.3 if names else 0.0) + (0.2 if inexact else 0.0) + (0.25 if column.is_prose else 0.0) + (0.25 if exact else 0.0) + (0.1 if share > 0.3 and len(held) > 3 else 0.0)
             yield Item(start, end, "value", cost, Is(column.index, held, said))
 
     def _names_something(self, word: Token) -> bool:
@@ -384,6 +402,7 @@ class Links:
 
 
 _NUMBER_WORDS = frozenset(map(ENGLISH.stem, ENGLISH.data["numbers_word"]))
+_NAMING = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["name_columns"])
 _TOTALS = frozenset(ENGLISH.data["total_rows"])
 _STEERING = frozenset(ENGLISH.data["steering"].split())
 _SMALL = frozenset(ENGLISH.stem(word) for word in "a an the of in on at by for from to and or as is s per".split())

@@ -110,7 +110,7 @@ def _amount(text: str) -> Measure | None:
         number *= ENGLISH.data["scales"][found["scale"].lower()]
     if unit and rest[0].isalpha() and folded(unit) not in ENGLISH.units:
         return None  # 258Sg is a name
-    if _NOT_A_UNIT.match(unit) or (rest[:1] and rest[0] in "-–:/" and rest[1:2].isdigit()):
+    if _NOT_A_UNIT.match(unit) or (rest[:1] and rest[0] in "-–:/" and rest[1:2] and not unit):
         return None
     if match["sign"] and match["sign"].strip() in "-–" or match["sign2"] or match["open"]:
         number = -number
@@ -316,6 +316,17 @@ class SheetColumn:
         return self.kind == "text" and sum(len(cell.split()) for cell in self.sample) > 8 * len(self.sample)
 
     @cached_property
+    def is_flow(self) -> bool:
+        """Whether its numbers are told of several rows together by adding them up: revenue, hours, goals."""
+        return self.kind == "number" and bool(_FLOWS & set(self.stems)) and not self.is_rate and not self.is_label
+
+    @cached_property
+    def is_truth(self) -> bool:
+        """Whether its cells say yes and no."""
+        texts = {text for text in self.places if not is_blank(text)}
+        return bool(texts) and texts <= _YES and len(texts & {"x"}) < 2
+
+    @cached_property
     def is_rate(self) -> bool:
         """Whether its numbers cannot be added up: shares, rates, prices, ages."""
         return bool(_RATES & set(self.stems)) or "%" in self.unit_stems or "%" in self.name
@@ -323,6 +334,10 @@ class SheetColumn:
 
 _TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
 _RATES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rate_columns"])
+_NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
+_FLOWS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["flow_columns"])
+_QUANTITIES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["quantity_columns"])
+_YES = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"]))
 _BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 
 
@@ -352,7 +367,7 @@ def is_blank(text: str) -> bool:
 
 
 def _bases(text: str) -> Iterator[str]:
-    for word in re.split(r"[\s().,]+", folded(text)):
+    for word in re.split(r"[\s().,_]+", folded(text)):
         if word in ENGLISH.units and word not in ("in", "t", "a") and (len(word) > 1 or word in "%$m"):
             yield ENGLISH.units[word][0]
 
@@ -391,16 +406,25 @@ class Sheet:
     @cached_property
     def key(self) -> SheetColumn | None:
         """The column that names the rows: the first of texts of which nearly all are filled and different."""
+        found = []
         for column in self.columns:
-            if column.kind == "text" and not column.is_running:
+            if column.kind == "text" and not column.is_running and not column.is_prose:
                 cells = [cell for row in self.rows if not is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
-                    return column
-        return None
+                    named = bool(set(column.stems) & (_NAMES | set(self.caption)))
+                    is_code = sum(map(len, cells)) < 3.5 * len(cells) or any(stem in ("id", "code") for stem in column.stems)
+                    found.append((is_code, not named, column.index))
+        return self.columns[min(found)[2]] if found else None
 
     @cached_property
     def caption(self) -> Stems:
         return ENGLISH.stems(self.table.caption)
+
+    @cached_property
+    def quantity(self) -> SheetColumn | None:
+        """The column that tells how many of a thing a row is about, as "Quantity" does in a list of orders."""
+        found = [column for column in self.columns if column.kind == "number" and set(column.stems) & _QUANTITIES]
+        return found[0] if len(found) == 1 and not found[0].is_running else None
 
     @cached_property
     def tally(self) -> SheetColumn | None:

@@ -147,6 +147,11 @@ class Language:
         return {self.stem(one): self.stem(other) for one, other in pairs.items()}
 
     @cached_property
+    def measures(self) -> Mapping[str, frozenset[str]]:
+        """Map the base of a unit to the stems for what it measures."""
+        return {base: frozenset(map(self.stem, text.split())) for base, text in self.data["measures"].items()}
+
+    @cached_property
     def demonyms(self) -> Mapping[str, tuple[str, ...]]:
         """Map a people's adjective to the names of its country: "british" to "united kingdom", …"""
         found: dict[str, tuple[str, ...]] = {}
