@@ -206,6 +206,8 @@ class Either(Condition):
         found = set[int]().union(*(part.rows(sheet) for part in self.parts))
         if not self.negated:
             return found
+        if any(isinstance(part, Filled) for part in self.parts):
+            return set(range(len(sheet.table.rows))) - found
         filled = set(range(len(sheet.table.rows))).intersection(*(Filled(column).rows(sheet) for column in self.columns))
         return filled - found
 

@@ -27,11 +27,12 @@ _MOST_BINDINGS = 24
 # What a form may leave unused, and what that costs; of other kinds none may be left.
 _SPARE = {
     "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
-    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.1,
+    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.4,
 }  # fmt: skip
 
 
 _NAME = ENGLISH.stem("name")
+_DEGREES = frozenset(map(ENGLISH.stem, ENGLISH.degrees))
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
@@ -173,6 +174,9 @@ class Frame:
         elif before >= 0 and self.kinds[before] in ("comparative", "more") and words:
             sign = ""
             taken |= {before, *words}
+        elif before >= 0 and self.kinds[before] == "dates" and measure.base == "clock":
+            sign = self.items[before].value.replace("in", "==")
+            taken.add(before)
         elif before >= 0 and self.kinds[before] == "none":
             sign, taken = "!=", taken | {before}
         end = place + 1
@@ -206,21 +210,26 @@ class Frame:
 
     def _measured(self, place: int, end: int, before: int, measure: Measure) -> Iterator[tuple[SheetColumn, float, set[int]]]:
         """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
-        numeric = [column for column in self.sheet.columns if column.kind == "number"]
+        kinds = ("time",) if measure.base == "clock" else ("number",)
+        numeric = [column for column in self.sheet.columns if column.kind in kinds]
         named = False
         graded = self.items[before] if 0 <= before < len(self.items) and self.kinds[before] == "comparative" else None
         compared = self.kinds[max(before, 0)] in ("compare", "between", "more", "comparative") or any(kind == "after" for kind in self.kinds[place + 1 : end + 2])
         for distance, near in enumerate((end, before - 1, before if graded is None else -1, end + 1, before - 2)):
             if 0 <= near < len(self.items) and near != place and self.kinds[near] == "column":
                 column = self.column(self.items[near].value)
-                if not compared and not (near == end and self.items[near].start == self.items[place].end):
+                if not compared and not self._equals(near, place, end):
                     continue
-                if column.kind == "number":
+                if column.kind in kinds and not (column.is_running and self.items[near].cost > 0):
                     named = True
                     yield column, 0.03 * distance, {near}
         if graded is not None:
             for _, index, cost in self._graded(graded.value):
                 yield self.column(index), cost, set()
+            return
+        if measure.base == "clock":
+            for column in numeric:
+                yield column, 0.05 if len(numeric) == 1 else 0.35, set()
             return
         is_bare = self.kinds[max(before, 0)] not in ("compare", "between", "more") and not (end < len(self.items) and "after" in self.kinds[end - 1 : end + 1])
         if is_bare and not measure.base:
@@ -235,14 +244,23 @@ class Frame:
                 is_total = column.stems == ("total",)
                 yield column, odd + (0.25 if len(amounts) == 1 else 0.3 if is_total else 0.7), set()
 
+    def _equals(self, near: int, place: int, end: int) -> bool:
+        """Whether a column beside a bare number tells what it is: "82 games", "a grade of 5"."""
+        if near == end:
+            return self.items[near].start == self.items[place].end
+        between = {token.low for token in self.tokens[self.items[near].end : self.items[place].start]}
+        return near == place - 1 and between <= {"of", "is", "was", "are", "were", "equal", "to"}
+
     def _in_units(self, measure: Measure, column: SheetColumn) -> Fraction | None:
         """The number as the column counts: converted where both tell a unit of one kind."""
+        if measure.base == "clock":
+            return measure.number
         if not measure.base or not column.unit_stems:
             return measure.number if not measure.base or measure.base not in "$€£¥" else measure.number
         if measure.base not in column.unit_stems:
             return None
         if column.bases == {""} or not column.bases:  # the unit stands in the name
-            told = next((ENGLISH.units[word] for word in column.name.replace("(", " ").replace(")", " ").lower().split() if word in ENGLISH.units and ENGLISH.units[word][0] == measure.base), None)
+            told = next((ENGLISH.units[word] for word in re.split(r"[\s()\[\]_.,]+", column.name.lower()) if word in ENGLISH.units and ENGLISH.units[word][0] == measure.base), None)
             return measure.number / told[1] if told else measure.number
         factor = next(each.factor for each in column.measures if each is not None)
         return measure.number if column.is_scaled else measure.number / factor
@@ -292,14 +310,14 @@ class Frame:
     def _graded(self, word: str) -> Iterator[tuple[int, int, float]]:
         """The columns that an adjective grades: which way, which, and what it costs to say so."""
         for way, ideas in ENGLISH.degrees[word].ways:
-            alike = set(ideas) | {word} | {idea for each in ideas if each != "any" for idea in ENGLISH.ideas.get(each, ())}
+            alike = set(ideas) | {idea for each in ideas if each != "any" for idea in ENGLISH.ideas.get(each, ()) if idea not in _DEGREES}
             for column in self.sheet.columns:
                 if column.kind not in ("number", "date", "time"):
                     continue
                 stems = set(column.stems)
                 if column.is_rank or column.is_running or (column.kind == "date" and word not in ENGLISH.data["dated"]):
                     continue
-                stems |= {word for base in column.unit_stems for word in ENGLISH.measures.get(base, ())}
+                stems |= {each for base in column.unit_stems for each in ENGLISH.measures.get(base, ()) if each not in _DEGREES}
                 if stems & set(ideas) or ENGLISH.stem(word) in stems:
                     yield way, column.index, 0.1
                 elif stems & alike:
@@ -375,6 +393,8 @@ class Asked:
                 continue
             if item.kind == "thing" and not self._is_subject(place):
                 cost += 0.3
+            if item.kind == "column" and item.value in self.where.columns and self.frame._is_owned(self.left[place]):
+                return None
             if item.kind == "column" and item.value in self.where.columns:
                 cost += 0.0 if any(item.start in self._starts_of(each.columns) for each in self.bounds) else 0.05
                 continue
@@ -400,6 +420,10 @@ class Asked:
         return stands and not names_row
 
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
+        told = next((item for item in self.of("number") if not any(item is each for each in used)), None)
+        if told is not None and told.value.number == len(self.where.rows(self.sheet)) > 1 and isinstance(getattr(form, "of", None), Where) and not told.value.base:
+            used = (*used, told)
+            cost += 0.1
         spare = self.spare(*used)
         units = {item.value for item in self.of("unit")}
         told = [self.frame.column(index).unit_stems for index in getattr(form, "wanted", None) or (getattr(form, "column", None),) if index is not None]
@@ -457,6 +481,9 @@ class Asked:
                 continue
             sort = {"who": "person", "where": "place"}.get(asked, "")
             column = self.frame.column(item.value)
+            if column.is_running and any(each.kind == "value" and each.end <= item.start for each in self.frame.items):
+                yield 0.8, (item.value,), item  # what did they order: no number of theirs
+                continue
             odd = bool(sort) and not self._fits_sort(column, sort) and self._any_of_sort(sort)
             yield (0.03 if asked in ("", "which") else 0.15) + 0.3 * odd, (item.value,), item
         sorts = {"who": "person", "where": "place", "when": "time"}.get(asked)
@@ -494,7 +521,7 @@ class Asked:
         """Whether a column may hold what a question word asks for."""
         if any(item.value == "how much" for item in self.of("how")) and column.kind != "number":
             return False
-        return column.kind == {"who": "text", "where": "text", "when": "date"}.get(self.asks, column.kind)
+        return column.kind == {"who": "text", "where": "text"}.get(self.asks, column.kind) and (self.asks != "when" or column.kind in ("date", "time"))
 
     def _any_of_sort(self, sort: str) -> bool:
         return any(self._fits_sort(column, sort) for column in self.sheet.columns)
@@ -524,13 +551,18 @@ class Asked:
             single = self.frame.column(wanted[0]).kind in ("number", "date", "time") or self._is_singular()
             yield from self.yields(cost, Pick(self.where, wanted, single), item)
             column = self.frame.column(wanted[0])
-            if item is not None and column.is_flow and not self.names_row:
+            is_sum = column.is_flow and column.index not in self.where.columns
+            if item is not None and is_sum and not self.names_row and self._word("ask") != "which":
                 yield from self.yields(cost, Fold(self.where, column.index, "sum"), item)
         yield from self._how_much()
         how = [item for item in self.of("degree") if self._follows_how(item)]
         if how:  # how tall is X?
             for _, index, cost in self.frame._graded(how[0].value):
                 yield from self.yields(cost, Pick(self.where, (index,), True), how[0], *self.of("column"), *self.of("how"))
+
+    def _word(self, kind: str) -> str:
+        """The first word of an item of this kind."""
+        return next((self.frame.tokens[item.start].low for item in self.of(kind)), "")
 
     def _how_much(self) -> Iterator[Costed]:
         """How much something cost, was paid or sold for: the only column of money, summed where it adds up."""
@@ -587,6 +619,9 @@ class Asked:
             elif is_key and distinct is None:
                 yield from self.yields(0.05, self._counted(self.where), count, after)
             else:
+                quantity = self.sheet.quantity
+                if quantity is not None and self.bounds and distinct is None:
+                    yield from self.yields(0.1, Fold(self.where, quantity.index, "sum"), count, after, *self._sums())
                 if sum(any(map(str.isdigit, cell)) for cell in column.sample) < len(column.sample) / 2 or distinct:
                     yield from self.yields(0.05 if distinct else 0.1, Count(self.where, column.index), count, after, distinct)
                 if distinct is None and self.bounds and not self.names_row:
@@ -628,7 +663,7 @@ class Asked:
                     continue
                 timed = [each for each in self.sheet.columns if each.kind == "date" and _is_plain_time(each) and each.index not in self.where.columns]
                 if fold.value == "sum" and timed and self.where.conditions and not column.is_flow:
-                    price = 0.6
+                    price = 1.0
                 if fold.value == "sum" and (column.is_rate or column.is_rank or column.is_label):
                     price = 0.6
                 if column.kind in ("number", "time") or (column.kind == "date" and fold.value in ("max", "min")):
@@ -705,7 +740,7 @@ class Asked:
             yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), item, how, *self.of("how"))
             return
         for price, wanted, target in self.targets():
-            if wanted == (by,) or (target is not None and (target is named or target.start == item.end)):
+            if wanted == (by,) or (target is not None and (target is named or (target.start == item.end and item.kind == "most"))):
                 continue
             if self.has("count") and target is None:
                 continue
@@ -717,6 +752,8 @@ class Asked:
             yield from self.yields(cost + price, Pick(rows, wanted), item, named, ordinal, number, target, *counts)
         if named is not None and named is not item and item.kind == "superlative" and named.start > item.end + 1 and self.asks == "which" and not number:
             yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), item, named)
+        if named is not None and named is not item and named.end <= item.start and item.kind == "superlative" and (number or start):
+            yield from self.yields(cost, Pick(rows, (by,)), item, named, number, ordinal)
         if named is item:
             named = None
             yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), item, *self.of("degree"))
@@ -788,14 +825,16 @@ class Asked:
             yield 0.05, item.value, item
         if named:
             return
-        ranks = [column for column in self.sheet.columns if column.is_rank]
+        names = {ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"]}
+        ranks = [column for column in self.sheet.columns if column.is_rank and set(column.stems) <= names]
         dates = [column for column in self.sheet.columns if column.kind == "date" and _is_plain_time(column)]
         if ranks:
             yield 0.1, ranks[0].index, None
         elif dates and mark.kind != "ordinal":
             yield 0.15, dates[0].index, None
         else:
-            yield 0.3, None, None
+            is_numbered = any(column.is_running and column.kind == "number" for column in self.sheet.columns)
+            yield 0.15 if is_numbered else 0.3, None, None
 
     def _gaps(self) -> Iterator[Costed]:
         """How much two rows, or two columns of one, differ."""
@@ -905,6 +944,8 @@ class Asked:
             whole = Where()
             as_fraction = self.frame.tokens[share.start].low == "fraction"
             for item in numbers:
+                if item.value in self.where.columns:
+                    continue
                 yield from self.yields(0.1, Share(self.where, whole, item.value, as_fraction), share, item)
             if not numbers:
                 if not self.names_row:
@@ -968,6 +1009,8 @@ class Asked:
             unit = next((ENGLISH.units[token.low] for token in self.frame.tokens[near.end : item.start] if token.low in ENGLISH.units), None) if near else None
             if near is not None and unit is not None and not near.value.base:
                 near = near._replace(value=Measure(near.value.number * unit[1], *unit[:1]))
+            if len(Where((item.value,)).rows(self.sheet)) != 1:
+                return
             count = self._times(near.value, priced[0]) if near else Fraction(1)
             if count is None:
                 return

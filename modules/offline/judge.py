@@ -13,7 +13,7 @@ from chameleon.modules.offline.sheet import Sheet
 from chameleon.modules.offline.words import ENGLISH, folded
 from chameleon.errors import Declined
 
-_NEAR, _MOST = 0.25, 1.3
+_NEAR, _MOST = 0.25, 1.05
 _LONGEST = 10_000
 _MOST_TOKENS = 120
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")

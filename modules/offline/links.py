@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import re
 
 from chameleon.modules.offline.algebra import Is
-from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, moment_of
+from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, moment_of, seconds_of
 from chameleon.modules.offline.words import ENGLISH, Stems, Token, folded, is_slip
 from chameleon.table.typed import MONTHS
 
@@ -105,6 +105,8 @@ class Links:
     def _numbers(self) -> Iterator[Item]:
         place = 0
         while place < len(self.tokens):
+            if ":" in self.tokens[place].low and (clock := seconds_of(self.tokens[place].low)) is not None:
+                yield Item(place, place + 1, "number", 0.0, Measure(clock, "clock"))
             found = self._number_at(place)
             if found is None:
                 place += 1
@@ -171,8 +173,11 @@ class Links:
         for column in self.sheet.columns:
             if column.stems:
                 found.extend(self._named(column, stems))
-        whole = {(item.start, item.end) for item, missing in found if not missing}
-        yield from (item for item, missing in found if not missing or (item.start, item.end) not in whole)
+        whole = [item for item, missing in found if not missing]
+        for item, missing in found:
+            rivals = (each for each in whole if each.start <= item.start and item.end <= each.end and each.value != item.value)
+            if not missing or not any(rivals):
+                yield item
         for column in self.sheet.numbers:  # "3 strokes", where cells count strokes
             for start, token in enumerate(self.tokens):
                 if token.stem in column.bases and token.low not in ENGLISH.units:
@@ -210,7 +215,8 @@ class Links:
                 met.add(near[1])
                 if all(stem.isdigit() for stem in met) and len(content) > 1:
                     continue
-                missing = sum(1 for stem in dict.fromkeys(content) if stem not in met) / len(set(content))
+                extra = 0.1 * (len(content) < len([stem for stem in names if stem not in _SMALL]))
+                missing = extra + sum(1 for stem in dict.fromkeys(content) if stem not in met) / len(set(content))
                 yield Item(start, end, "column", cost + 0.25 * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:

@@ -17,7 +17,7 @@ from chameleon.table.typed import MONTHS
 
 Stems = tuple[str, ...]
 _TOKEN = re.compile(
-    r"\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|(?<![\d/])\d+(?:\+\d+)?/\d+(?![\d/])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]"
+    r"\d{1,2}:\d{2}(?!\s?[AaPp]\.?[Mm]|[\d:])|\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|(?<![\d/])\d+(?:\+\d+)?/\d+(?![\d/])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]"
 )
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})\s?([AaPp])\.?[Mm]\.?")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+(?:\+\d+)?/[1-9]\d*")
