@@ -520,6 +520,7 @@ class Bill:
     times: tuple[Fraction, ...]
     of: tuple[Pick, ...]
     budget: Fraction | None = None
+    rest: bool = False  # what is left of the budget, rather than whether it is enough
 
     def run(self, sheet: Sheet) -> Result:
         results = [each.run(sheet) for each in self.of]
@@ -529,6 +530,8 @@ class Bill:
         rows = tuple(dict.fromkeys(row for each in results for row in each.rows))
         columns = tuple(dict.fromkeys(each for result in results for each in result.columns))
         steps = tuple(step for each in results for step in each.steps)
+        if self.budget is not None and self.rest:
+            return _number(self.budget - number, rows, columns, column, steps=steps)
         if self.budget is not None:
             return Result(("yes" if number <= self.budget else "no",), rows, columns, "truth", steps=steps)
         return _number(number, rows, columns, column, steps=steps)
@@ -536,7 +539,9 @@ class Bill:
     def code(self, sheet: Sheet) -> str:
         parts = [f"{each.code(sheet)}.item()" for each in self.of]
         told = " + ".join(part if n == 1 else f"{plain(n)} * {part}" for n, part in zip(self.times, parts, strict=True))
-        return told if self.budget is None else f"{told} <= {plain(self.budget)}"
+        if self.budget is None:
+            return told
+        return f"{plain(self.budget)} - ({told})" if self.rest else f"{told} <= {plain(self.budget)}"
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ _SPARE = {
 
 _NAME = ENGLISH.stem("name")
 _DEGREES = frozenset(map(ENGLISH.stem, ENGLISH.degrees))
+_CODES = frozenset(map(ENGLISH.stem, ("id", "code", "key", "number")))
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
@@ -83,14 +84,16 @@ class Frame:
             used = taken_now | {place for each in free for place in each.taken}
             dated = [each.condition.column for each in bounds if isinstance(each.condition, Dates)]
             if not {"rate", "difference", "change", "more", "comparative", "or"} & set(self.kinds):
-                cost += 0.5 * (len(dated) - len(set(dated)))
+                cost += 1.0 * (len(dated) - len(set(dated)))
+            said = [each.condition.column for each in free if isinstance(each.condition, Is)]
+            cost += 0.6 * (len(said) - len(set(said))) * ("than" not in self.kinds and "more" not in self.kinds)
             yield cost + sum(each.cost for each in free), [*bounds, *free], [p for p in range(len(self.items)) if p not in used]
 
     def _value_bounds(self) -> Iterator[Bound]:
         """Values with the word that denies them, and neighbours of one column as alternatives."""
         for place, item in enumerate(self.items):
             after = self.items[min(place + 1, len(self.items) - 1)]
-            while item.kind == "none" and after.kind in ("exists", "verb") and place + 2 < len(self.items):
+            while item.kind == "none" and after.kind in ("exists", "verb", "dates") and place + 2 < len(self.items):
                 place, after = place + 1, self.items[place + 2]
             if item.kind == "column" and self.column(item.value).is_truth and not _asks_truth(self.tokens):
                 yield from self._said_yes(place)
@@ -114,7 +117,7 @@ class Frame:
                 group.append(self.items[end + 1].value)
                 taken |= {end, end + 1}
                 end += 2
-            while end < len(self.items) and self._is_alike(item, end) and end == max(taken) + 1:
+            while end < len(self.items) and self._is_alike(item, end) and end == max(taken) + 1 and self.tokens[self.items[end].start].listed:
                 group.append(self.items[end].value)
                 taken.add(end)
                 end += 1
@@ -218,7 +221,7 @@ class Frame:
         for distance, near in enumerate((end, before - 1, before if graded is None else -1, end + 1, before - 2)):
             if 0 <= near < len(self.items) and near != place and self.kinds[near] == "column":
                 column = self.column(self.items[near].value)
-                if not compared and not self._equals(near, place, end):
+                if not compared and (not self._equals(near, place, end) or self.tokens[self.items[place].start].number is None):
                     continue
                 if column.kind in kinds and not (column.is_running and self.items[near].cost > 0):
                     named = True
@@ -231,6 +234,8 @@ class Frame:
             for column in numeric:
                 yield column, 0.05 if len(numeric) == 1 else 0.35, set()
             return
+        if not compared and self.tokens[self.items[place].start].number is None and not measure.base:
+            return  # "Formula One" is no number
         is_bare = self.kinds[max(before, 0)] not in ("compare", "between", "more") and not (end < len(self.items) and "after" in self.kinds[end - 1 : end + 1])
         if is_bare and not measure.base:
             return
@@ -255,8 +260,10 @@ class Frame:
         """The number as the column counts: converted where both tell a unit of one kind."""
         if measure.base == "clock":
             return measure.number
+        if column.kind == "time":
+            return (measure.number / 60 if measure.factor == 3600 else measure.number) if measure.base == "s" else None
         if not measure.base or not column.unit_stems:
-            return measure.number if not measure.base or measure.base not in "$€£¥" else measure.number
+            return measure.number / measure.factor
         if measure.base not in column.unit_stems:
             return None
         if column.bases == {""} or not column.bases:  # the unit stands in the name
@@ -384,6 +391,8 @@ class Asked:
             if item.kind == "unknown" and self._is_subject(place):
                 continue
             before = self.items[place - 1] if place else None
+            if item.kind == "verb" and item.cost > 0.2 and not self.bounds:
+                return None
             if item.kind == "verb" and before is not None and before.end == item.start and before.kind in ("count", "most"):
                 return None
             if item.kind in ("unit", "column") and any(each.kind == "number" and each.end == item.start for each in self.frame.items):
@@ -485,7 +494,12 @@ class Asked:
                 yield 0.8, (item.value,), item  # what did they order: no number of theirs
                 continue
             odd = bool(sort) and not self._fits_sort(column, sort) and self._any_of_sort(sort)
-            yield (0.03 if asked in ("", "which") else 0.15) + 0.3 * odd, (item.value,), item
+            if self._word("ask") == "which" and after is not None and after.kind in ("noun", "thing", "unknown"):
+                yield 0.5, (item.value,), item  # which of the plants that are closing …
+                continue
+            is_name = asked == "who" and self.sheet.key is not None and _NAME in self.sheet.key.stems and column is not self.sheet.key
+            odd = odd or (is_name and not self._fits_sort(column, "person"))
+            yield (0.03 if asked in ("", "which") else 0.15) + 0.5 * odd, (item.value,), item
         sorts = {"who": "person", "where": "place", "when": "time"}.get(asked)
         if after is not None and after.kind == "thing" and asked == "which":
             for sort in sorted(after.value):
@@ -497,6 +511,10 @@ class Asked:
         if key is not None and key.index not in used and asked != "when" and not (asked == "where" and not named):
             price = 0.05 if asked in ("which", "who") or self.has("noun", "thing") else 0.25
             price += self._strangeness(after, key)
+            if set(key.stems) & _CODES and not (after is not None and set(self._stems(after)) & set(key.stems)):
+                price += 0.5
+            if asked == "who" and any(self._fits_sort(key, sort) for sort in ("place", "work", "time")) and not self._fits_sort(key, "person"):
+                price += 0.8
             if _NAME in key.stems and asked == "who":
                 yield price, (key.index,), None
                 return
@@ -507,6 +525,9 @@ class Asked:
             first = next((column for column in self.sheet.columns if column.kind == "text" and column.index not in used), None)
             if first is not None:
                 yield 0.3, (first.index,), None
+
+    def _stems(self, item: Item) -> list[str]:
+        return [token.stem for token in self.frame.tokens[item.start : item.end]]
 
     def _strangeness(self, subject: Item | None, key: SheetColumn) -> float:
         """What it costs to call the rows by a word that neither the key nor the caption has."""
@@ -609,13 +630,14 @@ class Asked:
                 yield from self.yields(0.05, Pick(self.where, (column.index,), True), count, after)
                 return
             if column.kind == "number":
-                if column.index not in self.where.columns:
+                if column.index not in self.where.columns and not ("of" in {token.low for token in self.frame.tokens[count.end : after.start]} and not self.names_row):
                     yield from self.yields(0.0, Pick(self.where, (column.index,), True), count, after)
                 several = any(type(each.condition) is Either and not each.condition.negated for each in self.bounds)
                 if (several or not self.names_row) and not column.is_rate and not column.is_rank and not column.is_label and column.index not in self.where.columns:
                     yield from self.yields(0.0 if several else 0.15 if self.bounds else 0.3, Fold(self.where, column.index, "sum"), count, after, *self._sums())
-                if self.bounds and distinct is None and not self.names_row:
-                    yield from self.yields(0.5, self._counted(self.where), count, after)
+                between = {token.low for token in self.frame.tokens[count.end : after.start]}
+                if between & {"of"} and not self.names_row:
+                    yield from self.yields(0.05, self._counted(self.where), count, after)
             elif is_key and distinct is None:
                 yield from self.yields(0.05, self._counted(self.where), count, after)
             else:
@@ -656,7 +678,7 @@ class Asked:
         for fold in self.of("fold"):
             for item in self.columns():
                 column = self.frame.column(item.value)
-                if self.has("each", "count", "share"):
+                if self.has("each", "share") or (self.has("count") and fold.value not in ("mean", "median")):
                     break
                 price = 0.0
                 if column.is_running and fold.value not in ("max", "min"):
@@ -667,7 +689,7 @@ class Asked:
                 if fold.value == "sum" and (column.is_rate or column.is_rank or column.is_label):
                     price = 0.6
                 if column.kind in ("number", "time") or (column.kind == "date" and fold.value in ("max", "min")):
-                    yield from self.yields(price, Fold(self.where, column.index, fold.value), fold, item)
+                    yield from self.yields(price, Fold(self.where, column.index, fold.value), fold, item, *self.of("count"))
             if fold.value in ("mean", "sum", "median") and not self.columns("number"):
                 for item in self.of("degree"):
                     for _, index, cost in self.frame._graded(item.value):
@@ -689,7 +711,7 @@ class Asked:
                     yield from self._at_the_end(item.value, total[0].index, 0.3, item, None)
                 elif len(numbers) == 1 and not self.columns("number", "date", "time"):
                     yield from self._at_the_end(item.value, numbers[0].index, 0.5, item, None)
-            elif item.kind == "superlative" or (item.kind == "comparative" and not self.has("than") and self.asks and self.bounds):
+            elif item.kind == "superlative" or (item.kind == "comparative" and not self.has("than", "or") and self.asks and self.bounds and self._pair() is None):
                 for way, index, cost in self.frame._graded(item.value):
                     named = next((by for by in self.of("column") if by.value == index), None)
                     yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
@@ -765,6 +787,8 @@ class Asked:
                 form = Fold(self.where, by, "max" if way > 0 else "min")
             follows = named.start >= item.end and named.start - item.end <= 2
             asked = self.has("noun", "thing", "unknown")
+            if asked and self._word("ask") == "which":
+                return
             price = 0.0 if follows and not asked else 0.35
             yield from self.yields(cost + price, form, item, named, ordinal)
 
@@ -798,6 +822,8 @@ class Asked:
         if self.has("most", "superlative", "fold", "count"):
             return
         for mark, _, backwards in marks[: len(marks) if not self.of("ordinal") else 0] + [m for m in marks if m[0].kind == "ordinal" and m[0].value == 1]:
+            if mark.end < len(self.frame.tokens) and self.frame.tokens[mark.end].low in ("time", "times"):
+                return
             item = next((each for each in self.columns("date", "number") if each.start == mark.end), None)
             if item is not None and self.asks in ("which", "when", "") and not self.frame.column(item.value).is_rank:
                 yield from self.yields(0.1, Fold(self.where, item.value, "max" if backwards else "min"), mark, item)
@@ -865,7 +891,7 @@ class Asked:
         for cost, index, item in self._of_amount(marks):
             forms = [Pick(Where((*rest, each)), (index,), True) for each in (one, two)]
             yield from self.yields(cost, Gap(*forms), item, *used)
-        if self.has("count") and not self.columns("number") and self.has("more"):
+        if self.has("count") and not self.columns("number") and self.has("more") and not self.names_row and not self.has("unit", "comparative"):
             yield from self.yields(0.2, Gap(Count(Where((*rest, one))), Count(Where((*rest, two)))), *used)
 
     def _starts(self, text: str) -> bool:
@@ -878,6 +904,10 @@ class Asked:
             yield 0.05, item.value, item
         if named:
             return
+        for unit in self.of("unit"):
+            for column in self.sheet.numbers:
+                if unit.value in column.unit_stems:
+                    yield 0.1, column.index, unit
         for mark in marks:
             if mark.kind in ("comparative", "superlative", "degree"):
                 for _, index, cost in self.frame._graded(mark.value):
@@ -939,6 +969,13 @@ class Asked:
     def _shares(self) -> Iterator[Costed]:
         for share in self.of("share"):
             if not self.bounds:
+                continue
+            near = [each for each in self.bounds if min(self.frame.items[place].start for place in each.taken) <= share.end + 3]
+            if len(self.bounds) > len(near) > 0:  # of the Cuban passengers those who …
+                whole = Where(tuple(each.condition for each in near))
+                for item in [*self.columns("number"), None]:
+                    form = Share(self.where, whole, None if item is None else item.value, self.frame.tokens[share.start].low == "fraction")
+                    yield from self.yields(0.1, form, share, item, *self.of("count"))
                 continue
             numbers = [item for item in self.columns("number") if not self.frame.column(item.value).is_running]
             whole = Where()
@@ -1020,12 +1057,14 @@ class Asked:
         rest = [item for item in numbers if not any(item is each for each in used)]
         if sum(token.number is not None or token.low in ENGLISH.data["numbers"][2:] for token in self.frame.tokens) > len(numbers):
             return  # a number that nothing accounts for
-        left = [item for item in self.items if item.kind in ("spend", "how", "and", "enough", "column", "unknown", "thing", "count", "fold")]
+        left = [item for item in self.items if item.kind in ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")]
         names = [item for item in left if item.kind == "unknown" and not item.value[0].isupper()]
         if names:
             return
         if self.has("enough") and len(rest) == 1:
             yield from self.yields(0.1, Bill(tuple(times), tuple(of), rest[0].value.number), *left, *used, *rest)
+        elif self.has("left") and len(rest) == 1:
+            yield from self.yields(0.1, Bill(tuple(times), tuple(of), rest[0].value.number, True), *left, *used, *rest)
         elif not rest and self.has("how", "ask", "count"):
             yield from self.yields(0.1, Bill(tuple(times), tuple(of)), *left, *used)
 
@@ -1054,6 +1093,8 @@ def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading],
     found: dict[Form, float] = {}
     for reading in readings:
         if not any(item.kind == "spend" for item in reading.items):
+            if any(item.kind == "value" and item.end <= context for item in reading.items):
+                continue
             reading = Reading(reading.cost, tuple(item for item in reading.items if item.end > context))
         for cost, form in Frame(sheet, tokens, reading.items, context).forms():
             total = reading.cost + cost

@@ -263,7 +263,8 @@ class Links:
             stem = token.stem if len(token.stem) > 2 and token.low.startswith(token.stem) else token.low
             base = token.low if is_number or token.low.isupper() else stem
             clock = _CLOCK.fullmatch(token.low)
-            form = rf"0?{clock[1]}[:.]{clock[2]}\s?{clock[3]}\.?m" if clock else re.escape(base)
+            forms = {base, *(ENGLISH.written.get(token.stem, ()) if not is_number else ())}
+            form = rf"0?{clock[1]}[:.]{clock[2]}\s?{clock[3]}\.?m" if clock else f"(?:{'|'.join(map(re.escape, forms))})"
             hits = 0
             for match in re.finditer(rf"(?<![^\W_]){form}", blob):
                 begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
@@ -364,6 +365,7 @@ class Links:
 
     def _mend(self) -> None:
         """Link words that nothing else has linked: by one slip of a finger to cells, else as unknown."""
+        buys = any(item.kind == "spend" for items in self.by_start.values() for item in items)
         linked = {place for items in self.by_start.values() for item in items for place in range(item.start, item.end)}
         for start, token in enumerate(self.tokens):
             if start < self.context:
@@ -377,7 +379,10 @@ class Links:
                 continue
             if len(token.low) >= 5 and token.number is None:
                 self.by_start[start].extend(self._slips(start, token))
-            self.by_start[start].append(Item(start, start + 1, "unknown", _UNKNOWN, token.text))
+            if token.stem in _WEAK:
+                self.by_start[start].append(Item(start, start + 1, "verb", 0.3))
+            is_buyer = buys and start > 0 and token.text[0].isupper()
+            self.by_start[start].append(Item(start, start + 1, "unknown", 0.15 if is_buyer else _UNKNOWN, token.text))
         self.unknown = [token.text for place, token in enumerate(self.tokens) if place not in linked]
         for start, token in enumerate(self.tokens):
             if not self.by_start[start]:
@@ -408,6 +413,7 @@ class Links:
 
 
 _NUMBER_WORDS = frozenset(map(ENGLISH.stem, ENGLISH.data["numbers_word"]))
+_WEAK = frozenset(map(ENGLISH.stem, ENGLISH.data["weak"]))
 _NAMING = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["name_columns"])
 _TOTALS = frozenset(ENGLISH.data["total_rows"])
 _STEERING = frozenset(ENGLISH.data["steering"].split())

@@ -300,7 +300,9 @@ class SheetColumn:
         if self.kind != "number":
             return low <= {"#", "no", "nr", "number", "id", "code"} and bool(low)
         filled = [number for number in self.numbers if number is not None]
-        is_counted = bool(low & {"id", "code", "key", "index", "unnamed", "#", "no", "nr"})
+        if not low & _CODES and not low <= names:
+            return False  # "No. of beds" and "# Beds" count
+        is_counted = bool(low & {*_CODES, "#", "no", "nr"})
         return is_counted or all(b - a == 1 for a, b in pairwise(filled)) or len(set(filled)) == len(filled) > 2 and bool(low)
 
     @cached_property
@@ -334,6 +336,7 @@ class SheetColumn:
 
 _TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
 _RATES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rate_columns"])
+_CODES = frozenset(("id", "code", "key", "index", "unnamed"))
 _NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
 _FLOWS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["flow_columns"])
 _QUANTITIES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["quantity_columns"])
@@ -401,7 +404,16 @@ class Sheet:
             is_note = width > 2 and (len({*cells} - {""}) == 1 and (sum(map(bool, cells)) > 1 or len(label) > 25))
             if (is_total and width > 1) or is_note or (cells == self.table.header):
                 found.append(place)
+        last = len(self.table.rows) - 1
+        if last > 2 and last not in found and any(self._adds_up(column, last, found) for column in self.columns):
+            found.append(last)
         return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
+
+    def _adds_up(self, column: SheetColumn, last: int, left_out: Sequence[int]) -> bool:
+        """Tell whether the last number of a column is the sum of those above it."""
+        numbers = column.numbers if column.kind == "number" else []
+        above = [number for row, number in enumerate(numbers[:last]) if number and row not in left_out]
+        return len(above) > 2 and numbers[last] == sum(above)
 
     @cached_property
     def key(self) -> SheetColumn | None:

@@ -37,6 +37,7 @@ class Token(NamedTuple):
     stem: str
     number: Fraction | None = None
     quote: int = 0  # which quotation it stands in, from 1
+    listed: bool = False  # whether a comma stands before it
 
 
 class Degree(NamedTuple):
@@ -56,6 +57,8 @@ def folded(text: str) -> str:
 
 def _cut(word: str) -> str:
     """Cut what spelling adds to a word: plurals, -ed, -ing, a last e."""
+    if len(word) > 4 and word.endswith("men"):
+        word = word[:-3] + "man"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-3] + "y" if word.endswith("ies") and len(word) > 4 else word[:-1]
         if word.endswith(("sse", "xe", "che", "she", "zze")):
@@ -86,7 +89,8 @@ class Language:
 
     def tokens(self, text: str) -> list[Token]:
         """Cut a text into tokens; a figure that a unit or scale follows without space is two."""
-        found = []
+        found: list[Token] = []
+        end = 0
         quotes = [match.span() for match in _QUOTED.finditer(text)]
         for match in _TOKEN.finditer(text):
             quote = next((n for n, (a, b) in enumerate(quotes, 1) if a <= match.start() < b), 0)
@@ -97,7 +101,9 @@ class Language:
                 is_number = _NUMBER.fullmatch(low) is not None and low.isascii()
                 whole, _, under = low.replace(",", "").rpartition("+")
                 number = Fraction(under) + int(whole or 0) if is_number else None
-                found.append(Token(part, low, low if is_number else self.stem(low), number, quote))
+                listed = "," in text[end : match.start()]
+                found.append(Token(part, low, low if is_number else self.stem(low), number, quote, listed))
+                end = match.end()
         return found
 
     def _parts(self, text: str) -> Iterable[str]:
@@ -123,6 +129,23 @@ class Language:
                     for form in (each, each + "s"):
                         found.setdefault(form.replace("_", " "), (base, Fraction(factor)))
         return found
+
+    @cached_property
+    def written(self) -> Mapping[str, tuple[str, ...]]:
+        """Map a stem to the irregular forms of its word: "win" to "won"."""
+        found: dict[str, tuple[str, ...]] = {}
+        for form, word in self.forms.items():
+            stem = self.stem(word)
+            found[stem] = (*found.get(stem, (word,)), form)
+        return found
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The words that mean something to the reader, as they are written."""
+        singles = {words[0] for words in self.phrases if len(words) == 1}
+        ideas = {word for line in self.data["ideas"] for word in line.split()}
+        peoples = {people + end for people in self.demonyms for end in ("", "s")}
+        return frozenset(word for word in singles | ideas | self.neutral | peoples if len(word) >= (7 if word in peoples else 4))
 
     @cached_property
     def ideas(self) -> Mapping[str, frozenset[str]]:
@@ -193,7 +216,7 @@ class Language:
             yield from ((kind, kind, text) for text in data[kind].split(";"))
         yield from (("how", text, text) for text in data["how"])
         yield from (("signed", sign, text) for text, sign in data["positive"].items())
-        for kind in ("spend", "enough", "rate"):
+        for kind in ("spend", "enough", "left", "rate"):
             yield from ((kind, kind, text) for text in (data[kind] if kind != "rate" else [data[kind]]))
         for kind in ("distinct", "frequent", "none", "than", "or", "and", "first", "last", "next", "previous", "exists"):
             yield from ((kind, kind, text) for text in data[kind])
