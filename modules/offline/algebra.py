@@ -77,7 +77,11 @@ class Is(Condition):
         column = sheet.columns[self.column]
         shown_texts = sorted({shown(column.cells[column.places[text][0]]) for text in self.texts})
         name = repr(column.name)
-        return f"df[{name}].isin({shown_texts!r})" if len(shown_texts) > 1 else f"(df[{name}] == {shown_texts[0]!r})"
+        return (
+            f"df[{name}].isin({shown_texts!r})"
+            if len(shown_texts) > 1
+            else f"(df[{name}] == {shown_texts[0]!r})"
+        )
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,9 @@ class Compares(Condition):
         column = sheet.columns[self.column]
         check_units(column)
         test = _SIGNS[self.sign]
-        return {row for row, each in enumerate(column.numbers) if each is not None and test(each, self.number)}
+        return {
+            row for row, each in enumerate(column.numbers) if each is not None and test(each, self.number)
+        }
 
     def code(self, sheet: Sheet) -> str:
         return f"(df[{sheet.columns[self.column].name!r}] {self.sign} {plain(self.number)})"
@@ -125,7 +131,10 @@ class Dates(Condition):
         wanted = self.moment
         if self.until is not None:
             told = tuple(part for part in start if part)
-            return tuple(wanted)[: len(told)] <= told and start[: _told(self.until)] <= self.until[: _told(self.until)]
+            return (
+                tuple(wanted)[: len(told)] <= told
+                and start[: _told(self.until)] <= self.until[: _told(self.until)]
+            )
         if self.sign in ("in", "=="):
             return start.fits(wanted) or (start != end and _span(start, wanted, end))
         if wanted.year and not start.year:
@@ -208,12 +217,31 @@ class Either(Condition):
             return found
         if any(isinstance(part, Filled) for part in self.parts):
             return set(range(len(sheet.table.rows))) - found
-        filled = set(range(len(sheet.table.rows))).intersection(*(Filled(column).rows(sheet) for column in self.columns))
+        filled = set(range(len(sheet.table.rows))).intersection(
+            *(Filled(column).rows(sheet) for column in self.columns)
+        )
         return filled - found
 
     def code(self, sheet: Sheet) -> str:
         joined = " | ".join(part.code(sheet) for part in self.parts)
         return f"~({joined})" if self.negated else f"({joined})" if len(self.parts) > 1 else joined
+
+
+@dataclass(frozen=True)
+class Both(Condition):
+    """All of several conditions at once."""
+
+    parts: tuple[Any, ...]
+
+    @property
+    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+        return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        return set.intersection(*(part.rows(sheet) for part in self.parts))
+
+    def code(self, sheet: Sheet) -> str:
+        return " & ".join(part.code(sheet) for part in self.parts)
 
 
 def check_units(*columns: SheetColumn) -> None:
@@ -230,6 +258,13 @@ def _mixed(column: SheetColumn) -> bool:
     return bare > 0.1 * len(column.measures)
 
 
+def _once(sheet: Sheet, form: Any, rows: Callable[[Sheet], list[int]]) -> list[int]:
+    """Find the rows of a form once for a sheet."""
+    if form not in sheet.kept:
+        sheet.kept[form] = rows(sheet)
+    return sheet.kept[form]  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
 class Where:
     """The rows that meet all conditions, in their order; `whole` counts totals rows as well."""
@@ -241,6 +276,9 @@ class Where:
         return tuple(dict.fromkeys(column for each in self.conditions for column in each.columns))
 
     def rows(self, sheet: Sheet) -> list[int]:
+        return _once(sheet, self, self._rows)
+
+    def _rows(self, sheet: Sheet) -> list[int]:
         sets = [each.rows(sheet) for each in self.conditions]
         if not sets:
             return sheet.rows
@@ -291,20 +329,27 @@ class Ordered:
         return tuple(dict.fromkeys((*self.of.columns, *(() if self.column is None else (self.column,)))))
 
     def rows(self, sheet: Sheet) -> list[int]:
+        return _once(sheet, self, self._rows)
+
+    def _rows(self, sheet: Sheet) -> list[int]:
         rows = self.of.rows(sheet)
         if self.column is None:
             rows = rows[::-1] if self.descending else rows
             if len(rows) < self.start + self.count:
                 raise Unfit(f"only {len(rows)} rows fit")
             return rows[self.start : self.start + self.count]
-        keys = sorted(_keys(sheet, sheet.columns[self.column], rows), key=lambda pair: pair[0], reverse=self.descending)
+        keys = sorted(
+            _keys(sheet, sheet.columns[self.column], rows), key=lambda pair: pair[0], reverse=self.descending
+        )
         if len(keys) < self.start + self.count:
             raise Unfit(f'only {len(keys)} rows that fit have "{sheet.columns[self.column].plain}"')
         taken = keys[self.start : self.start + self.count]
         if self.start and keys[self.start - 1][0] == taken[0][0]:
             raise Unfit("rows are level there")
         last = taken[-1][0]
-        return [row for _, row in taken] + [row for key, row in keys[self.start + self.count :] if key == last]
+        return [row for _, row in taken] + [
+            row for key, row in keys[self.start + self.count :] if key == last
+        ]
 
     def steps(self, sheet: Sheet) -> list[tuple[str, tuple[str, ...]]]:
         found = self.of.steps(sheet)
@@ -316,7 +361,11 @@ class Ordered:
     def code(self, sheet: Sheet) -> str:
         base, stop = self.of.code(sheet), self.start + self.count
         if self.column is None:
-            return f"{base}.iloc[{-stop}:]" if self.descending and not self.start else f"{base}.iloc[{self.start}:{stop}]"
+            return (
+                f"{base}.iloc[{-stop}:]"
+                if self.descending and not self.start
+                else f"{base}.iloc[{self.start}:{stop}]"
+            )
         name = repr(sheet.columns[self.column].name)
         if self.start:
             return f"{base}.sort_values({name}, ascending={not self.descending}).iloc[{self.start}:{stop}]"
@@ -392,7 +441,11 @@ class Pick:
 
     def code(self, sheet: Sheet) -> str:
         names = [sheet.columns[column].name for column in self.wanted]
-        return f"{self.of.code(sheet)}[{names[0] if len(names) > 1 else names[0]!r}]" if len(names) == 1 else f"{self.of.code(sheet)}[{names!r}]"
+        return (
+            f"{self.of.code(sheet)}[{names[0] if len(names) > 1 else names[0]!r}]"
+            if len(names) == 1
+            else f"{self.of.code(sheet)}[{names!r}]"
+        )
 
 
 @dataclass(frozen=True)
@@ -413,7 +466,11 @@ class Count:
 
     def code(self, sheet: Sheet) -> str:
         code = self.of.code(sheet)
-        return f"len({code})" if self.distinct is None else f"{code}[{sheet.columns[self.distinct].name!r}].nunique()"
+        return (
+            f"len({code})"
+            if self.distinct is None
+            else f"{code}[{sheet.columns[self.distinct].name!r}].nunique()"
+        )
 
 
 def _number(
@@ -472,7 +529,10 @@ class Fold:
 
     def run(self, sheet: Sheet) -> Result:
         column, rows = sheet.columns[self.column], self.of.rows(sheet)
-        columns, steps = (*self.of.columns, self.column), (*self.of.steps(sheet), ("select_column", (column.name,)))
+        columns, steps = (
+            (*self.of.columns, self.column),
+            (*self.of.steps(sheet), ("select_column", (column.name,))),
+        )
         if not rows:
             raise Unfit("no row fits", empty=True)
         keys = _keys(sheet, column, rows)
@@ -483,14 +543,22 @@ class Fold:
             if self.how not in ("max", "min"):
                 raise Unfit(f'"{column.plain}" has no numbers to compute with')
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
-            return Result((shown(column.cells[row]),), (row,), columns, number=column.numbers[row] if column.kind == "number" else None, steps=steps)
+            return Result(
+                (shown(column.cells[row]),),
+                (row,),
+                columns,
+                number=column.numbers[row] if column.kind == "number" else None,
+                steps=steps,
+            )
         if len(column.bases) > 1:
             raise Unfit(f'the amounts of "{column.plain}" have different units')
         return _number(fold([key for key, _ in keys], self.how), used, columns, column, steps=steps)
 
     def code(self, sheet: Sheet) -> str:
         code = f"{self.of.code(sheet)}[{sheet.columns[self.column].name!r}]"
-        return {"spread": f"({code}.max() - {code}.min())", "mode": f"{code}.mode().item()"}.get(self.how, f"{code}.{self.how}()")
+        return {"spread": f"({code}.max() - {code}.min())", "mode": f"{code}.mode().item()"}.get(
+            self.how, f"{code}.{self.how}()"
+        )
 
 
 def fold(numbers: Sequence[Fraction], how: How) -> Fraction:
@@ -498,7 +566,7 @@ def fold(numbers: Sequence[Fraction], how: How) -> Fraction:
         case "sum":
             return sum(numbers, Fraction())
         case "mean":
-            return sum(numbers, Fraction()) / len(numbers)
+            return Fraction(sum(numbers, Fraction())) / len(numbers)
         case "median":
             return Fraction(median(numbers))
         case "spread":
@@ -538,7 +606,9 @@ class Bill:
 
     def code(self, sheet: Sheet) -> str:
         parts = [f"{each.code(sheet)}.item()" for each in self.of]
-        told = " + ".join(part if n == 1 else f"{plain(n)} * {part}" for n, part in zip(self.times, parts, strict=True))
+        told = " + ".join(
+            part if n == 1 else f"{plain(n)} * {part}" for n, part in zip(self.times, parts, strict=True)
+        )
         if self.budget is None:
             return told
         return f"{plain(self.budget)} - ({told})" if self.rest else f"{told} <= {plain(self.budget)}"
@@ -561,7 +631,9 @@ class Share:
             over, under = Fraction(len(rows)), Fraction(len(all_rows))
         else:
             column = sheet.columns[self.column]
-            over, under = (sum((k for k, _ in _keys(sheet, column, each)), Fraction()) for each in (rows, all_rows))
+            over, under = (
+                sum((k for k, _ in _keys(sheet, column, each)), Fraction()) for each in (rows, all_rows)
+            )
         if not under or (self.column is not None and not rows):
             raise Unfit("there is nothing to take a share of")
         if self.as_fraction:
@@ -600,12 +672,22 @@ class Gap:
             if not y:
                 raise Unfit("there is nothing to compare with")
             number = (x - y) / y * 100 if self.form == "percent" else x / y
-            return Result((plain(number, 2) + ("%" if self.form == "percent" else ""),), rows, columns, "number", number, steps)
+            return Result(
+                (plain(number, 2) + ("%" if self.form == "percent" else ""),),
+                rows,
+                columns,
+                "number",
+                number,
+                steps,
+            )
         number = (x - y if self.form == "signed" else abs(x - y)) / self.span
         return _number(number, rows, columns, like, steps=steps)
 
     def code(self, sheet: Sheet) -> str:
-        one, other = (f"{each.code(sheet)}" + (".item()" if isinstance(each, Pick) else "") for each in (self.one, self.other))
+        one, other = (
+            f"{each.code(sheet)}" + (".item()" if isinstance(each, Pick) else "")
+            for each in (self.one, self.other)
+        )
         match self.form:
             case "percent":
                 return f"100 * ({one} - {other}) / {other}"
@@ -644,13 +726,21 @@ class Greater:
         steps = tuple(step for each in results for step in each.steps)
         best = max(keys) if self.descending else min(keys)
         if self.truth:
-            return Result(("yes" if keys[0] == best and keys[0] != keys[1] else "no",), rows, columns, "truth", steps=steps)
+            return Result(
+                ("yes" if keys[0] == best and keys[0] != keys[1] else "no",),
+                rows,
+                columns,
+                "truth",
+                steps=steps,
+            )
         if keys.count(best) > 1:
             raise Unfit("they are level")
         return Result((self.names[keys.index(best)],), rows, columns, steps=steps)
 
     def code(self, sheet: Sheet) -> str:
-        pairs = ", ".join(f"{name!r}: {form.code(sheet)}" for name, form in zip(self.names, self.forms, strict=True))
+        pairs = ", ".join(
+            f"{name!r}: {form.code(sheet)}" for name, form in zip(self.names, self.forms, strict=True)
+        )
         return f"pd.Series({{{pairs}}}).idx{'max' if self.descending else 'min'}()"
 
 
@@ -703,9 +793,17 @@ class Groups:
     def run(self, sheet: Sheet) -> Result:
         table = self.table(sheet)
         like = None if self.column is None or self.how == "count" else sheet.columns[self.column]
-        values = tuple(f"{name}: {plain(n) if like is None else as_written(n, like)}" for name, (n, _) in table.items())
+        values = tuple(
+            f"{name}: {plain(n) if like is None else as_written(n, like)}" for name, (n, _) in table.items()
+        )
         rows = tuple(row for _, rows in table.values() for row in rows)
-        return Result(values, rows, self.columns, "pairs", steps=(*self.of.steps(sheet), ("group_by", (sheet.columns[self.by].name,))))
+        return Result(
+            values,
+            rows,
+            self.columns,
+            "pairs",
+            steps=(*self.of.steps(sheet), ("group_by", (sheet.columns[self.by].name,))),
+        )
 
     def code(self, sheet: Sheet) -> str:
         grouped = f"{self.of.code(sheet)}.groupby({sheet.columns[self.by].name!r})"
@@ -767,7 +865,13 @@ class Exists:
     def run(self, sheet: Sheet) -> Result:
         rows = self.of.rows(sheet)
         truth = bool(rows) if self.among is None else len(rows) == len(self.among.rows(sheet)) > 0
-        return Result(("yes" if truth else "no",), tuple(rows), self.of.columns, "truth", steps=tuple(self.of.steps(sheet)))
+        return Result(
+            ("yes" if truth else "no",),
+            tuple(rows),
+            self.of.columns,
+            "truth",
+            steps=tuple(self.of.steps(sheet)),
+        )
 
     def code(self, sheet: Sheet) -> str:
         code = f"len({self.of.code(sheet)})"
@@ -784,5 +888,3 @@ def parts_of(form: Any) -> Iterator[Any]:
         for each in value if isinstance(value, tuple) else (value,):
             if hasattr(each, "__dataclass_fields__"):
                 yield from parts_of(each)
-
-

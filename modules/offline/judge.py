@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from chameleon.errors import Declined
 from chameleon.modules.offline.algebra import Count, Form, Is, Pick, Result, Unfit, Where
-from chameleon.modules.offline.grammar import forms_of
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.sheet import Sheet
-from chameleon.modules.offline.words import ENGLISH, folded, is_slip
-from chameleon.errors import Declined
+from chameleon.modules.offline.templates import forms_of
+from chameleon.modules.offline.wording import said
+from chameleon.modules.offline.words import ENGLISH, Token, folded, is_slip
 
-_NEAR, _MOST = 0.25, 1.05
-_LONGEST = 10_000
-_DOUBT = 5  # a cost of half of one is right nine times of ten, on the questions that it was read off
-_MOST_TOKENS = 120
+NEAR = 0.25  # a reading that costs so much more than the cheapest is no rival of it
+DOUBT = 5  # a cost of half of one is right nine times of ten, on the questions that it was read off
+_MOST = 1.05
+_LONGEST, _MOST_TOKENS = 10_000, 120
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
 
 
@@ -29,77 +30,111 @@ class Answer:
 
 
 def answer(question: str, sheet: Sheet) -> Answer:
-    """Answer a question over a sheet. Raises `Declined` where no reading, or no single one, accounts for it."""
+    """Answer a question over a sheet. Raises `Declined` where no reading, or no single one, accounts for it.
+
+    The last sentence with a question mark asks; those before it lead to it.
+    """
     if len(question) > _LONGEST:
         raise Declined(f"the question has more than {_LONGEST:,} characters")
     parts = [part for part in _SENTENCE.split(question.strip()) if part.strip()] or [""]
     last = max((place for place, part in enumerate(parts) if part.endswith("?")), default=len(parts) - 1)
-    context, asked = parts[:last], parts[last]
-    before = ENGLISH.tokens(" ".join(context))
-    tokens = [*before, *ENGLISH.tokens(asked)]
-    if len(tokens) > _MOST_TOKENS:
+    before, asked = ENGLISH.tokens(" ".join(parts[:last])), ENGLISH.tokens(parts[last])
+    if len(before) + len(asked) > _MOST_TOKENS:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
-    links = Links(tokens, sheet, len(before))
+    links = Links([*before, *asked], sheet, len(before))
     slips = {word: right for word in links.unknown if (right := _meant(word, sheet))}
     if slips:
-        tokens = [ENGLISH.tokens(slips[token.text])[0] if token.text in slips else token for token in tokens]
-        links = Links(tokens, sheet, len(before))
-    forms = forms_of(sheet, tokens, links.readings, len(before))
+        mended = [
+            ENGLISH.tokens(slips[each.text])[0] if each.text in slips else each for each in links.tokens
+        ]
+        links = Links(mended, sheet, len(before))
+    forms = forms_of(sheet, links.tokens, links.readings, len(before))
     if not forms:
-        if links.unknown:
-            raise Declined(f"these words were not understood: {', '.join(links.unknown)}")
-        raise Declined("this kind of question is not understood")
+        raise _not_understood(asked, links, sheet)
     return _judged(sheet, forms)
 
 
-def form_counts_nothing(form: Form, result: Result) -> bool:
-    """Tell whether a count came to nothing, which is seldom what a question is about."""
-    return isinstance(form, Count) and result.number == 0 and bool(form.of.columns)
+def _not_understood(asked: list[Token], links: Links, sheet: Sheet) -> Declined:
+    """Say why no reading was found: another language, words without a meaning here, or the kind of question."""
+    words = [token for token in asked if token.number is None]
+    known = [token for token in words if token.low in ENGLISH.filler or (token.low,) in ENGLISH.phrases]
+    unknown = [word for word in links.unknown if any(token.text == word for token in asked)]
+    if len(words) > 2 and len(unknown) * 2 > len(words) and len(known) * 4 < len(words):
+        return Declined(
+            f"the question does not seem to be in {ENGLISH.name}, the language that is read without a model"
+        )
+    if not unknown:
+        return Declined("this kind of question is not understood", hint=_HOW_TO_ASK)
+    rest = [token for token in asked if token.text not in unknown]
+    forms = forms_of(sheet, rest, Links(rest, sheet).readings)
+    hint = f"Without them it would be read as: {said(forms[0][1], sheet)}." if forms else _HOW_TO_ASK
+    return Declined(f"these words were not understood: {', '.join(dict.fromkeys(unknown))}", hint=hint)
+
+
+_HOW_TO_ASK = "Ask with the names of columns and cells, such as: what is the COLUMN of NAME?"
 
 
 def _meant(word: str, sheet: Sheet) -> str:
-    """Return the only word of the language or of the table's names that a word is one slip of a finger from, or ""."""
-    names = {low for text in (sheet.table.caption, *sheet.table.header) for low in re.findall(r"[^\W\d_]{4,}", folded(text))}
-    near = {known for known in ENGLISH.vocabulary | names if is_slip(word.lower(), known, 4)} if len(word) >= 4 else set()
-    stems = {ENGLISH.stem(known) for known in near}
-    return min(near) if len(stems) == 1 else ""
+    """Return the only word of the language or of the table's names that a word is a slip of, or ""."""
+    texts = (sheet.table.caption, *sheet.table.header)
+    names = {low for text in texts for low in re.findall(r"[^\W\d_]{4,}", folded(text))}
+    near = {known for known in ENGLISH.vocabulary | names if is_slip(word.lower(), known, 4)}
+    return min(near) if len({ENGLISH.stem(known) for known in near}) == 1 else ""
 
 
 def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
     first: tuple[float, Form, Result] | None = None
     why: Unfit | None = None
     least = forms[0][0]
-    for cost, form in forms[:40]:
-        if first is not None and cost > first[0] + _NEAR:
+    for price, form in forms[:40]:
+        if first is not None and price > first[0] + NEAR:
             break
         try:
             result = form.run(sheet)
         except Unfit as unfit:
-            if why is None:
-                why = unfit
-            if unfit.empty and cost <= least + 0.02:
-                raise Declined(str(unfit)) from None
+            why = why or unfit
+            if unfit.empty and price <= least + 0.02:
+                raise Declined(str(unfit), hint=f"It was read as: {said(form, sheet)}.") from None
             continue
         if _repeats(form, result):
             continue
-        if form_counts_nothing(form, result):
-            cost += 0.3
+        # A count of nothing is seldom what a question is about.
+        cost = price + (0.3 if isinstance(form, Count) and result.number == 0 and form.of.columns else 0.0)
         if first is None:
-            if why is not None and cost > least + (_NEAR if why.empty else 0.12):
+            if why is not None and cost > least + (NEAR if why.empty else 0.12):
                 raise Declined(str(why))
             first = cost, form, result
         elif set(result.values) != set(first[2].values):
-            raise Declined(f"two readings differ: {form.code(sheet)} and {first[1].code(sheet)}")
+            one, other = said(first[1], sheet), said(form, sheet)
+            raise Declined(
+                f"it may mean two things: {one}, or {other}", hint="Ask with more of the words of one."
+            )
     if first is None:
-        raise Declined(str(why or "this kind of question is not understood"))
-    if first[0] > _MOST:
-        raise Declined("too little of the question is accounted for")
-    return Answer(first[2], first[1], max(0.0, 1 - first[0] / _DOUBT))
+        raise Declined(str(why or "this kind of question is not understood"), hint=_HOW_TO_ASK)
+    cost, form, result = first
+    if cost > _MOST:
+        raise Declined(
+            "too little of the question is accounted for", hint=f"It would be read as: {said(form, sheet)}."
+        )
+    return Answer(_placed(result, sheet), form, max(0.0, 1 - cost / DOUBT))
+
+
+def _placed(result: Result, sheet: Sheet) -> Result:
+    """Count the rows as the table has them that was given."""
+    if sheet.leaves is not None:
+        return replace(result, rows=(), columns=())
+    return replace(result, rows=tuple(row - sheet.shift for row in result.rows if row >= sheet.shift))
 
 
 def _repeats(form: Form, result: Result) -> bool:
     """Tell whether an answer only says again what the question says."""
     if not isinstance(form, Pick) or not isinstance(form.of, Where):
         return False
-    said = {text for each in form.of.conditions for part in getattr(each, "parts", (each,)) if isinstance(part, Is) for text in part.texts}
-    return bool(said) and {folded(value) for value in result.values} <= said
+    parts = [
+        part
+        for each in form.of.conditions
+        for part in getattr(each, "parts", (each,))
+        if isinstance(part, Is)
+    ]
+    told = {text for part in parts for text in part.texts}
+    return bool(told) and {folded(value) for value in result.values} <= told

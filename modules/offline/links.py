@@ -88,7 +88,9 @@ class Links:
                     yield Item(start, end, kind, 0.0, value)
             if start <= 4 and token.low in ENGLISH.request:
                 yield Item(start, start + 1, "filler", 0.0)
-            if token.low == "may" and (token.text[0].isupper() or (start and lows[start - 1] in _BEFORE_DATES)):
+            if token.low == "may" and (
+                token.text[0].isupper() or (start and lows[start - 1] in _BEFORE_DATES)
+            ):
                 continue
             if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
                 yield Item(start, start + 1, "filler", 0.25 if token.low in _STEERING else 0.0)
@@ -97,7 +99,13 @@ class Links:
             two = f"{token.low} {lows[start + 1].removesuffix('s')}" if start + 1 < len(lows) else ""
             if two in ENGLISH.units:
                 yield Item(start, start + 2, "unit", 0.0, ENGLISH.units[two][0])
-            elif token.low not in ENGLISH.filler and token.low in ENGLISH.units and (base := ENGLISH.units[token.low][0]) and len(token.low) > 1 and base != "%":
+            elif (
+                token.low not in ENGLISH.filler
+                and token.low in ENGLISH.units
+                and (base := ENGLISH.units[token.low][0])
+                and len(token.low) > 1
+                and base != "%"
+            ):
                 yield Item(start, start + 1, "unit", 0.05, base)
             if token.low in ("$", "€", "£", "¥", "°", "#", "?"):
                 yield Item(start, start + 1, "filler", 0.0)
@@ -117,7 +125,9 @@ class Links:
             two = f"{unit} {self.tokens[end + 1].low.removesuffix('s')}" if end + 1 < len(self.tokens) else ""
             unit, length = (two, 2) if two in ENGLISH.units else (unit, length)
             start = place - 1 if currency else place
-            yield Item(start, end, "number", 0.0, Measure(number, ENGLISH.units[currency][0] if currency else ""))
+            yield Item(
+                start, end, "number", 0.0, Measure(number, ENGLISH.units[currency][0] if currency else "")
+            )
             if unit in ENGLISH.units and not currency:
                 base, factor = ENGLISH.units[unit]
                 yield Item(start, end + length, "number", 0.0, Measure(number * factor, base, unit, factor))
@@ -134,9 +144,18 @@ class Links:
                 number, end = number + data["numbers"].index(tokens[end].low), end + 1
         elif number is None and token.low in data["numbers"]:
             number = Fraction(data["numbers"].index(token.low))
-        elif number is None and token.low in ("a", "half") and end < len(tokens) and tokens[end].low in data["scales"]:
+        elif (
+            number is None
+            and token.low in ("a", "half")
+            and end < len(tokens)
+            and tokens[end].low in data["scales"]
+        ):
             number = Fraction(1)
-        while number is not None and end < len(tokens) and (scale := data["scales"].get(tokens[end].low)) is not None:
+        while (
+            number is not None
+            and end < len(tokens)
+            and (scale := data["scales"].get(tokens[end].low)) is not None
+        ):
             if len(tokens[end].low) < 2 and tokens[end].low != "k":
                 break
             number, end = number * scale, end + 1
@@ -144,10 +163,19 @@ class Links:
 
     def _dates(self) -> Iterator[Item]:
         for start, token in enumerate(self.tokens):
-            if token.low.startswith(tuple(month[:3] for month in MONTHS)) and len(token.low) > 2 or token.number:
+            if (
+                token.low.startswith(tuple(month[:3] for month in MONTHS))
+                and len(token.low) > 2
+                or token.number
+            ):
                 for end in range(min(start + 5, len(self.tokens)), start, -1):
-                    text = " ".join(each.text for each in self.tokens[start:end] if each.low not in ("of", "the"))
-                    if (token.low in ENGLISH.filler and token.low != "may") or self.tokens[end - 1].low in ("of", "the"):
+                    text = " ".join(
+                        each.text for each in self.tokens[start:end] if each.low not in ("of", "the")
+                    )
+                    if (token.low in ENGLISH.filler and token.low != "may") or self.tokens[end - 1].low in (
+                        "of",
+                        "the",
+                    ):
                         continue
                     found = moment_of(text) if not text.isdigit() or len(text) == 4 else None
                     if found is not None and (found[0].year or self._is_month(token)):
@@ -175,7 +203,11 @@ class Links:
                 found.extend(self._named(column, stems))
         whole = [item for item, missing in found if not missing]
         for item, missing in found:
-            rivals = (each for each in whole if each.start <= item.start and item.end <= each.end and each.value != item.value)
+            rivals = (
+                each
+                for each in whole
+                if each.start <= item.start and item.end <= each.end and each.value != item.value
+            )
             if not missing or not any(rivals):
                 yield item
         for column in self.sheet.numbers:  # "3 strokes", where cells count strokes
@@ -192,7 +224,11 @@ class Links:
     def _measuring(self) -> Iterator[Item]:
         """The only column that has a unit of what a word is about: "weigh" and a column in kg."""
         for base, stems in ENGLISH.measures.items():
-            fitting = [column for column in self.sheet.columns if column.kind == "number" and base in column.unit_stems]
+            fitting = [
+                column
+                for column in self.sheet.columns
+                if column.kind == "number" and base in column.unit_stems
+            ]
             for start, token in enumerate(self.tokens):
                 if token.stem in stems and len(fitting) == 1 and token.stem not in fitting[0].stems:
                     yield Item(start, start + 1, "column", 0.3, fitting[0].index)
@@ -207,7 +243,12 @@ class Links:
             while end < len(stems):
                 near = self._nearness(end, stems[end], content)
                 if near is None:
-                    if met and self.tokens[end].low in ("of", "in", "the", "for", "per", "by", "to", "and") and end + 1 < len(stems) and self._nearness(end + 1, stems[end + 1], content):
+                    if (
+                        met
+                        and self.tokens[end].low in ("of", "in", "the", "for", "per", "by", "to", "and")
+                        and end + 1 < len(stems)
+                        and self._nearness(end + 1, stems[end + 1], content)
+                    ):
                         end += 1
                         continue
                     break
@@ -216,7 +257,9 @@ class Links:
                 if all(stem.isdigit() for stem in met) and len(content) > 1:
                     continue
                 extra = 0.1 * (len(content) < len([stem for stem in names if stem not in _SMALL]))
-                missing = extra + sum(1 for stem in dict.fromkeys(content) if stem not in met) / len(set(content))
+                missing = extra + sum(1 for stem in dict.fromkeys(content) if stem not in met) / len(
+                    set(content)
+                )
                 yield Item(start, end, "column", cost + 0.25 * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:
@@ -233,7 +276,9 @@ class Links:
         alike = next((name for name in names if name in ideas), None)
         if alike is not None:
             return 0.35, alike
-        begun = next((name for name in names if 3 <= len(name) <= 4 < len(stem) and stem.startswith(name)), None)
+        begun = next(
+            (name for name in names if 3 <= len(name) <= 4 < len(stem) and stem.startswith(name)), None
+        )
         if begun is not None:
             return 0.35, begun
         slip = next((name for name in names if is_slip(token.low, name) or is_slip(stem, name)), None)
@@ -258,13 +303,21 @@ class Links:
         blob = column.blob
         for token in self.tokens:
             is_number = token.number is not None
-            if not is_number and (len(token.low) < 2 and not token.text.isupper() or (token.low in ENGLISH.filler and not token.quote and not token.text[0].isupper())):
+            if not is_number and (
+                len(token.low) < 2
+                and not token.text.isupper()
+                or (token.low in ENGLISH.filler and not token.quote and not token.text[0].isupper())
+            ):
                 continue
             stem = token.stem if len(token.stem) > 2 and token.low.startswith(token.stem) else token.low
             base = token.low if is_number or token.low.isupper() else stem
             clock = _CLOCK.fullmatch(token.low)
             forms = {base, *(ENGLISH.written.get(token.stem, ()) if not is_number else ())}
-            form = rf"0?{clock[1]}[:.]{clock[2]}\s?{clock[3]}\.?m" if clock else f"(?:{'|'.join(map(re.escape, forms))})"
+            form = (
+                rf"0?{clock[1]}[:.]{clock[2]}\s?{clock[3]}\.?m"
+                if clock
+                else f"(?:{'|'.join(map(re.escape, forms))})"
+            )
             hits = 0
             for match in re.finditer(rf"(?<![^\W_]){form}", blob):
                 begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
@@ -284,7 +337,11 @@ class Links:
                 if name != tokens[start].stem:
                     continue
                 length = 0
-                while place + length < len(names) and start + length < len(tokens) and names[place + length] == tokens[start + length].stem:
+                while (
+                    place + length < len(names)
+                    and start + length < len(tokens)
+                    and names[place + length] == tokens[start + length].stem
+                ):
                     length += 1
                 best = max(best, length)
             if best:
@@ -296,13 +353,35 @@ class Links:
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         said = " ".join(word.text for word in words)
         before = self.tokens[start - 1].low if start else ""
-        way = 0.4 if before in ("to", "from") and column.stems in (("to",), ("from",)) and column.stems != (before,) else 0.0
+        way = (
+            0.4
+            if before in ("to", "from") and column.stems in (("to",), ("from",)) and column.stems != (before,)
+            else 0.0
+        )
         is_figure = all(word.number is not None for word in words)
         if exact and (telling or words[0].text[0].isupper() and start > 0):
             # A figure in a column of amounts is compared as a number, not as a text.
-            cost = 0.3 if all(line in _TOTALS for line in exact) else 0.3 if is_figure and column.kind in ("number", "date") else 0.0
-            yield Item(start, end, "value", cost + way + (0.15 if not telling else 0.0), Is(column.index, exact, said))
-        if column.kind in ("number", "date", "time") or not telling or is_figure and len(words) == 1 and not exact:
+            cost = (
+                0.3
+                if all(line in _TOTALS for line in exact)
+                else 0.3
+                if is_figure and column.kind in ("number", "date")
+                else 0.0
+            )
+            yield Item(
+                start,
+                end,
+                "value",
+                cost + way + (0.15 if not telling else 0.0),
+                Is(column.index, exact, said),
+            )
+        if (
+            column.kind in ("number", "date", "time")
+            or not telling
+            or is_figure
+            and len(words) == 1
+            and not exact
+        ):
             return
         held = frozenset(lines)
         share = len(held) / max(1, len(column.places))
@@ -316,17 +395,32 @@ class Links:
             names = all(self._names_something(word) for word in telling)
             if not any(word.low in ("not", "no", "never") for word in words):
                 first = re.escape(words[0].low[:4])
-                held = frozenset(line for line in held if not re.search(rf"\b(?:not|never|no|non)[ -](?:\w+ )?{first}", line))
+                held = frozenset(
+                    line
+                    for line in held
+                    if not re.search(rf"\b(?:not|never|no|non)[ -](?:\w+ )?{first}", line)
+                )
                 if not held:
                     return
             inexact = not any(all(word.low in line for word in telling) for line in held)
-            cost = way + 0.1 + 0.2 * (1 - covered) + (0.3 if names else 0.0) + (0.2 if inexact else 0.0) + (0.25 if column.is_prose else 0.0) + (0.25 if exact else 0.0) + (0.1 if share > 0.3 and len(held) > 3 else 0.0)
+            cost = (
+                way
+                + 0.1
+                + 0.2 * (1 - covered)
+                + (0.3 if names else 0.0)
+                + (0.2 if inexact else 0.0)
+                + (0.25 if column.is_prose else 0.0)
+                + (0.25 if exact else 0.0)
+                + (0.1 if share > 0.3 and len(held) > 3 else 0.0)
+            )
             yield Item(start, end, "value", cost, Is(column.index, held, said))
 
     def _names_something(self, word: Token) -> bool:
         """Whether a word is one for columns or rows, and so seldom for a cell."""
         names = {stem for column in self.sheet.columns for stem in column.stems} | set(self.sheet.nouns)
-        return word.stem in ENGLISH.things or any(word.stem == name or ENGLISH.are_kin(word.stem, name) for name in names)
+        return word.stem in ENGLISH.things or any(
+            word.stem == name or ENGLISH.are_kin(word.stem, name) for name in names
+        )
 
     def _of_peoples(self) -> Iterator[Item]:
         """Cells that name the country of "Americans", "British"."""
@@ -336,16 +430,24 @@ class Links:
                 if column.kind == "text" and names:
                     exact = frozenset(name for name in names if name in column.places)
                     held = exact or frozenset(
-                        line for line in column.places if any(re.search(rf"\b{re.escape(name)}\b", line) for name in names if len(name) > 2)
+                        line
+                        for line in column.places
+                        if any(re.search(rf"\b{re.escape(name)}\b", line) for name in names if len(name) > 2)
                     )
                     if held:
-                        yield Item(start, start + 1, "value", 0.12 if exact else 0.25, Is(column.index, held, token.text))
+                        yield Item(
+                            start,
+                            start + 1,
+                            "value",
+                            0.12 if exact else 0.25,
+                            Is(column.index, held, token.text),
+                        )
 
     # Words for the rows.
 
     def _nouns(self) -> Iterator[Item]:
         before = {token.stem for token in self.tokens[: self.context] if token.low not in ENGLISH.filler}
-        amounts = [column for column in self.sheet.numbers if not column.is_rank]
+        amounts = self.sheet.amounts
         for start, token in enumerate(self.tokens):
             stem = token.stem
             cost = self.sheet.nouns.get(stem)
@@ -355,7 +457,9 @@ class Links:
                 yield Item(start, start + 1, "column", 0.1, amounts[0].index)
             if cost is None:
                 near = [c + 0.15 for name, c in self.sheet.nouns.items() if ENGLISH.are_kin(stem, name)]
-                near += [c + 0.25 for name, c in self.sheet.nouns.items() if name in ENGLISH.ideas.get(stem, ())]
+                near += [
+                    c + 0.25 for name, c in self.sheet.nouns.items() if name in ENGLISH.ideas.get(stem, ())
+                ]
                 cost = min(near, default=None)
             if cost is not None and token.low not in ENGLISH.filler:
                 yield Item(start, start + 1, "noun", cost)
@@ -366,14 +470,29 @@ class Links:
     def _mend(self) -> None:
         """Link words that nothing else has linked: by one slip of a finger to cells, else as unknown."""
         buys = any(item.kind == "spend" for items in self.by_start.values() for item in items)
-        linked = {place for items in self.by_start.values() for item in items for place in range(item.start, item.end)}
+        linked = {
+            place
+            for items in self.by_start.values()
+            for item in items
+            for place in range(item.start, item.end)
+        }
         for start, token in enumerate(self.tokens):
             if start < self.context:
                 # What leads to a question says how many of what; all else may go unread, but for what a row is named by.
-                kept = [item for item in self.by_start[start] if item.kind in ("value", "number", "spend") and item.end <= self.context]
+                kept = [
+                    item
+                    for item in self.by_start[start]
+                    if item.kind in ("value", "number", "spend") and item.end <= self.context
+                ]
                 counted = any(item.kind == "number" for item in kept)
-                named = any(item.kind == "value" and item.cost < 0.2 and self.tokens[item.end].low != "s" for item in kept)
-                self.by_start[start] = [*kept, Item(start, start + 1, "filler", 2.0 if named else 0.3 if counted else 0.0)]
+                named = any(
+                    item.kind == "value" and item.cost < 0.2 and self.tokens[item.end].low != "s"
+                    for item in kept
+                )
+                self.by_start[start] = [
+                    *kept,
+                    Item(start, start + 1, "filler", 2.0 if named else 0.3 if counted else 0.0),
+                ]
                 continue
             if start in linked:
                 continue
@@ -382,7 +501,9 @@ class Links:
             if token.stem in _WEAK:
                 self.by_start[start].append(Item(start, start + 1, "verb", 0.3))
             is_buyer = buys and start > 0 and token.text[0].isupper()
-            self.by_start[start].append(Item(start, start + 1, "unknown", 0.15 if is_buyer else _UNKNOWN, token.text))
+            self.by_start[start].append(
+                Item(start, start + 1, "unknown", 0.15 if is_buyer else _UNKNOWN, token.text)
+            )
         self.unknown = [token.text for place, token in enumerate(self.tokens) if place not in linked]
         for start, token in enumerate(self.tokens):
             if not self.by_start[start]:
@@ -392,7 +513,11 @@ class Links:
         for column in self.sheet.columns:
             if column.kind != "text" or len(column.blob) > 400_000:
                 continue
-            words = {word for word in set(_WORD.findall(column.blob)) if is_slip(word, token.low) or is_slip(ENGLISH.stem(word), token.stem)}
+            words = {
+                word
+                for word in set(_WORD.findall(column.blob))
+                if is_slip(word, token.low) or is_slip(ENGLISH.stem(word), token.stem)
+            }
             if len(words) == 1:
                 word = words.pop()
                 held = frozenset(line for line in column.places if word in _WORD.findall(line))
@@ -417,7 +542,9 @@ _WEAK = frozenset(map(ENGLISH.stem, ENGLISH.data["weak"]))
 _NAMING = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["name_columns"])
 _TOTALS = frozenset(ENGLISH.data["total_rows"])
 _STEERING = frozenset(ENGLISH.data["steering"].split())
-_SMALL = frozenset(ENGLISH.stem(word) for word in "a an the of in on at by for from to and or as is s per".split())
+_SMALL = frozenset(
+    ENGLISH.stem(word) for word in "a an the of in on at by for from to and or as is s per".split()
+)
 _VERBS = frozenset("live make count number total play name find know belong last take".split())
 _STEMS: dict[str, Stems] = {}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from chameleon.modules.offline.words import ENGLISH, Stems, folded
 from chameleon.table import Table
@@ -51,10 +51,13 @@ _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "
 _SAMPLE, _MOSTLY = 400, 0.8
 
 
+Number = Fraction | int  # exact both; whole ones are compared faster
+
+
 class Measure(NamedTuple):
     """An amount in the base of its unit, how many of that base its unit is, and the unit as it is written."""
 
-    number: Fraction
+    number: Number
     base: str = ""
     unit: str = ""
     factor: Fraction = Fraction(1)
@@ -72,16 +75,22 @@ class Moment(NamedTuple):
         return all(not wanted or mine == wanted for mine, wanted in zip(self, other, strict=True))
 
 
-@lru_cache(maxsize=200_000)
 def shown(text: str) -> str:
     """Return a cell as people read it: without footnote marks, with plain spaces."""
     if text.isascii() and "[" not in text and "*" not in text and "^" not in text:
         return " ".join(text.split())
+    return _unmarked(text)
+
+
+@lru_cache(maxsize=65_536)
+def _unmarked(text: str) -> str:
     return " ".join(_NOTE.sub("", text.translate(_QUOTES)).split())
 
 
 def amounts_in(text: str) -> list[Measure]:
     """Read the amounts that a cell begins with: "190 cm (6 ft 3 in)" has two, "25 lost" one, "1–0" none."""
+    if text.isdigit() and text.isascii():
+        return [Measure(int(text))]
     cell = text.translate(_QUOTES).strip()
     main, _, aside = cell.partition("(") if not cell.startswith("(") else (cell, "", "")
     first = _amount(main.strip())
@@ -95,7 +104,8 @@ def _amount(text: str) -> Measure | None:
     match = _AMOUNT.fullmatch(text)
     if match is None or len(text) > 80:
         return None
-    number = Fraction(match["figure"].replace(",", ""))
+    figure = match["figure"].replace(",", "")
+    number: Number = Fraction(figure) if "." in figure else int(figure)
     if match["part"]:
         over, under = map(int, match["part"].split("/"))
         number += Fraction(over, under) if under else 0
@@ -118,7 +128,12 @@ def _amount(text: str) -> Measure | None:
     name = folded(currency or unit)
     base, factor = ENGLISH.units.get(name, (ENGLISH.stem(name), Fraction(1)))
     if left:
-        if (more := _SMALLER.match(left)) and (less := ENGLISH.units.get(folded(more[2]))) and less[0] == base and less[1] < factor:
+        if (
+            (more := _SMALLER.match(left))
+            and (less := ENGLISH.units.get(folded(more[2])))
+            and less[0] == base
+            and less[1] < factor
+        ):
             return Measure(number * factor + int(more[1]) * less[1], base, unit, factor)  # 5 years, 220 days
         if len(left.split()) > 2 or any(map(str.isdigit, left)):
             return None
@@ -137,7 +152,9 @@ def moment_of(text: str, *, day_first: bool = False) -> tuple[Moment, Moment] | 
         part = match.groupdict()
         year, month, day = int(part.get("year") or 0), int(part.get("m") or 0), int(part.get("day") or 0)
         if name := (part.get("month") or "").lower():
-            month = next((i for i, each in enumerate(MONTHS, 1) if each.startswith(name[:4]) and len(name) > 2), 0)
+            month = next(
+                (i for i, each in enumerate(MONTHS, 1) if each.startswith(name[:4]) and len(name) > 2), 0
+            )
             if not month or (not day and not year and len(name) > 3 and name not in MONTHS):
                 return None
         if part.get("a"):
@@ -179,14 +196,18 @@ class SheetColumn:
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in self.name.translate(_QUOTES) if sign in _SIGN_NAMES)
         name = _IN_HEADER.sub(lambda m: " " if self._is_unit(m[1]) else m[0], self.name)
-        return tuple(ENGLISH.short.get(stem, stem) for stem in ENGLISH.stems(_NOTE.sub("", name)) if stem not in "?#")
+        return tuple(
+            ENGLISH.short.get(stem, stem) for stem in ENGLISH.stems(_NOTE.sub("", name)) if stem not in "?#"
+        )
 
     @cached_property
     def plain(self) -> str:
         return shown(self.name)
 
     def _is_unit(self, text: str) -> bool:
-        return bool(text) and all(folded(word) in ENGLISH.units for word in re.split(r"[\s.]+", text.strip()) if word)
+        return bool(text) and all(
+            folded(word) in ENGLISH.units for word in re.split(r"[\s.]+", text.strip()) if word
+        )
 
     @cached_property
     def sample(self) -> list[str]:
@@ -211,9 +232,14 @@ class SheetColumn:
     def _are_years(self, cells: Sequence[str]) -> bool:
         """Whether all are years: figures from 1000 to 2100 under a name of time, or all of 1800 and later."""
         years = [cell for cell in cells if re.fullmatch(r"(?:1\d|20)\d\d", cell)]
-        if len(years) < _MOSTLY * len(cells) or any(not moment_of(cell) for cell in cells if cell not in years):
+        if len(years) < _MOSTLY * len(cells) or any(
+            not moment_of(cell) for cell in cells if cell not in years
+        ):
             return False
-        is_time = any(stem in _TIMES or any(idea in _TIMES for idea in ENGLISH.ideas.get(stem, ())) for stem in self.stems)
+        is_time = any(
+            stem in _TIMES or any(idea in _TIMES for idea in ENGLISH.ideas.get(stem, ()))
+            for stem in self.stems
+        )
         return is_time or min(map(int, years)) >= 1800
 
     @cached_property
@@ -225,14 +251,22 @@ class SheetColumn:
             return [None if each is None else Measure(each) for each in clock]
         units = {(each.base, each.factor) for each in found if each is not None}
         if ("m", 1) in units and ("s", 1) in units:  # 3 m beside 20 s are minutes
-            found = [Measure(each.number * 60, "s", each.unit, Fraction(60)) if each and each[1::2] == ("m", 1) else each for each in found]
+            found = [
+                Measure(each.number * 60, "s", each.unit, Fraction(60))
+                if each and each[1::2] == ("m", 1)
+                else each
+                for each in found
+            ]
             units = {(each.base, each.factor) for each in found if each is not None}
-        if len(units) == 1:  # 12 km stay 12, as they are written
-            return [each and Measure(each.number / each.factor, each.base, each.unit, each.factor) for each in found]
+        if len(units) == 1 and units != {("", 1)}:  # 12 km stay 12, as they are written
+            return [
+                each and Measure(each.number / each.factor, each.base, each.unit, each.factor)
+                for each in found
+            ]
         return found
 
     @cached_property
-    def numbers(self) -> list[Fraction | None]:
+    def numbers(self) -> list[Number | None]:
         return [each and each.number for each in self.measures]
 
     @cached_property
@@ -256,7 +290,9 @@ class SheetColumn:
         """The kinds of unit that its name or its cells tell."""
         if self.kind == "date":
             return set()
-        told = {base for text in _IN_HEADER.findall(self.name) for base in _bases(text)} | set(_bases(self.name))
+        told = {base for text in _IN_HEADER.findall(self.name) for base in _bases(text)} | set(
+            _bases(self.name)
+        )
         return told | (self.bases - {""} if self.kind == "number" else set())
 
     @cached_property
@@ -288,7 +324,9 @@ class SheetColumn:
     @cached_property
     def is_rank(self) -> bool:
         names = set(map(ENGLISH.stem, ENGLISH.data["rank_columns"]))
-        return self.kind == "number" and bool(names & set(self.stems if len(self.stems) <= 2 else self.stems[:1]))
+        return self.kind == "number" and bool(
+            names & set(self.stems if len(self.stems) <= 2 else self.stems[:1])
+        )
 
     @cached_property
     def is_running(self) -> bool:
@@ -303,14 +341,25 @@ class SheetColumn:
         if not low & _CODES and not low <= names:
             return False  # "No. of beds" and "# Beds" count
         is_counted = bool(low & {*_CODES, "#", "no", "nr"})
-        return is_counted or all(b - a == 1 for a, b in pairwise(filled)) or len(set(filled)) == len(filled) > 2 and bool(low)
+        return (
+            is_counted
+            or all(b - a == 1 for a, b in pairwise(filled))
+            or len(set(filled)) == len(filled) > 2
+            and bool(low)
+        )
 
     @cached_property
     def is_label(self) -> bool:
         """Whether its numbers name the rows, and are not to be added up."""
         filled = [number for number in self.numbers if number is not None] if self.kind == "number" else []
-        spread = bool(filled) and max(filled) - min(filled) < 2 * len(filled) and len(set(filled)) == len(filled) > 3
-        return self.is_running or (spread and self.bases == {""} and all(number.denominator == 1 for number in filled))
+        spread = (
+            bool(filled)
+            and max(filled) - min(filled) < 2 * len(filled)
+            and len(set(filled)) == len(filled) > 3
+        )
+        return self.is_running or (
+            spread and self.bases == {""} and all(number.denominator == 1 for number in filled)
+        )
 
     @cached_property
     def is_prose(self) -> bool:
@@ -320,7 +369,12 @@ class SheetColumn:
     @cached_property
     def is_flow(self) -> bool:
         """Whether its numbers are told of several rows together by adding them up: revenue, hours, goals."""
-        return self.kind == "number" and bool(_FLOWS & set(self.stems)) and not self.is_rate and not self.is_label
+        return (
+            self.kind == "number"
+            and bool(_FLOWS & set(self.stems))
+            and not self.is_rate
+            and not self.is_label
+        )
 
     @cached_property
     def is_truth(self) -> bool:
@@ -351,7 +405,12 @@ def _is_headless(table: Table) -> bool:
     """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
         above, below = amounts_in(name), [amounts_in(cell) for cell in column.cells[:20]]
-        if above and above[0].base and below and all(each and each[0].base == above[0].base for each in below):
+        if (
+            above
+            and above[0].base
+            and below
+            and all(each and each[0].base == above[0].base for each in below)
+        ):
             return True
     return False
 
@@ -360,7 +419,12 @@ def _leaves(table: Table) -> Table | None:
     """Read a stem-and-leaf plot as the numbers that it shows."""
     if [folded(name).strip() for name in table.header] != ["stem", "leaf"]:
         return None
-    cells = [(stem.strip(), leaf.strip()) for stem, leaves in table.rows for leaf in leaves.split(",") if leaf.strip()]
+    cells = [
+        (stem.strip(), leaf.strip())
+        for stem, leaves in table.rows
+        for leaf in leaves.split(",")
+        if leaf.strip()
+    ]
     return Table(["number"], [[stem + leaf] for stem, leaf in cells], table.caption) if cells else None
 
 
@@ -385,7 +449,11 @@ class Sheet:
             table, self.shift = Table(names, [table.header, *table.rows], table.caption), 1
         self.leaves = _leaves(table)
         self.table = table = self.leaves or table
-        self.columns = [SheetColumn(i, name, column.cells) for i, (name, column) in enumerate(zip(table.header, table.columns, strict=True))]
+        self.kept: dict[Any, Any] = {}  # rows of forms that were looked for
+        self.columns = [
+            SheetColumn(i, name, column.cells)
+            for i, (name, column) in enumerate(zip(table.header, table.columns, strict=True))
+        ]
 
     @cached_property
     def rows(self) -> list[int]:
@@ -401,11 +469,17 @@ class Sheet:
             label = next((cell for cell in cells if not is_blank(cell) and not cell.isdigit()), "")
             low = folded(shown(label)).strip(" :.")
             is_total = low in total or low.startswith(("total ", "grand total"))
-            is_note = width > 2 and (len({*cells} - {""}) == 1 and (sum(map(bool, cells)) > 1 or len(label) > 25))
+            is_note = width > 2 and (
+                len({*cells} - {""}) == 1 and (sum(map(bool, cells)) > 1 or len(label) > 25)
+            )
             if (is_total and width > 1) or is_note or (cells == self.table.header):
                 found.append(place)
         last = len(self.table.rows) - 1
-        if last > 2 and last not in found and any(self._adds_up(column, last, found) for column in self.columns):
+        if (
+            last > 2
+            and last not in found
+            and any(self._adds_up(column, last, found) for column in self.columns)
+        ):
             found.append(last)
         return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
 
@@ -424,7 +498,9 @@ class Sheet:
                 cells = [cell for row in self.rows if not is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
                     named = bool(set(column.stems) & (_NAMES | set(self.caption)))
-                    is_code = sum(map(len, cells)) < 3.5 * len(cells) or any(stem in ("id", "code") for stem in column.stems)
+                    is_code = sum(map(len, cells)) < 3.5 * len(cells) or any(
+                        stem in ("id", "code") for stem in column.stems
+                    )
                     found.append((is_code, not named, column.index))
         return self.columns[min(found)[2]] if found else None
 
@@ -435,19 +511,28 @@ class Sheet:
     @cached_property
     def quantity(self) -> SheetColumn | None:
         """The column that tells how many of a thing a row is about, as "Quantity" does in a list of orders."""
-        found = [column for column in self.columns if column.kind == "number" and set(column.stems) & _QUANTITIES]
+        found = [
+            column for column in self.columns if column.kind == "number" and set(column.stems) & _QUANTITIES
+        ]
         return found[0] if len(found) == 1 and not found[0].is_running else None
 
     @cached_property
     def tally(self) -> SheetColumn | None:
         """The column that tells how many there are of each row, as "Frequency" does beside what was counted."""
-        found = [column for column in self.columns if set(column.stems) & _TALLIES and column.kind == "number"]
+        found = [
+            column for column in self.columns if set(column.stems) & _TALLIES and column.kind == "number"
+        ]
         return found[0] if len(found) == 1 and len(self.columns) == 2 else None
 
     @cached_property
     def numbers(self) -> list[SheetColumn]:
         """The columns of amounts that do not number the rows."""
         return [column for column in self.columns if column.kind == "number" and not column.is_running]
+
+    @cached_property
+    def amounts(self) -> list[SheetColumn]:
+        """The columns of amounts that are no ranks either."""
+        return [column for column in self.numbers if not column.is_rank]
 
     @cached_property
     def nouns(self) -> Mapping[str, float]:

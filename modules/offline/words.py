@@ -46,11 +46,13 @@ class Degree(NamedTuple):
     ways: tuple[tuple[int, Stems], ...]
 
 
-@lru_cache(maxsize=65_536)
 def folded(text: str) -> str:
     """Return a text in lower case without accents, with plain quotes and dashes."""
-    if text.isascii():
-        return text.lower()
+    return text.lower() if text.isascii() else _plain(text)
+
+
+@lru_cache(maxsize=65_536)
+def _plain(text: str) -> str:
     parts = unicodedata.normalize("NFKD", text.replace("²", "2").replace("ß", "ss"))
     return "".join(c for c in parts if not unicodedata.combining(c)).casefold()
 
@@ -145,7 +147,11 @@ class Language:
         singles = {words[0] for words in self.phrases if len(words) == 1}
         ideas = {word for line in self.data["ideas"] for word in line.split()}
         peoples = {people + end for people in self.demonyms for end in ("", "s")}
-        return frozenset(word for word in singles | ideas | self.neutral | peoples if len(word) >= (7 if word in peoples else 4))
+        return frozenset(
+            word
+            for word in singles | ideas | self.neutral | peoples
+            if len(word) >= (7 if word in peoples else 4)
+        )
 
     @cached_property
     def ideas(self) -> Mapping[str, frozenset[str]]:
@@ -218,7 +224,19 @@ class Language:
         yield from (("signed", sign, text) for text, sign in data["positive"].items())
         for kind in ("spend", "enough", "left", "rate"):
             yield from ((kind, kind, text) for text in (data[kind] if kind != "rate" else [data[kind]]))
-        for kind in ("distinct", "frequent", "none", "than", "or", "and", "first", "last", "next", "previous", "exists"):
+        for kind in (
+            "distinct",
+            "frequent",
+            "none",
+            "than",
+            "or",
+            "and",
+            "first",
+            "last",
+            "next",
+            "previous",
+            "exists",
+        ):
             yield from ((kind, kind, text) for text in data[kind])
         yield from (("between", "between", text) for text in data["between"])
         yield from (("most", 1, text) for text in data["most"])

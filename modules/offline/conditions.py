@@ -1,0 +1,352 @@
+"""Conditions: which numbers, dates and cells of a question the rows must have, bound to their columns.
+
+Binding is the first half of reading: what it leaves over says what is asked (`grammar`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
+from chameleon.modules.offline.algebra import Both, Compares, Dates, Either, Filled, Is
+from chameleon.modules.offline.links import Item
+from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
+from chameleon.modules.offline.words import ENGLISH, Token
+
+_MOST_BINDINGS, _MOST_TRIED = 24, 400
+_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!="}
+_DEGREES = frozenset(map(ENGLISH.stem, ENGLISH.degrees))
+_TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
+_PLAIN_TIMES = _TIMES | {"of", "the", "fiscal", "calendar", "order", "sal"}
+_TWO_MEANT = frozenset(("rate", "difference", "change", "more", "comparative", "or"))  # of one column
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A condition with the items that it took and what binding them so costs."""
+
+    condition: Any
+    cost: float
+    taken: frozenset[int]
+    columns: frozenset[int] = frozenset()  # the items that name its column, which may also be asked for
+
+
+class Frame:
+    """One cut of a question into items. Items up to the token `context` only lead to what is asked."""
+
+    def __init__(
+        self, sheet: Sheet, tokens: Sequence[Token], items: Sequence[Item], context: int = 0
+    ) -> None:
+        self.sheet, self.tokens, self.items, self.context = sheet, tokens, list(items), context
+        self.kinds = [item.kind for item in items]
+        self.asks_truth = bool(tokens) and tokens[0].low in ENGLISH.data["yesno"]
+
+    def kind(self, place: int) -> str:
+        return self.kinds[place] if 0 <= place < len(self.kinds) else ""
+
+    def low(self, place: int) -> str:
+        return self.tokens[place].low if 0 <= place < len(self.tokens) else ""
+
+    def between(self, one: Item, other: Item) -> set[str]:
+        """The words between two items that neither has taken."""
+        return {token.low for token in self.tokens[one.end : other.start]}
+
+    def is_owned(self, item: Item) -> bool:
+        """Whether an item follows a possessive, as in "Ann's manager"."""
+        return self.low(item.start - 1) == "s"
+
+    def bindings(self) -> Iterator[tuple[float, list[Bound], list[Item]]]:
+        """The ways to take numbers, dates and cells as conditions, the likely first, with the items left over."""
+        choices: list[list[Bound | None]] = []
+        for place, item in enumerate(self.items):
+            if item.end > self.context and item.kind in ("number", "date"):
+                found = self._numbers(place) if item.kind == "number" else self._dates(place)
+                choices.append([*found, None])
+        fixed = [*self._columns(), *self._cells()]
+        ways = []
+        for picked in islice(product(*choices), _MOST_TRIED):
+            bounds = [each for each in picked if each is not None]
+            taken = [place for each in bounds for place in each.taken]
+            if len(set(taken)) == len(taken):
+                ways.append((sum(each.cost for each in bounds), bounds))
+        ways.sort(key=lambda way: way[0] - 0.2 * len(way[1]))
+        for cost, bounds in ways[:_MOST_BINDINGS]:
+            used = {place for each in bounds for place in each.taken}
+            free = [each for each in fixed if not each.taken & used]
+            used |= {place for each in free for place in each.taken}
+            left = [item for place, item in enumerate(self.items) if place not in used]
+            total = cost + sum(each.cost for each in free) + self._clashes(bounds, free)
+            yield total, [*bounds, *free], left
+
+    def _clashes(self, bounds: Sequence[Bound], free: Sequence[Bound]) -> float:
+        """What it costs that two dates or two cells are wanted of one column, where none are compared."""
+        dates = [each.condition.column for each in bounds if isinstance(each.condition, Dates)]
+        cells = [each.condition.column for each in free if isinstance(each.condition, Is)]
+        cost = 0.0 if _TWO_MEANT & set(self.kinds) else 1.0 * (len(dates) - len(set(dates)))
+        return cost + (0.0 if {"than", "more"} & set(self.kinds) else 0.6 * (len(cells) - len(set(cells))))
+
+    # Columns that are denied or said to be so.
+
+    def _columns(self) -> Iterator[Bound]:
+        """Columns of yes and no that are named; columns with "no", "positive" or "negative" before them."""
+        for place, item in enumerate(self.items):
+            if item.kind == "column" and self.sheet.columns[item.value].is_truth and not self.asks_truth:
+                yield from self._said_yes(place)
+            if item.kind not in ("none", "signed"):
+                continue
+            near = place + 1
+            while item.kind == "none" and self.kind(near) in ("exists", "verb", "dates"):
+                near += 1
+            leads = any(each.column == self.items[near].value for each in self.items[near + 1 : near + 3])
+            if self.kind(near) != "column" or (leads and self.kind(near + 1) != "column"):
+                continue
+            column, taken = self.sheet.columns[self.items[near].value], frozenset(range(place, near + 1))
+            if column.kind == "number":
+                sign: Any = "==" if item.kind == "none" else item.value
+                yield Bound(Compares(column.index, sign, Fraction(0)), 0.1, taken)
+            elif item.kind == "none":
+                yield Bound(Either((Filled(column.index),), negated=True), 0.1, taken)
+
+    def _said_yes(self, place: int) -> Iterator[Bound]:
+        column, denied = self.sheet.columns[self.items[place].value], self._denial(place)
+        words = map(str, ENGLISH.data["yes" if denied is None else "no"])
+        texts = frozenset(word for word in words if word in column.places)
+        is_told = any(item.kind == "value" and item.column == column.index for item in self.items)
+        if texts and not is_told:
+            yield Bound(
+                Is(column.index, texts), 0.1, frozenset({place} | ({denied} if denied is not None else set()))
+            )
+
+    def _denial(self, place: int) -> int | None:
+        """The word that denies an item: right before it, or before words that lead to it."""
+        for before in range(place - 1, max(-1, place - 4), -1):
+            if self.kinds[before] == "none":
+                return before
+            if self.kinds[before] not in ("dates", "noun", "column", "thing", "verb", "exists"):
+                return None
+        return None
+
+    # Cells.
+
+    def _cells(self) -> Iterator[Bound]:
+        """Cells with the word that denies them; those of one column with "or", "and" or commas between together."""
+        place = 0
+        while place < len(self.items):
+            item = self.items[place]
+            if item.kind != "value":
+                place += 1
+                continue
+            parts, taken, end = [item.value], {place}, place + 1
+            while True:
+                step = 1 if self.kind(end) in ("or", "and") else 0
+                other = self.items[end + step] if end + step < len(self.items) else None
+                if other is None or other.kind != "value" or other.column != item.column:
+                    break
+                if not step and not self.tokens[other.start].listed:
+                    break
+                parts.append(other.value)
+                taken |= set(range(end, end + step + 1))
+                end += step + 1
+            denied = self._denial(place)
+            condition = (
+                parts[0] if len(parts) == 1 and denied is None else Either(tuple(parts), denied is not None)
+            )
+            near = {
+                p for p in (place - 1, end) if self.kind(p) == "column" and self.items[p].value == item.column
+            }
+            named = frozenset(p for p in near if not self.is_owned(self.items[p]))
+            yield Bound(condition, 0.0, frozenset(taken | ({denied} if denied is not None else set())), named)
+            place = end
+
+    # Numbers.
+
+    def _numbers(self, place: int) -> Iterator[Bound]:
+        """A number against the columns that it may be compared with."""
+        measure, before, end = self.items[place].value, place - 1, place + 1
+        taken, sign, until = {place}, "==", None
+        if self.kind(end) == "and" and self.kind(end + 1) == "number" and not measure.base:
+            other: Measure = self.items[end + 1].value  # between 3 and 4 kg
+            measure = other._replace(number=measure.number * other.factor)
+        has_than = self.kind(before) == "than"
+        before -= has_than
+        match self.kind(before):
+            case "compare":
+                sign = self.items[before].value
+                taken |= set(range(before, place))
+                if self.kind(before - 1) == "none":
+                    sign, taken = _DENIED[sign], taken | {before - 1}
+            case "comparative" | "more" if has_than:
+                sign, taken = "", taken | set(range(before, place))
+            case "dates" if measure.base == "clock":
+                sign, taken = self.items[before].value.replace("in", "=="), taken | {before}
+            case "none":
+                sign, taken = "!=", taken | {before}
+        after = end + 1 if self.kind(end) in ("column", "noun", "unit", "thing") else end
+        if self.kind(after) == "after":
+            sign, taken = self.items[after].value, taken | {after}
+            end += after == end
+        elif (
+            self.kind(before) == "between"
+            and self.kind(end) in ("and", "dates")
+            and self.kind(end + 1) == "number"
+        ):
+            until, taken, end = self.items[end + 1].value, taken | {before, end, end + 1}, end + 2
+        is_compared = bool(taken - {place}) and sign != "!="
+        for column, cost, named in self._compared(place, before, end, measure, is_compared):
+            for each, extra in [(sign, 0.0)] if sign else self._signs(before, column):
+                number = _in_units(measure, column)
+                if number is None:
+                    continue
+                condition: Any = Compares(column.index, each, number)  # type: ignore[arg-type]
+                if until is not None:
+                    last = _in_units(until, column)
+                    condition = Both(
+                        (Compares(column.index, ">=", number), Compares(column.index, "<=", last or number))
+                    )
+                yield Bound(condition, cost + extra, frozenset(taken | named), frozenset(named))
+
+    def _signs(self, place: int, column: SheetColumn) -> list[tuple[str, float]]:
+        """Which sign "more", "taller" or "older" has over a column."""
+        item = self.items[place]
+        if item.kind == "more":
+            return [(">" if item.value > 0 else "<", 0.0)]
+        return [
+            (">" if way > 0 else "<", cost)
+            for way, index, cost in self.graded(item.value)
+            if index == column.index
+        ]
+
+    def _compared(
+        self, place: int, before: int, end: int, measure: Measure, is_compared: bool
+    ) -> Iterator[tuple[SheetColumn, float, set[int]]]:
+        """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
+        kind = "time" if measure.base == "clock" else "number"
+        is_written = self.tokens[self.items[place].start].number is not None or bool(measure.base)
+        grades = self.kind(before) == "comparative"
+        is_named = False
+        for distance, near in enumerate((end, before - 1, -1 if grades else before, end + 1, before - 2)):
+            if self.kind(near) != "column" or not (
+                is_compared or (is_written and self._equals(near, place, end))
+            ):
+                continue
+            column = self.sheet.columns[self.items[near].value]
+            if column.kind == kind and not (column.is_running and self.items[near].cost > 0):
+                is_named = True
+                yield column, 0.03 * distance, {near}
+        if grades:
+            for _, index, cost in self.graded(self.items[before].value):
+                yield self.sheet.columns[index], cost, set()
+            return
+        of_kind = [column for column in self.sheet.columns if column.kind == kind]
+        if measure.base:
+            fitting = [column for column in of_kind if measure.base in ("clock", *column.unit_stems)]
+            for column in fitting:
+                yield column, 0.1 if len(fitting) == 1 else 0.35, set()
+        elif is_compared and not is_named:
+            odd = 0.4 if self.kind(end) in ("column", "unknown") else 0.0
+            for column in self.sheet.amounts:
+                only = 0.25 if len(self.sheet.amounts) == 1 else 0.3 if column.stems == ("total",) else 0.7
+                yield column, odd + only, set()
+
+    def _equals(self, near: int, place: int, end: int) -> bool:
+        """Whether a column beside a bare number tells what it is: "82 games", "a grade of 5"."""
+        if near == end:
+            return self.items[near].start == self.items[place].end
+        words = self.between(self.items[near], self.items[place])
+        return near == place - 1 and words <= {"of", "is", "was", "are", "were", "equal", "to"}
+
+    # Dates.
+
+    def _dates(self, place: int) -> Iterator[Bound]:
+        """A date, or two with "to" or "and" between, against the columns of dates."""
+        item, end = self.items[place], place + 1
+        (moment, last), sign, taken = item.value, "in", {place}
+        until = last if last != moment else None
+        before = self.kind(place - 1)
+        if before == "dates" or (before == "between" and "rate" not in self.kinds):
+            taken.add(place - 1)
+            sign = self.items[place - 1].value if before == "dates" else sign
+        other = end if self.kind(end) == "date" else end + 1
+        if self.kind(other) == "date" and "rate" not in self.kinds:
+            joined = self.items[end] if other > end else None
+            words = self.between(item, self.items[end])
+            if joined is None:
+                is_span = words <= {"to", "through", "until", "till"}
+            else:
+                leads = before == "between" or (before == "dates" and sign in (">=", "in"))
+                is_span = leads and (
+                    joined.kind == "and" or (joined.kind == "dates" and joined.value in ("in", "<="))
+                )
+            if is_span:
+                until, taken, sign = self.items[other].value[0], taken | set(range(end, other + 1)), "in"
+        if self.kind(end) == "after":
+            sign, taken = self.items[end].value, taken | {end}
+        columns = [column for column in self.sheet.columns if column.kind == "date"]
+        for column in columns:
+            named = [
+                p for p, each in enumerate(self.items) if each.kind == "column" and each.value == column.index
+            ]
+            beside = min(
+                (p for p in named if abs(p - place) <= 3 and p not in taken),
+                key=lambda p: abs(p - place),
+                default=None,
+            )
+            is_plain = is_plain_time(column)
+            cost = 0.05 if is_plain else 1.0 + (0.2 if len(columns) > 1 else 0.0)
+            if named:
+                cost = 0.1 if beside is None else 0.02 * abs(beside - place)
+            near = frozenset(() if beside is None else (beside,))
+            yield Bound(Dates(column.index, sign, moment, until), cost, frozenset(taken) | near, near)
+
+    def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
+        """The columns that an adjective grades: which way, which, and what it costs to say so."""
+        for way, ideas in ENGLISH.degrees[word].ways:
+            alike = {idea for each in ideas for idea in ENGLISH.ideas.get(each, ())} - _DEGREES
+            for column in self.sheet.columns:
+                is_dated = column.kind == "date" and word in ENGLISH.data["dated"]
+                if column.is_rank or column.is_running or not (is_dated or column.kind in ("number", "time")):
+                    continue
+                measured = {each for base in column.unit_stems for each in ENGLISH.measures.get(base, ())}
+                stems = set(column.stems) | (measured - _DEGREES)
+                if stems & {*ideas, ENGLISH.stem(word)}:
+                    yield way, column.index, 0.1
+                elif stems & alike:
+                    yield way, column.index, 0.25
+
+
+def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
+    """The number as a column counts: converted where both tell a unit of one kind; None where they do not fit."""
+    if measure.base == "clock":
+        return measure.number
+    if column.kind == "time":
+        factor = 60 if measure.factor == 3600 else 1
+        return Fraction(measure.number) / factor if measure.base == "s" else None
+    words = re.split(r"[\s()\[\]_.,]+", column.name.lower())
+    if not measure.base:  # 5 million, under a name with "(millions)"
+        scales = ENGLISH.data["scales"]
+        scale = next(
+            (scales[word.rstrip("s")] for word in words if len(word) > 6 and word.rstrip("s") in scales), 1
+        )
+        biggest = max((abs(number) for number in column.numbers if number is not None), default=0)
+        return (
+            Fraction(measure.number, scale) if scale > 1 and measure.number > 20 * biggest else measure.number
+        )
+    if not column.unit_stems:
+        return measure.number / measure.factor
+    if measure.base not in column.unit_stems:
+        return None
+    if column.bases <= {""}:  # the unit stands in the name
+        units = (ENGLISH.units[word] for word in words if word in ENGLISH.units)
+        factor = next((factor for base, factor in units if base == measure.base), Fraction(1))
+        return measure.number / factor
+    factor = next(each.factor for each in column.measures if each is not None)
+    return measure.number if column.is_scaled else measure.number / factor
+
+
+def is_plain_time(column: SheetColumn) -> bool:
+    """Tell whether a column dates its rows rather than an event of theirs: "Year", "Date", "Season"."""
+    return bool(column.stems) and set(column.stems) <= _PLAIN_TIMES

@@ -1,0 +1,624 @@
+"""The templates: lookups, counts, sums, extremes, the most frequent, order, differences, comparisons, shares, groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from chameleon.modules.offline.algebra import (
+    Beside,
+    Bill,
+    Chosen,
+    Compares,
+    Count,
+    Dates,
+    Either,
+    Exists,
+    Fold,
+    Form,
+    Gap,
+    Greater,
+    Groups,
+    Is,
+    Ordered,
+    Pick,
+    Share,
+    Versus,
+    Where,
+)  # fmt: skip
+from chameleon.modules.offline.conditions import Frame, is_plain_time
+from chameleon.modules.offline.grammar import Costed, Grammar, costed
+from chameleon.modules.offline.links import Item, Reading
+from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn, amounts_in, shown
+from chameleon.modules.offline.words import ENGLISH, Token
+
+_CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
+_RANKS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"])
+_MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
+_BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
+_PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
+
+
+def forms_of(
+    sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading], context: int = 0
+) -> list[tuple[float, Form]]:
+    """Return the different forms of all readings, each with the least that it costs, first the cheapest."""
+    found: dict[Form, float] = {}
+    for reading in readings:
+        items = reading.items
+        if not any(item.kind == "spend" for item in items):  # what leads to a question counts for bills alone
+            if any(item.kind == "value" and item.end <= context for item in items):
+                continue
+            items = tuple(item for item in items if item.end > context)
+        for cost, form in costed(Frame(sheet, tokens, items, context), Templates):
+            found[form] = min(reading.cost + cost, found.get(form, 99.0))
+    return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
+
+
+class Templates(Grammar):
+    """The kinds of question. Each yields the forms that the items allow, with what they cost beyond these."""
+
+    def forms(self) -> Iterator[Costed]:
+        if self.frame.asks_truth and not self.has("ask", "count"):
+            templates = [self.truths, self.comparisons]
+        elif any(item.kind == "value" and item.end <= self.frame.context for item in self.frame.items):
+            templates = [self.bills]
+        else:
+            templates = [
+                self.lookups, self.counts, self.folds, self.extremes, self.frequent, self.ordinals, self.neighbours,
+                self.gaps, self.rates, self.comparisons, self.shares, self.groups, self.truths, self.durations,
+                self.bills,
+            ]  # fmt: skip
+        for template in templates:
+            yield from template()
+
+    # What stands in a row.
+
+    def lookups(self) -> Iterator[Costed]:
+        """What a column says in the rows: where numbers add up, their sum."""
+        if not self.bounds or self.has("count", "fold", "most", "superlative", "difference", "share"):
+            return
+        for cost, index, item in self.targets():
+            column = self.sheet.columns[index]
+            single = column.kind in ("number", "date", "time") or (self.names_row and not self.has("each"))
+            yield from self.yields(cost, Pick(self.where, (index,), single), item)
+            is_sum = column.is_flow and index not in self.where.columns and not self.names_row
+            if item is not None and is_sum and self.word != "which":
+                yield from self.yields(cost, Fold(self.where, index, "sum"), item)
+        yield from self._how_much()
+        if (degree := self._how()) is not None:  # how tall is X?
+            for _, index, cost in self.frame.graded(degree.value):
+                yield from self.yields(
+                    cost, Pick(self.where, (index,), True), degree, *self.of("column", "how")
+                )
+
+    def _how(self) -> Item | None:
+        """The adjective after "how"."""
+        return next((item for item in self.of("degree") if self.frame.low(item.start - 1) == "how"), None)
+
+    def _how_much(self) -> Iterator[Costed]:
+        """How much something cost, was paid or sold for: the only column of money, summed where it adds up."""
+        how = next((item for item in self.of("how") if item.value == "how much"), None)
+        numbers = (column for column in self.sheet.columns if column.kind == "number")
+        money = [each for each in numbers if each.unit_stems & set("$€£¥") or _MONEY & set(each.stems)]
+        if (
+            how is None
+            or len(money) != 1
+            or self.has("column", "difference", "more", "comparative", "enough")
+        ):
+            return
+        if self.names_row:
+            yield from self.yields(0.2, Pick(self.where, (money[0].index,), True), how)
+        elif money[0].is_flow:
+            yield from self.yields(0.2, Fold(self.where, money[0].index, "sum"), how, *self.sums)
+
+    # Counts and sums.
+
+    def counts(self) -> Iterator[Costed]:
+        """How many rows, different texts, or what a column of numbers says they are."""
+        count, distinct = self.one("count"), self.one("distinct")
+        subject = self.after(count)
+        if count is None or self.has("most", "superlative", "difference", "share", "comparative"):
+            return
+        if subject is not None and (subject.kind == "unit" or subject.value == {"time"}):
+            return  # how many years something took is no number of rows
+        if self.asks == "which":
+            asked = self.items[self.items.index(self.of("ask")[0]) : self.items.index(count)]
+            if any(item.kind in ("noun", "column", "thing", "unit", "unknown") for item in asked):
+                return
+        subject = self.after(count, 2) if subject is not None and subject is distinct else subject
+        named = {self.frame.items[place].start for each in self.bounds for place in each.columns}
+        if subject is not None and subject.kind == "column" and subject.start not in named:
+            yield from self._count_of(count, subject, distinct)
+            return
+        subject = None if subject is not None and subject.kind == "column" else subject
+        cost = 0.05 if subject is not None and subject.kind in ("noun", "thing", "unknown") else 0.1
+        sorts = sorted(subject.value) if subject is not None and subject.kind == "thing" else []
+        if sorts and "thing" not in sorts and not self.sheet.tally and not any(map(self.any_of, sorts)):
+            cost += 0.7
+        cost += 1.0 if self.names_row else 0.0
+        quantity = self.sheet.quantity
+        if quantity is not None and self.bounds and quantity.index not in self.where.columns:
+            yield from self.yields(cost, Fold(self.where, quantity.index, "sum"), count, *self.sums)
+            cost += 0.5 if self.sums else 0.0
+        cost += 0.5 if not self.bounds and subject is not None and subject.kind == "unknown" else 0.0
+        key = self.sheet.key
+        if distinct is None:
+            yield from self.yields(cost, self.counted(), count, *self.sums)
+        elif key is not None:
+            yield from self.yields(cost, Count(self.where, key.index), count, distinct)
+        for sort in sorts:
+            for price, index, _ in self.of_sort(sort, self.where.columns, 0.1):
+                yield from self.yields(price, Count(self.where, index), count, distinct)
+
+    def _count_of(self, count: Item, subject: Item, distinct: Item | None) -> Iterator[Costed]:
+        """How many of what a column names there are."""
+        column, key = self.col(subject), self.sheet.key
+        is_of = "of" in self.frame.between(count, subject) and not self.names_row
+        used = (count, subject)
+        if column.is_running:
+            yield from self.yields(0.1, self.counted(), *used, distinct)
+        elif column.kind == "number":
+            if column.index not in self.where.columns and not is_of:
+                yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
+            several = any(
+                type(each.condition) is Either and not each.condition.negated for each in self.bounds
+            )
+            adds_up = not (
+                column.is_rate or column.is_rank or column.is_label or column.index in self.where.columns
+            )
+            if (several or not self.names_row) and adds_up:
+                cost = 0.0 if several else 0.15 if self.bounds else 0.3
+                yield from self.yields(cost, Fold(self.where, column.index, "sum"), *used, *self.sums)
+            if is_of:
+                yield from self.yields(0.05, self.counted(), *used)
+        elif column.kind == "text" and self.names_row:
+            if any(map(amounts_in, column.sample)):
+                yield from self.yields(0.05, Pick(self.where, (column.index,), True), *used)
+        elif key is not None and column.name == key.name and distinct is None:
+            yield from self.yields(0.05, self.counted(), *used)
+        else:
+            quantity = self.sheet.quantity
+            if quantity is not None and self.bounds and distinct is None:
+                yield from self.yields(0.1, Fold(self.where, quantity.index, "sum"), *used, *self.sums)
+            figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
+            if figures < len(column.sample) / 2 or distinct is not None:
+                yield from self.yields(
+                    0.05 if distinct else 0.1, Count(self.where, column.index), *used, distinct
+                )
+            if distinct is None and self.bounds and not self.names_row:
+                yield from self.yields(0.3, self.counted(), *used)
+
+    def folds(self) -> Iterator[Costed]:
+        """A sum, mean or median of a column that is named, or graded by an adjective."""
+        for fold in self.of("fold"):
+            is_mean = fold.value in ("mean", "median")
+            if self.has("each", "share") or (self.has("count") and not is_mean):
+                continue
+            for item in self.columns():
+                column = self.col(item)
+                is_end = fold.value in ("max", "min")
+                if (column.is_running and not is_end) or column.kind not in (
+                    "number",
+                    "time",
+                    *(["date"] * is_end),
+                ):
+                    continue
+                price = self._sum_price(column) if fold.value == "sum" else 0.0
+                yield from self.yields(
+                    price, Fold(self.where, column.index, fold.value), fold, item, *self.of("count")
+                )
+            if (is_mean or fold.value == "sum") and not self.columns("number"):
+                for item in self.of("degree"):
+                    for _, index, cost in self.frame.graded(item.value):
+                        yield from self.yields(cost, Fold(self.where, index, fold.value), fold, item)
+
+    def _sum_price(self, column: SheetColumn) -> float:
+        """What it costs to add up a column: much for ranks, rates, and what is told anew for each year."""
+        if column.is_rate or column.is_rank or column.is_label:
+            return 0.6
+        free = [each for each in self.sheet.columns if each.index not in self.where.columns]
+        is_timed = any(each.kind == "date" and is_plain_time(each) for each in free)
+        return 1.0 if is_timed and self.where.conditions and not column.is_flow else 0.0
+
+    # The most and the least.
+
+    def extremes(self) -> Iterator[Costed]:
+        """The most or the least of a column: the row's name, another of its cells, or the number itself."""
+        numbers = self.columns("number", "time")
+        for item in self.of("most"):
+            for by in numbers:
+                if not self.col(by).is_running:
+                    way = -item.value if self.col(by).is_rank else item.value
+                    yield from self._at_the_end(
+                        way, by.value, 0.0 if by.start >= item.start else 0.1, item, by
+                    )
+            if not self.columns("number", "date", "time"):
+                total = [column for column in self.sheet.amounts if column.stems == ("total",)]
+                if len(total) == 1 and self.has("noun", "unknown"):
+                    yield from self._at_the_end(item.value, total[0].index, 0.3, item, None)
+                elif len(self.sheet.amounts) == 1:
+                    yield from self._at_the_end(item.value, self.sheet.amounts[0].index, 0.5, item, None)
+        lone = self.asks and self.bounds and not self.has("than", "or") and self._pair() is None
+        for item in [*self.of("superlative"), *(self.of("comparative") if lone else [])]:
+            for way, index, cost in self.frame.graded(item.value):
+                named = next((by for by in self.columns() if by.value == index), None)
+                yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
+            way, _ = ENGLISH.degrees[item.value].ways[0]
+            is_any = any("any" in ideas for _, ideas in ENGLISH.degrees[item.value].ways)
+            if len(self.sheet.columns) == 1 and self.sheet.numbers and not self.columns():
+                yield from self._ends(way, 0, 0.2, item, *self.of("degree"))
+            for by in self.columns("number", "date", "time") if is_any else numbers:
+                yield from self._at_the_end(way, by.value, 0.0 if is_any else 0.3, item, by)
+
+    def _ends(self, way: int, by: int, cost: float, *used: Item | None) -> Iterator[Costed]:
+        """The largest or smallest number itself."""
+        yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), *used)
+
+    def _at_the_end(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
+        column, number = self.sheet.columns[by], self.few()
+        if set(column.stems) & _CHANGES and any(each is not None and each < 0 for each in column.numbers):
+            return  # the most changed may be the one that fell
+        if any(self.frame.low(each.start - 1) == "by" and each.value != by for each in self.columns()):
+            return
+        yield from self._of_groups(way, by, cost, item, named)
+        if (how := self._how()) is not None:
+            yield from self._ends(way, by, cost, item, how, *self.of("how"))
+            return
+        ordinal = next((each for each in self.of("ordinal") if each.end == item.start), None)
+        start, count = ordinal.value - 1 if ordinal else 0, int(number.value.number) if number else 1
+        rows = Ordered(self.where, by, way > 0, start, count)
+        is_far = (
+            named is not None
+            and named.start > item.end + 1
+            and item.kind == "superlative"
+            and self.asks == "which"
+        )
+        is_amount = self.frame.low(item.start) in ("most", "least", "fewest")
+        for price, index, target in self.targets():
+            follows = target is not None and (
+                target is named or (target.start == item.end and item.kind == "most")
+            )
+            if index == by or follows or (self.has("count") and target is None):
+                continue
+            price += 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
+            price += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
+            counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
+            yield from self.yields(
+                cost + price, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
+            )
+        if named is None:
+            return
+        if is_far and not number:
+            yield from self._ends(way, by, cost, item, named)
+        if named.end <= item.start and item.kind == "superlative" and (number or start):
+            yield from self.yields(cost, Pick(rows, (by,)), item, named, number, ordinal)
+        has_subject = self.has("noun", "thing", "unknown")
+        if number or self.asks not in ("", "which") or (has_subject and self.word == "which"):
+            return
+        form: Form = Pick(rows, (by,)) if start else Fold(self.where, by, "max" if way > 0 else "min")
+        price = 0.0 if 0 <= named.start - item.end <= 2 and not has_subject else 0.35
+        yield from self.yields(cost + price, form, item, named, ordinal)
+
+    def _of_groups(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
+        """The text whose rows together have the most of a column: summed where that is usual or said, or a mean."""
+        column, number = self.sheet.columns[by], self.few()
+        fold = next((each for each in self.of("fold") if each.value in ("sum", "mean", "median")), None)
+        if column.kind != "number" or column.is_rank or column.is_running:
+            return
+        if fold is None and (column.is_rate or column.is_label):
+            return
+        cost += 0.0 if fold is not None or column.is_flow else 0.1
+        for price, index, target in self.targets():
+            follows = target is not None and target.start == item.end
+            if (
+                self.sheet.columns[index].kind in ("text", "date")
+                and index != by
+                and not follows
+                and self.repeats(index)
+            ):
+                groups = Groups(self.where, index, fold.value if fold is not None else "sum", by)
+                count = int(number.value.number) if number else 1
+                chosen = Chosen(groups, "most" if way > 0 else "least", count=count)
+                yield from self.yields(cost + price, chosen, item, named, target, fold, number)
+
+    def frequent(self) -> Iterator[Costed]:
+        """The text that most rows have: "the most common", "which studio made the most of them"."""
+        often, number = self.one("frequent"), self.few()
+        for most in self.of("most"):
+            word = self.frame.low(most.start)
+            if self.columns("number", "time") or (often is None and word not in ("most", "fewest", "least")):
+                continue
+            for price, index, target in self.targets():
+                column, follows = self.sheet.columns[index], target is not None and target.start == most.end
+                if column.kind == "number" or column is self.sheet.key or follows:
+                    continue
+                price += 0.3 if often is None and not self.has("noun", "thing", "unknown") else 0.0
+                count = int(number.value.number) if number else 1
+                chosen = Chosen(Groups(self.where, index), "most" if most.value > 0 else "least", count=count)
+                yield from self.yields(price + 0.05, chosen, most, often, target, number)
+
+    # Order.
+
+    def ordinals(self) -> Iterator[Costed]:
+        """The first, last or nth row, by a rank, a date or as they stand; and the first of a column itself."""
+        if self.has("most", "superlative", "fold", "count"):
+            return
+        marks = [*self.of("ordinal")] or self.of("first", "last")
+        number = self.few()
+        for mark in marks:
+            if self.frame.low(mark.end) in ("time", "times"):
+                return
+            start, backwards = mark.value - 1 if mark.kind == "ordinal" else 0, mark.kind == "last"
+            item = next((each for each in self.columns("date", "number") if each.start == mark.end), None)
+            if (
+                item is not None
+                and not start
+                and self.asks in ("which", "when", "")
+                and not self.col(item).is_rank
+            ):
+                yield from self.yields(
+                    0.1, Fold(self.where, item.value, "max" if backwards else "min"), mark, item
+                )
+            count = int(number.value.number) if number else 1
+            for price, by, named in self._orders(mark):
+                rows = Ordered(self.where, by, backwards, start, count)
+                for cost, index, target in self.targets():
+                    if index != by:
+                        yield from self.yields(
+                            price + cost, Pick(rows, (index,)), mark, named, target, number
+                        )
+
+    def _orders(self, mark: Item) -> Iterator[tuple[float, int | None, Item | None]]:
+        """The columns that may order the rows; None is the order in which they stand."""
+        named = [item for item in self.columns() if self.col(item).kind == "date" or self.col(item).is_rank]
+        yield from ((0.05, item.value, item) for item in named)
+        if named:
+            return
+        ranks = [column for column in self.sheet.columns if column.is_rank and set(column.stems) <= _RANKS]
+        dates = [column for column in self.sheet.columns if column.kind == "date" and is_plain_time(column)]
+        if ranks:
+            yield 0.1, ranks[0].index, None
+        elif dates and mark.kind != "ordinal":
+            yield 0.15, dates[0].index, None
+        else:
+            is_numbered = any(column.is_running and column.kind == "number" for column in self.sheet.columns)
+            yield 0.15 if is_numbered else 0.3, None, None
+
+    def neighbours(self) -> Iterator[Costed]:
+        """The row before or after the one that is named right after it."""
+        for mark in self.of("next", "previous"):
+            value = next(
+                (each for each in self.frame.items if each.kind == "value" and each.start >= mark.end), None
+            )
+            if len(self.bounds) != 1 or value is None or value.start > mark.end + 1 or value.column is None:
+                continue
+            key = self.sheet.key
+            for index in {value.column, *(() if key is None else (key.index,))}:
+                asked = next((item for item in self.columns() if item.value == index), None)
+                cost = 0.1 if asked is not None or index == value.column else 0.2
+                form = Pick(Beside(self.where, 1 if mark.kind == "next" else -1), (index,))
+                yield from self.yields(cost, form, mark, asked)
+
+    # Two things compared.
+
+    def _pair(self) -> tuple[Any, Any, tuple[Any, ...]] | None:
+        """The two that are compared, and the other conditions: alternatives of one, or two on one column."""
+        conditions = [each.condition for each in self.bounds]
+        for each in conditions:
+            if type(each) is Either and not each.negated and len(each.parts) == 2:
+                return each.parts[0], each.parts[1], tuple(other for other in conditions if other is not each)
+        for place, one in enumerate(conditions):
+            for two in conditions[place + 1 :]:
+                if type(one) is type(two) and isinstance(one, Is | Dates) and one.columns == two.columns:
+                    return one, two, tuple(each for each in conditions if each is not one and each is not two)
+        return None
+
+    def gaps(self) -> Iterator[Costed]:
+        """How much two rows, or two columns of one, differ."""
+        marks = self.of("difference", "more", "comparative", "change")
+        if not marks or self.has("rate"):
+            return
+        numbers, used = self.columns("number", "date"), self.of("count", "than", "and")
+        is_asked = self.has("difference", "change") or (self.has("more") and self.has("count", "how"))
+        if len(numbers) == 2 and is_asked and self.bounds:
+            one, two = (Pick(self.where, (item.value,), True) for item in numbers)
+            yield from self.yields(0.1, Gap(one, two), *marks, *numbers, *used)
+        pair, start = self._pair(), " ".join(token.low for token in self.frame.tokens[:5])
+        is_asked = self.has("count", "difference") or start.startswith("how much") or "by how much" in start
+        if pair is None or not is_asked:
+            return
+        rows = [Where((*pair[2], each)) for each in pair[:2]]
+        for cost, index, item in self.amount(marks):
+            one, two = (Pick(where, (index,), True) for where in rows)
+            yield from self.yields(cost, Gap(one, two), item, *marks, *used)
+        is_count = self.has("count") and self.has("more") and not self.has("unit", "comparative")
+        if is_count and not self.columns("number") and not self.names_row:
+            yield from self.yields(0.2, Gap(Count(rows[0]), Count(rows[1])), *marks, *used)
+
+    def rates(self) -> Iterator[Costed]:
+        """The rate of change from one row to another: a step, or the years between."""
+        pair, used = self._pair(), self.of("rate", "and", "between")
+        if pair is None or not self.has("rate"):
+            return
+        one, two, rest = pair
+        years = Fraction(two.moment.year - one.moment.year) if isinstance(one, Dates) else Fraction(1)
+        if not years or (isinstance(two, Dates) and two.moment.month):
+            return
+        for cost, index, item in self.amount(self.of("rate")):
+            last, first = (Pick(Where((*rest, each)), (index,), True) for each in (two, one))
+            yield from self.yields(cost, Gap(last, first, "signed", years), item, *used)
+
+    def comparisons(self) -> Iterator[Costed]:
+        """Which of two or more has the more, and whether one has more than another."""
+        marks, pair = self.of("most", "more", "comparative", "superlative"), self._pair()
+        if not marks or pair is None or self.has("count", "difference", "how"):
+            return
+        several = (each.condition for each in self.bounds if type(each.condition) is Either)
+        either = next((condition for condition in several if not condition.negated), None)
+        is_truth = self.frame.asks_truth and "or" not in self.frame.kinds
+        if either is None and not is_truth:
+            return
+        parts = either.parts if either is not None else pair[:2]
+        names = tuple(map(self._name_of, parts))
+        for mark in marks:
+            for cost, index, item in self.amount([mark]):
+                rows = [Where((*pair[2], each)) for each in parts]
+                is_sum = bool(self.sums)
+                forms = tuple(
+                    Fold(each, index, "sum") if is_sum else Pick(each, (index,), True) for each in rows
+                )
+                form = Greater(names, forms, self._way(mark, index), is_truth)
+                yield from self.yields(cost, form, mark, item, *self.of("than", "or", "and"), *self.sums)
+
+    def _way(self, mark: Item, index: int) -> bool:
+        """Whether a mark asks for the larger."""
+        if mark.kind in ("most", "more"):
+            return bool(mark.value > 0)
+        ways = (way for way, column, _ in self.frame.graded(mark.value) if column == index)
+        return next(ways, ENGLISH.degrees[mark.value].ways[0][0]) > 0
+
+    def _name_of(self, condition: Any) -> str:
+        if isinstance(condition, Is) and len(condition.texts) == 1:
+            column = self.sheet.columns[condition.column]
+            return shown(column.cells[column.places[next(iter(condition.texts))][0]])
+        return (
+            condition.said
+            if isinstance(condition, Is)
+            else "-".join(str(part) for part in condition.moment if part)
+        )
+
+    # Shares and groups.
+
+    def shares(self) -> Iterator[Costed]:
+        """What part of the rows, or of a column, those are that meet the conditions."""
+        share = self.one("share")
+        if share is None or not self.bounds:
+            return
+        as_fraction = self.frame.low(share.start) == "fraction"
+        starts = [min(self.frame.items[place].start for place in each.taken) for each in self.bounds]
+        near = [
+            each.condition for each, start in zip(self.bounds, starts, strict=True) if start <= share.end + 3
+        ]
+        if len(self.bounds) > len(near) > 0:  # of the Cuban passengers those who …
+            for item in [*self.columns("number"), None]:
+                form = Share(
+                    self.where, Where(tuple(near)), None if item is None else item.value, as_fraction
+                )
+                yield from self.yields(0.1, form, share, item, *self.of("count"))
+            return
+        numbers = [item for item in self.columns("number") if not self.col(item).is_running]
+        for item in numbers:
+            if item.value not in self.where.columns:
+                yield from self.yields(0.1, Share(self.where, Where(), item.value, as_fraction), share, item)
+        if not numbers and not self.names_row:
+            form = Share(self.where, Where(), None, as_fraction)
+            yield from self.yields(0.1, form, share, *self.of("column", "count"))
+        elif not numbers:
+            total = [
+                column for column in self.sheet.amounts if column.stems == ("total",)
+            ] or self.sheet.amounts
+            if len(total) == 1:
+                yield from self.yields(0.3, Share(self.where, Where(), total[0].index, as_fraction), share)
+
+    def groups(self) -> Iterator[Costed]:
+        """A count, sum or mean for each text of a column."""
+        fold, count = self.one("fold"), self.one("count")
+        for each in self.of("each"):
+            by = next((item for item in self.columns() if item.start >= each.end), None)
+            if by is None or by.start - each.end > 2:
+                continue
+            other = next((item for item in self.columns("number") if item is not by), None)
+            if other is None and count is not None:
+                yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
+            elif other is not None:
+                how, cost = (fold.value, 0.05) if fold is not None else ("sum", 0.3)
+                yield from self.yields(
+                    cost, Groups(self.where, by.value, how, other.value), each, by, fold, other, count
+                )
+
+    def truths(self) -> Iterator[Costed]:
+        """Whether there is such a row."""
+        if not self.frame.asks_truth or "or" in self.frame.kinds:
+            return
+        if self.has("count", "fold", "most", "superlative", "difference", "share", "ask"):
+            return
+        more, numbers = self.one("more"), self.columns("number")
+        if more is not None and len(numbers) == 2:
+            versus = Versus(numbers[0].value, ">" if more.value > 0 else "<", numbers[1].value)
+            yield from self.yields(0.1, Exists(self.also(versus)), more, *numbers, *self.of("than"))
+        rest = [item for item in self.columns() if item.value not in self.where.columns]
+        if self.bounds and len(rest) == 1 and self.col(rest[0]).kind == "number" and more is None:
+            some = self.also(Compares(rest[0].value, ">", Fraction(0)))
+            yield from self.yields(0.2, Exists(some), *rest)
+        elif self.bounds and all(self.col(item) is self.sheet.key for item in rest):
+            yield from self.yields(0.1, Exists(self.where), *rest)
+
+    # Arithmetic.
+
+    def durations(self) -> Iterator[Costed]:
+        """How many years something lasted: from one date of its row to another."""
+        units = [item for item in self.of("unit") if item.value == "s"]
+        dates = self.columns("date")
+        if units and len(dates) == 2 and self.has("count") and self.bounds:
+            one, two = (Pick(self.where, (item.value,), True) for item in dates)
+            yield from self.yields(0.2, Gap(one, two), *dates, *units, *self.of("count", "dates"))
+
+    def bills(self) -> Iterator[Costed]:
+        """What some things cost together, each as often as the number before it says; what is left of a budget."""
+        priced = [
+            each for each in self.sheet.columns if each.kind == "number" and each.unit[-1:] in tuple("$€£¥")
+        ]
+        values = [item for item in self.frame.items if item.kind == "value"]
+        others = [each for each in self.bounds if not isinstance(each.condition, Is | Either)]
+        if len(priced) != 1 or not values or others or len({item.column for item in values}) != 1:
+            return
+        if not any(item.kind == "spend" for item in self.frame.items) or self.has(
+            "difference", "more", "most"
+        ):
+            return
+        if len(self.of("fold")) > len(self.sums):
+            return
+        numbers, times, used = self.of("number"), list[Number](), list[Item]()
+        for item in values:
+            near = next((each for each in numbers if self._counts_of(each, item)), None)
+            count = self._times(near, item, priced[0]) if near is not None else 1
+            if count is None or len(Where((item.value,)).rows(self.sheet)) != 1:
+                return
+            times.append(count)
+            used += [near] if near is not None else []
+        figures = ENGLISH.data["numbers"][2:]
+        if sum(token.number is not None or token.low in figures for token in self.frame.tokens) > len(
+            numbers
+        ):
+            return  # a number that nothing accounts for
+        left = self.of(*_BILLED)
+        if any(item.kind == "unknown" and not item.value[0].isupper() for item in left):
+            return
+        rest = [item for item in numbers if item not in used]
+        picks = tuple(Pick(Where((item.value,)), (priced[0].index,), True) for item in values)
+        budget = rest[0].value.number if len(rest) == 1 and self.has("enough", "left") else None
+        if budget is not None or (not rest and self.has("how", "ask", "count")):
+            bill = Bill(tuple(times), picks, budget, budget is not None and not self.has("enough"))
+            yield from self.yields(0.1, bill, *left, *numbers)
+
+    def _counts_of(self, number: Item, thing: Item) -> bool:
+        """Whether a number says how many of a thing: "4 pounds of rice"."""
+        words = self.frame.between(number, thing)
+        return number.end <= thing.start and all(
+            word in ("of", "a", "the") or word in ENGLISH.units for word in words
+        )
+
+    def _times(self, number: Item, thing: Item, column: SheetColumn) -> Number | None:
+        """How many times a price counts for an amount: in the unit that it is per, where there is one."""
+        per = next((match[1] for cell in column.sample if (match := _PER.search(cell.lower()))), "")
+        base, factor = ENGLISH.units.get(per, ("", Fraction(1)))
+        measure: Measure = number.value
+        unit = next((word for word in self.frame.between(number, thing) if word in ENGLISH.units), "")
+        if unit and not measure.base:  # 3/4 of a pound
+            measure = Measure(measure.number * ENGLISH.units[unit][1], ENGLISH.units[unit][0])
+        if not measure.base:
+            return None if base else measure.number
+        return measure.number / factor if measure.base == base else None

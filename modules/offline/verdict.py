@@ -1,0 +1,99 @@
+"""Statements: each is a question with its answer, which is taken out, asked for, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from chameleon.errors import Declined
+from chameleon.modules.offline.algebra import Either, Exists, Form, Result, Unfit
+from chameleon.modules.offline.grammar import Asked, Frame
+from chameleon.modules.offline.judge import DOUBT, NEAR, Answer
+from chameleon.modules.offline.links import Item, Links, Reading
+from chameleon.modules.offline.sheet import Sheet
+from chameleon.modules.offline.words import ENGLISH, Token, folded
+
+_MOST = 0.9
+_READINGS = 16
+_NO = 0.25  # what it costs to deny a statement, for one that was misread is mostly denied
+_WHOLES = frozenset(("only", "both", "each", "every", "all", "neither", "either", "none", "no"))
+
+
+def verdict(statement: str, sheet: Sheet) -> Answer:
+    """Tell whether a statement holds: "yes" or "no". Raises `Declined` where that is not clear."""
+    tokens = ENGLISH.tokens(statement)
+    links = Links(tokens, sheet)
+    if _WHOLES & {token.low for token in tokens}:
+        raise Declined("statements with only, both, each or all are not read")
+    if links.unknown:
+        raise Declined(f"these words were not understood: {', '.join(links.unknown)}")
+    found = sorted(_asked(sheet, tokens, links.readings[:_READINGS]), key=lambda each: each[0])
+    first: tuple[float, bool, Form, Result] | None = None
+    for cost, form, said in found:
+        if cost > _MOST or (first is not None and cost > first[0] + NEAR):
+            break
+        try:
+            result = form.run(sheet)
+        except Unfit:
+            continue
+        truth = _agrees(result, said, sheet)
+        if truth is None:
+            continue
+        cost += 0.0 if truth else _NO
+        if first is None:
+            first = cost, truth, form, result
+        elif truth != first[1]:
+            raise Declined("two readings of the statement differ")
+    if first is None:
+        raise Declined("this kind of statement is not understood")
+    cost, truth, form, result = first
+    told = Result(("yes" if truth else "no",), result.rows, result.columns, "truth", steps=result.steps)
+    return Answer(told, form, max(0.0, 1 - cost / DOUBT))
+
+
+def _asked(
+    sheet: Sheet, tokens: list[Token], readings: list[Reading]
+) -> Iterator[tuple[float, Form, Item | None]]:
+    """The questions in a statement: for each value and number what it would be, and whether all of it is in a row."""
+    for reading in readings:
+        for place, item in enumerate(reading.items):
+            rest = [*reading.items[:place], *reading.items[place + 1 :]]
+            for asking in _asking(item, rest):
+                for cost, form in Frame(sheet, tokens, asking).forms():
+                    yield reading.cost + cost, form, item
+        frame = Frame(sheet, tokens, reading.items)
+        for cost, bounds, left in frame.bindings():
+            asked = Asked(frame, bounds, left)
+            spare = asked.spare()
+            lists = any(type(each.condition) is Either and not each.condition.negated for each in bounds)
+            if spare is not None and len(bounds) > 1 and not lists:
+                yield reading.cost + cost + spare + 0.1, Exists(asked.where), None
+
+
+def _asking(item: Item, rest: list[Item]) -> Iterator[list[Item]]:
+    """The items of the question that an item is the answer to."""
+    if item.kind == "value":
+        yield [Item(0, 0, "ask", 0.0, "which"), Item(0, 0, "column", 0.0, item.value.column), *rest]
+    elif item.kind == "number" and not item.value.base and item.value.number.denominator == 1:
+        before = [each for each in rest if each.end <= item.start]
+        yield [*before, Item(item.start, item.start, "count", 0.0, "count"), *rest[len(before) :]]
+    if item.kind == "number":
+        yield rest
+
+
+def _agrees(result: Result, said: Item | None, sheet: Sheet) -> bool | None:
+    """Whether a result is what the statement says; None where the two are of different kinds."""
+    if said is None:
+        return result.values == ("yes",)
+    if said.kind == "number":
+        number: Any = result.number
+        if number is None or result.kind != "number":
+            return None
+        stated = Fraction(said.value.number)
+        places = len(str(float(stated)).partition(".")[2]) if stated.denominator > 1 else 0
+        return number == stated or (places > 0 and round(Fraction(number), places) == stated)
+    if result.kind != "cells":
+        return None
+    told = {folded(value) for value in result.values}
+    return bool(told & said.value.texts) if len(told) < 2 else None if told & said.value.texts else False
