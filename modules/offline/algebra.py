@@ -1,32 +1,33 @@
 """The algebra: conditions on rows, rows in order, and what is computed of them, each once and exactly.
 
-A form is built of dataclasses and evaluated by `run`, which gives a `Result`; `Unfit` is raised where the table does
-not bear it: no such row, an empty cell, units that cannot be compared.
+A form is built of dataclasses and evaluated by `run`, which gives a `Result`; `Unfit` is raised where the
+table does not bear it: no such row, an empty cell, units that cannot be compared.
 """
 
 from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from statistics import median
 from typing import Any, Literal
 
-from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, is_blank, shown
+from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn, is_blank, shown
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
 How = Literal["sum", "mean", "median", "max", "min", "spread", "mode"]
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge, ">": operator.gt,
+    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge,
+    ">": operator.gt,
 }  # fmt: skip
 _MOST_SHOWN = 60
 
 
 class Unfit(Exception):
-    """The table does not bear a form; the text says why. `empty`: it is the right form, and nothing stands there."""
+    """The table does not bear a form; the text says why. `empty`: the form fits, and nothing stands there."""
 
     def __init__(self, why: str, *, empty: bool = False) -> None:
         super().__init__(why)
@@ -35,22 +36,26 @@ class Unfit(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What a form gives: values for people, the rows and columns it rests on, and whether cells are told as they stand."""
+    """What a form gives: values for people, of what kind they are, the rows and columns that they rest on."""
 
     values: tuple[str, ...]
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     kind: Literal["cells", "number", "truth", "pairs"] = "cells"
-    number: Fraction | None = None
+    number: Number | None = None
     steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class Condition:
-    """A test of a row. `columns` are those it looks at; `told` says it in words, `code` in pandas."""
+    """A test of rows by one column: `rows` finds those that meet it, `code` says it in pandas."""
 
-    columns: tuple[int, ...]
+    column: int
 
-    def holds(self, sheet: Sheet, row: int) -> bool:
+    @property
+    def columns(self) -> tuple[int, ...]:
+        return (self.column,)
+
+    def rows(self, sheet: Sheet) -> set[int]:
         raise NotImplementedError
 
     def code(self, sheet: Sheet) -> str:
@@ -64,10 +69,6 @@ class Is(Condition):
     column: int
     texts: frozenset[str]
     said: str = field(default="", compare=False)
-
-    @property
-    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (self.column,)
 
     def rows(self, sheet: Sheet) -> set[int]:
         places = sheet.columns[self.column].places
@@ -90,11 +91,7 @@ class Compares(Condition):
 
     column: int
     sign: Sign
-    number: Fraction
-
-    @property
-    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (self.column,)
+    number: Number
 
     def rows(self, sheet: Sheet) -> set[int]:
         column = sheet.columns[self.column]
@@ -110,16 +107,12 @@ class Compares(Condition):
 
 @dataclass(frozen=True)
 class Dates(Condition):
-    """A cell's date before, after or within one; of a span its beginning, unless it is asked to lie within."""
+    """A cell's date before, after or within one; of a span its beginning, but for what lies within."""
 
     column: int
     sign: Sign
     moment: Moment
     until: Moment | None = None
-
-    @property
-    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (self.column,)
 
     def rows(self, sheet: Sheet) -> set[int]:
         column = sheet.columns[self.column]
@@ -170,7 +163,7 @@ class Versus(Condition):
     other: int
 
     @property
-    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[int, ...]:
         return (self.column, self.other)
 
     def rows(self, sheet: Sheet) -> set[int]:
@@ -189,10 +182,6 @@ class Filled(Condition):
 
     column: int
 
-    @property
-    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
-        return (self.column,)
-
     def rows(self, sheet: Sheet) -> set[int]:
         return {row for row, cell in enumerate(sheet.columns[self.column].cells) if not is_blank(shown(cell))}
 
@@ -208,7 +197,7 @@ class Either(Condition):
     negated: bool = False
 
     @property
-    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
 
     def rows(self, sheet: Sheet) -> set[int]:
@@ -234,7 +223,7 @@ class Both(Condition):
     parts: tuple[Any, ...]
 
     @property
-    def columns(self) -> tuple[int, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
 
     def rows(self, sheet: Sheet) -> set[int]:
@@ -304,11 +293,13 @@ def _keys(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[
     if column.kind == "date":
         if column.day_first is None:
             raise Unfit(f'"{column.plain}" does not tell day from month, as in 03/04/2024')
-        return [(each[0], row) for row in rows if (each := column.moments[row]) is not None]
+        moments = column.moments
+        return [(each[0], row) for row in rows if (each := moments[row]) is not None]
     if column.kind not in ("number", "time"):
         raise Unfit(f'"{column.plain}" has neither numbers nor dates')
     check_units(column)
-    return [(each, row) for row in rows if (each := column.numbers[row]) is not None]
+    numbers = column.numbers
+    return [(number, row) for row in rows if (number := numbers[row]) is not None]
 
 
 @dataclass(frozen=True)
@@ -412,7 +403,7 @@ Rows = Where | Ordered | Beside
 
 @dataclass(frozen=True)
 class Pick:
-    """The cells of columns in these rows. `single`: different values are refused; `distinct`: each is told once."""
+    """The cells of columns in these rows, each told once. `single`: different ones are refused."""
 
     of: Rows
     wanted: tuple[int, ...]
@@ -442,9 +433,7 @@ class Pick:
     def code(self, sheet: Sheet) -> str:
         names = [sheet.columns[column].name for column in self.wanted]
         return (
-            f"{self.of.code(sheet)}[{names[0] if len(names) > 1 else names[0]!r}]"
-            if len(names) == 1
-            else f"{self.of.code(sheet)}[{names!r}]"
+            f"{self.of.code(sheet)}[{names[0]!r}]" if len(names) == 1 else f"{self.of.code(sheet)}[{names!r}]"
         )
 
 
@@ -474,15 +463,15 @@ class Count:
 
 
 def _number(
-    number: Fraction, rows: Sequence[int], columns: Sequence[int], like: SheetColumn | None = None, *,
-    places: int = 0, steps: tuple[Any, ...] = (),
+    number: Number, rows: Sequence[int], columns: Sequence[int], like: SheetColumn | None = None, *,
+    steps: tuple[Any, ...] = (),
 ) -> Result:  # fmt: skip
-    text = plain(number) if like is None else as_written(number, like, places)
+    text = plain(number) if like is None else as_written(number, like)
     return Result((text,), tuple(rows), tuple(columns), "number", number, steps)
 
 
-def plain(number: Fraction, places: int = 4) -> str:
-    """Write a number as people do: whole, or with as many places as it has, at most `places` after its first figure."""
+def plain(number: Number, places: int = 4) -> str:
+    """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
     if number.denominator == 1:
         return str(number.numerator)
     value = float(number)
@@ -495,7 +484,7 @@ def plain(number: Fraction, places: int = 4) -> str:
     return f"{value:.{10 if exact == 1 else digits}f}".rstrip("0").rstrip(".")
 
 
-def as_written(number: Fraction, column: SheetColumn, places: int = 0) -> str:
+def as_written(number: Number, column: SheetColumn) -> str:
     """Write a number as its column does: with its unit, and thousands marked where cells mark them."""
     if column.kind == "time":
         raise Unfit(f'times of "{column.plain}" are not computed with')
@@ -510,9 +499,9 @@ def as_written(number: Fraction, column: SheetColumn, places: int = 0) -> str:
         return digits
     if unit[-1] in "$€£¥₹":
         scale = next((c for c in column.sample if c.rstrip(" .").lower().endswith("illion")), "")
-        if scale and abs(number) >= 10**6:
+        if scale and abs(Fraction(number)) >= 10**6:
             power = 10**9 if "billion" in scale.lower() else 10**6
-            return f"{unit}{plain(number / power)} {'billion' if power == 10**9 else 'million'}"
+            return f"{unit}{plain(Fraction(number) / power)} {'billion' if power == 10**9 else 'million'}"
         if part and len(part) == 1 and any("." in cell for cell in column.sample):
             digits += "0"
         return digits.replace("-", f"-{unit}", 1) if number < 0 else f"{unit}{digits}"
@@ -583,11 +572,11 @@ def fold(numbers: Sequence[Fraction], how: How) -> Fraction:
 
 @dataclass(frozen=True)
 class Bill:
-    """What several things come to, each so many times its amount; with `budget` whether that is enough for it."""
+    """What several things come to, each so many times its amount; with `budget` whether that is enough."""
 
-    times: tuple[Fraction, ...]
+    times: tuple[Number, ...]
     of: tuple[Pick, ...]
-    budget: Fraction | None = None
+    budget: Number | None = None
     rest: bool = False  # what is left of the budget, rather than whether it is enough
 
     def run(self, sheet: Sheet) -> Result:
@@ -651,11 +640,11 @@ class Share:
 
 @dataclass(frozen=True)
 class Gap:
-    """How much one number is above another: the difference as it is, without its sign, or in percent of the other."""
+    """How much one number is above another, with its sign or without, per step of a span."""
 
     one: Any
     other: Any
-    form: Literal["signed", "plain", "percent", "ratio"] = "plain"
+    is_signed: bool = False
     span: Fraction = Fraction(1)  # what it is spread over, as the years of a rate
 
     def run(self, sheet: Sheet) -> Result:
@@ -668,35 +657,20 @@ class Gap:
         if like is not None and other is not None:
             check_units(like, other)
         rows, steps = tuple(dict.fromkeys((*a.rows, *b.rows))), (*a.steps, *b.steps)
-        if self.form in ("percent", "ratio"):
-            if not y:
-                raise Unfit("there is nothing to compare with")
-            number = (x - y) / y * 100 if self.form == "percent" else x / y
-            return Result(
-                (plain(number, 2) + ("%" if self.form == "percent" else ""),),
-                rows,
-                columns,
-                "number",
-                number,
-                steps,
-            )
-        number = (x - y if self.form == "signed" else abs(x - y)) / self.span
+        number = Fraction(x - y) / self.span
+        number = number if self.is_signed else abs(number)
         return _number(number, rows, columns, like, steps=steps)
 
     def code(self, sheet: Sheet) -> str:
-        one, other = (
-            f"{each.code(sheet)}" + (".item()" if isinstance(each, Pick) else "")
+        item = [
+            f"{each.code(sheet)}{'.item()' if isinstance(each, Pick) else ''}"
             for each in (self.one, self.other)
-        )
-        match self.form:
-            case "percent":
-                return f"100 * ({one} - {other}) / {other}"
-            case "ratio":
-                return f"{one} / {other}"
-        return f"{one} - {other}" if self.form == "signed" else f"abs({one} - {other})"
+        ]
+        per = "" if self.span == 1 else f" / {plain(self.span)}"
+        return f"({item[0]} - {item[1]}){per}" if self.is_signed else f"abs({item[0]} - {item[1]}){per}"
 
 
-def _only_number(sheet: Sheet, form: Any, result: Result) -> tuple[Fraction, SheetColumn | None]:
+def _only_number(sheet: Sheet, form: Any, result: Result) -> tuple[Number, SheetColumn | None]:
     """The one number of a result, with the column that it is of."""
     if result.number is not None and result.kind == "number":
         return result.number, sheet.columns[form.column] if isinstance(form, Fold) else None
@@ -814,77 +788,43 @@ class Groups:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Of groups those with the most, the least, or a number that a sign allows."""
+    """Of groups those with the most or the least, ties of the last one as well."""
 
     of: Groups
-    sign: Literal["most", "least"] | Sign
-    number: Fraction | None = None
-    start: int = 0
+    sign: Literal["most", "least"]
     count: int = 1
-    counted: bool = False  # how many groups there are, rather than which
 
     def run(self, sheet: Sheet) -> Result:
         table = self.of.table(sheet)
-        if self.number is not None:
-            test = _SIGNS[self.sign]
-            names = [name for name, (number, _) in table.items() if test(number, self.number)]
-            if not names and not self.counted:
-                raise Unfit("none fits")
-        else:
-            if max(number for number, _ in table.values()) == 1 and self.of.how == "count" and len(table) > 1:
-                raise Unfit("each stands there once")
-            ranked = sorted(table, key=lambda name: table[name][0], reverse=self.sign == "most")
-            if len(ranked) < self.start + self.count:
-                raise Unfit("there are not so many")
-            last = table[ranked[self.start + self.count - 1]][0]
-            names = ranked[self.start : self.start + self.count]
-            names += [name for name in ranked[self.start + self.count :] if table[name][0] == last]
-            if self.start and table[ranked[self.start - 1]][0] == table[names[0]][0]:
-                raise Unfit("some are level there")
+        if max(number for number, _ in table.values()) == 1 and self.of.how == "count" and len(table) > 1:
+            raise Unfit("each stands there once")
+        if len(table) < self.count:
+            raise Unfit("there are not so many")
+        ranked = sorted(table, key=lambda name: table[name][0], reverse=self.sign == "most")
+        last = table[ranked[self.count - 1]][0]
+        names = ranked[: self.count] + [name for name in ranked[self.count :] if table[name][0] == last]
         rows = tuple(row for name in names for row in table[name][1])
         steps = (*self.of.of.steps(sheet), ("group_by", (sheet.columns[self.of.by].name,)))
-        if self.counted:
-            return _number(Fraction(len(names)), rows, self.of.columns, steps=steps)
         return Result(tuple(names), rows, self.of.columns, steps=steps)
 
     def code(self, sheet: Sheet) -> str:
         groups = self.of.code(sheet)
-        if self.number is not None:
-            code = f"{groups}.loc[lambda n: n {self.sign} {plain(self.number)}].index"
-            return f"len({code})" if self.counted else code
-        return f"{groups}.{'nlargest' if self.sign == 'most' else 'nsmallest'}({self.start + self.count}, keep='all').index[{self.start}:]"
+        best = "nlargest" if self.sign == "most" else "nsmallest"
+        return f"{groups}.{best}({self.count}, keep='all').index"
 
 
 @dataclass(frozen=True)
 class Exists:
-    """Whether any row, or with `every` each of `among`, fits."""
+    """Whether any row fits."""
 
     of: Where
-    among: Where | None = None
 
     def run(self, sheet: Sheet) -> Result:
-        rows = self.of.rows(sheet)
-        truth = bool(rows) if self.among is None else len(rows) == len(self.among.rows(sheet)) > 0
-        return Result(
-            ("yes" if truth else "no",),
-            tuple(rows),
-            self.of.columns,
-            "truth",
-            steps=tuple(self.of.steps(sheet)),
-        )
+        rows, steps = self.of.rows(sheet), tuple(self.of.steps(sheet))
+        return Result(("yes" if rows else "no",), tuple(rows), self.of.columns, "truth", steps=steps)
 
     def code(self, sheet: Sheet) -> str:
-        code = f"len({self.of.code(sheet)})"
-        return f"{code} > 0" if self.among is None else f"{code} == len({self.among.code(sheet)})"
+        return f"len({self.of.code(sheet)}) > 0"
 
 
 Form = Pick | Count | Fold | Bill | Share | Gap | Greater | Groups | Chosen | Exists
-
-
-def parts_of(form: Any) -> Iterator[Any]:
-    """The form and all that it is built of."""
-    yield form
-    for value in vars(form).values():
-        for each in value if isinstance(value, tuple) else (value,):
-            if hasattr(each, "__dataclass_fields__"):
-                yield from parts_of(each)

@@ -60,7 +60,7 @@ class Frame:
         return self.low(item.start - 1) == "s"
 
     def bindings(self) -> Iterator[tuple[float, list[Bound], list[Item]]]:
-        """The ways to take numbers, dates and cells as conditions, the likely first, with the items left over."""
+        """The ways to take numbers, dates and cells as conditions, the likely first, and what is left."""
         choices: list[list[Bound | None]] = []
         for place, item in enumerate(self.items):
             if item.end > self.context and item.kind in ("number", "date"):
@@ -133,7 +133,7 @@ class Frame:
     # Cells.
 
     def _cells(self) -> Iterator[Bound]:
-        """Cells with the word that denies them; those of one column with "or", "and" or commas between together."""
+        """Cells with the word that denies them; those of one column with "or" or commas between together."""
         place = 0
         while place < len(self.items):
             item = self.items[place]
@@ -264,7 +264,8 @@ class Frame:
     def _dates(self, place: int) -> Iterator[Bound]:
         """A date, or two with "to" or "and" between, against the columns of dates."""
         item, end = self.items[place], place + 1
-        (moment, last), sign, taken = item.value, "in", {place}
+        (moment, last), taken = item.value, {place}
+        sign: Any = "in"
         until = last if last != moment else None
         before = self.kind(place - 1)
         if before == "dates" or (before == "between" and "rate" not in self.kinds):
@@ -300,7 +301,8 @@ class Frame:
             if named:
                 cost = 0.1 if beside is None else 0.02 * abs(beside - place)
             near = frozenset(() if beside is None else (beside,))
-            yield Bound(Dates(column.index, sign, moment, until), cost, frozenset(taken) | near, near)
+            condition = Dates(column.index, sign, moment, until)
+            yield Bound(condition, cost, frozenset(taken) | near, near)
 
     def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
         """The columns that an adjective grades: which way, which, and what it costs to say so."""
@@ -319,32 +321,30 @@ class Frame:
 
 
 def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
-    """The number as a column counts: converted where both tell a unit of one kind; None where they do not fit."""
+    """The number as a column counts, converted where both tell a unit; None where they do not fit."""
     if measure.base == "clock":
         return measure.number
     if column.kind == "time":
-        factor = 60 if measure.factor == 3600 else 1
-        return Fraction(measure.number) / factor if measure.base == "s" else None
+        hours = 60 if measure.factor == 3600 else 1
+        return Fraction(measure.number) / hours if measure.base == "s" else None
     words = re.split(r"[\s()\[\]_.,]+", column.name.lower())
     if not measure.base:  # 5 million, under a name with "(millions)"
         scales = ENGLISH.data["scales"]
-        scale = next(
-            (scales[word.rstrip("s")] for word in words if len(word) > 6 and word.rstrip("s") in scales), 1
-        )
-        biggest = max((abs(number) for number in column.numbers if number is not None), default=0)
-        return (
-            Fraction(measure.number, scale) if scale > 1 and measure.number > 20 * biggest else measure.number
-        )
+        told = (word.rstrip("s") for word in words if len(word) > 6)
+        scale: int = next((scales[word] for word in told if word in scales), 1)
+        biggest = max((float(abs(number)) for number in column.numbers if number is not None), default=0.0)
+        is_scaled = scale > 1 and measure.number > 20 * biggest
+        return Fraction(measure.number, scale) if is_scaled else measure.number
     if not column.unit_stems:
-        return measure.number / measure.factor
+        return Fraction(measure.number) / measure.factor
     if measure.base not in column.unit_stems:
         return None
     if column.bases <= {""}:  # the unit stands in the name
         units = (ENGLISH.units[word] for word in words if word in ENGLISH.units)
         factor = next((factor for base, factor in units if base == measure.base), Fraction(1))
-        return measure.number / factor
+        return Fraction(measure.number) / factor
     factor = next(each.factor for each in column.measures if each is not None)
-    return measure.number if column.is_scaled else measure.number / factor
+    return measure.number if column.is_scaled else Fraction(measure.number) / factor
 
 
 def is_plain_time(column: SheetColumn) -> bool:

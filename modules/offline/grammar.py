@@ -72,7 +72,8 @@ class Grammar:
     # Items.
 
     def col(self, item: Item) -> SheetColumn:
-        return self.sheet.columns[item.value]
+        column: SheetColumn = self.sheet.columns[item.value]
+        return column
 
     def has(self, *kinds: str) -> bool:
         return any(kind in self.kinds for kind in kinds)
@@ -109,11 +110,9 @@ class Grammar:
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
         told = next((item for item in self.of("number") if not any(item is each for each in used)), None)
-        if told is not None and not told.value.base and isinstance(getattr(form, "of", None), Where):
-            if (
-                told.value.number == len(self.where.rows(self.sheet)) > 1
-            ):  # "the two cats", where there are two
-                cost, used = cost + 0.1, (*used, told)
+        may_tell = told is not None and not told.value.base and isinstance(getattr(form, "of", None), Where)
+        if told is not None and may_tell and told.value.number == len(self.where.rows(self.sheet)) > 1:
+            cost, used = cost + 0.1, (*used, told)  # "the two cats", where there are two
         columns = getattr(form, "wanted", ()) or (getattr(form, "column", None),)
         units = {item.value for item in self.of("unit")}
         told_units = [self.sheet.columns[index].unit_stems for index in columns if index is not None]
@@ -194,9 +193,9 @@ class Grammar:
             price = 0.35 if has_names else 0.1 if self.asks == "which" else 0.05
             yield from self.of_sort(sort, used, price)
         if key is not None and key.index not in used and self.asks != "when":
-            price = self._key_price(key, subject, bool(named))
-            if price is not None:
-                yield price, key.index, None
+            cost = self._key_price(key, subject, bool(named))
+            if cost is not None:
+                yield cost, key.index, None
         elif key is None and self.asks in ("which", "") and subject is not None and subject.kind == "noun":
             texts = (each for each in self.sheet.columns if each.kind == "text" and each.index not in used)
             yield from ((0.3, column.index, None) for column in list(texts)[:1])

@@ -1,4 +1,4 @@
-"""Judging: the cheapest form is the answer, unless another of like cost gives another; else it declines and says why."""
+"""Judging: the cheapest form is the answer, unless another of like cost gives another; else it declines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def answer(question: str, sheet: Sheet) -> Answer:
 
 
 def _not_understood(asked: list[Token], links: Links, sheet: Sheet) -> Declined:
-    """Say why no reading was found: another language, words without a meaning here, or the kind of question."""
+    """Say why no reading was found: another language, words without a meaning here, or the kind."""
     words = [token for token in asked if token.number is None]
     known = [token for token in words if token.low in ENGLISH.filler or (token.low,) in ENGLISH.phrases]
     unknown = [word for word in links.unknown if any(token.text == word for token in asked)]

@@ -1,20 +1,20 @@
 """Schema linking: what each stretch of a question may mean in this table, with what it costs to take it so.
 
-An exact name costs nothing; a part of one, another form, a word of the same idea, a slip of the finger cost more. The
-cheapest ways to cut the whole question into linked stretches are found by a beam search.
+An exact name costs nothing; a part of one, another form, a word of the same idea, a slip of the finger cost
+more. The cheapest ways to cut the whole question into linked stretches are found by a beam search.
 """
 
 from __future__ import annotations
 
 import heapq
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
-
-import re
 
 from chameleon.modules.offline.algebra import Is
 from chameleon.modules.offline.sheet import Measure, Moment, Sheet, SheetColumn, moment_of, seconds_of
@@ -88,27 +88,32 @@ class Links:
                     yield Item(start, end, kind, 0.0, value)
             if start <= 4 and token.low in ENGLISH.request:
                 yield Item(start, start + 1, "filler", 0.0)
-            if token.low == "may" and (
-                token.text[0].isupper() or (start and lows[start - 1] in _BEFORE_DATES)
-            ):
+            is_month = token.low == "may" and (
+                token.text[0].isupper() or "".join(lows[max(0, start - 1) : start]) in _BEFORE_DATES
+            )
+            if is_month:
                 continue
             if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
                 yield Item(start, start + 1, "filler", 0.25 if token.low in _STEERING else 0.0)
             elif token.stem in ENGLISH.neutral:
                 yield Item(start, start + 1, "verb", 0.1)
-            two = f"{token.low} {lows[start + 1].removesuffix('s')}" if start + 1 < len(lows) else ""
-            if two in ENGLISH.units:
-                yield Item(start, start + 2, "unit", 0.0, ENGLISH.units[two][0])
-            elif (
-                token.low not in ENGLISH.filler
-                and token.low in ENGLISH.units
-                and (base := ENGLISH.units[token.low][0])
-                and len(token.low) > 1
-                and base != "%"
-            ):
-                yield Item(start, start + 1, "unit", 0.05, base)
-            if token.low in ("$", "€", "£", "¥", "°", "#", "?"):
-                yield Item(start, start + 1, "filler", 0.0)
+            yield from self._units(start)
+
+    def _units(self, start: int) -> Iterator[Item]:
+        """Units of one or two words, and signs that say nothing by themselves."""
+        low = self.tokens[start].low
+        after = self.tokens[start + 1].low if start + 1 < len(self.tokens) else ""
+        if (two := f"{low} {after.removesuffix('s')}") in ENGLISH.units:
+            yield Item(start, start + 2, "unit", 0.0, ENGLISH.units[two][0])
+        elif (
+            low in ENGLISH.units
+            and low not in ENGLISH.filler
+            and len(low) > 1
+            and ENGLISH.units[low][0] != "%"
+        ):
+            yield Item(start, start + 1, "unit", 0.05, ENGLISH.units[low][0])
+        if low in ("$", "€", "£", "¥", "°", "#", "?"):
+            yield Item(start, start + 1, "filler", 0.0)
 
     def _numbers(self) -> Iterator[Item]:
         place = 0
@@ -164,10 +169,8 @@ class Links:
     def _dates(self) -> Iterator[Item]:
         for start, token in enumerate(self.tokens):
             if (
-                token.low.startswith(tuple(month[:3] for month in MONTHS))
-                and len(token.low) > 2
-                or token.number
-            ):
+                token.low.startswith(tuple(month[:3] for month in MONTHS)) and len(token.low) > 2
+            ) or token.number:
                 for end in range(min(start + 5, len(self.tokens)), start, -1):
                     text = " ".join(
                         each.text for each in self.tokens[start:end] if each.low not in ("of", "the")
@@ -181,11 +184,11 @@ class Links:
                     if found is not None and (found[0].year or self._is_month(token)):
                         yield Item(start, end, "date", 0.0, found)
                         break
-            if token.number and token.text.isdigit() and len(token.text) == 4 and token.number % 10 == 0:
-                if start + 1 < len(self.tokens) and self.tokens[start + 1].low == "s":
-                    year = int(token.number)
-                    last = year + (99 if year % 100 == 0 and year < 2000 else 9)
-                    yield Item(start, start + 2, "date", 0.0, (Moment(year), Moment(last)))
+            after = self.tokens[start + 1].low if start + 1 < len(self.tokens) else ""
+            if after == "s" and token.text.isdigit() and len(token.text) == 4 and token.text[-1] == "0":
+                year = int(token.text)  # 1990s
+                last = year + (99 if year % 100 == 0 and year < 2000 else 9)
+                yield Item(start, start + 2, "date", 0.0, (Moment(year), Moment(last)))
 
     def _is_month(self, token: Token) -> bool:
         place = self.tokens.index(token)
@@ -267,7 +270,8 @@ class Links:
         if stem in names:
             return 0.0, stem
         token = self.tokens[place]
-        if token.low in ENGLISH.filler and token.low not in _VERBS or token.number is not None or token.quote:
+        is_filler = token.low in ENGLISH.filler and token.low not in _VERBS
+        if is_filler or token.number is not None or token.quote:
             return None
         kin = next((name for name in names if ENGLISH.are_kin(stem, name)), None)
         if kin is not None:
@@ -304,8 +308,7 @@ class Links:
         for token in self.tokens:
             is_number = token.number is not None
             if not is_number and (
-                len(token.low) < 2
-                and not token.text.isupper()
+                (len(token.low) < 2 and not token.text.isupper())
                 or (token.low in ENGLISH.filler and not token.quote and not token.text[0].isupper())
             ):
                 continue
@@ -318,13 +321,9 @@ class Links:
                 if clock
                 else f"(?:{'|'.join(map(re.escape, forms))})"
             )
-            hits = 0
-            for match in re.finditer(rf"(?<![^\W_]){form}", blob):
+            for match in islice(re.finditer(rf"(?<![^\W_]){form}", blob), _MOST_LINES):
                 begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
                 found[blob[begin : stop if stop >= 0 else None]] = None
-                hits += 1
-                if hits > _MOST_LINES:
-                    break
         for line in found:
             yield line, _stems_of(line)
 
@@ -359,7 +358,7 @@ class Links:
             else 0.0
         )
         is_figure = all(word.number is not None for word in words)
-        if exact and (telling or words[0].text[0].isupper() and start > 0):
+        if exact and (telling or (words[0].text[0].isupper() and start > 0)):
             # A figure in a column of amounts is compared as a number, not as a text.
             cost = (
                 0.3
@@ -378,9 +377,7 @@ class Links:
         if (
             column.kind in ("number", "date", "time")
             or not telling
-            or is_figure
-            and len(words) == 1
-            and not exact
+            or (is_figure and len(words) == 1 and not exact)
         ):
             return
         held = frozenset(lines)
@@ -478,7 +475,7 @@ class Links:
         }
         for start, token in enumerate(self.tokens):
             if start < self.context:
-                # What leads to a question says how many of what; all else may go unread, but for what a row is named by.
+                # What leads to a question says how many of what; all else but names of rows may go unread.
                 kept = [
                     item
                     for item in self.by_start[start]
@@ -542,10 +539,8 @@ _WEAK = frozenset(map(ENGLISH.stem, ENGLISH.data["weak"]))
 _NAMING = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["name_columns"])
 _TOTALS = frozenset(ENGLISH.data["total_rows"])
 _STEERING = frozenset(ENGLISH.data["steering"].split())
-_SMALL = frozenset(
-    ENGLISH.stem(word) for word in "a an the of in on at by for from to and or as is s per".split()
-)
-_VERBS = frozenset("live make count number total play name find know belong last take".split())
+_SMALL = frozenset(map(ENGLISH.stem, ENGLISH.data["small"].split()))
+_VERBS = frozenset(ENGLISH.data["naming"].split())
 _STEMS: dict[str, Stems] = {}
 
 

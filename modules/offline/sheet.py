@@ -1,4 +1,4 @@
-"""A table as it is meant: its columns with their kinds and units, its rows without totals and notes, its key."""
+"""A table as it is meant: its columns with kinds and units, its rows without totals and notes, its key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from chameleon.modules.offline.words import ENGLISH, Stems, folded
 from chameleon.table import Table
@@ -122,7 +122,7 @@ def _amount(text: str) -> Measure | None:
         return None  # 258Sg is a name
     if _NOT_A_UNIT.match(unit) or (rest[:1] and rest[0] in "-–:/" and rest[1:2] and not unit):
         return None
-    if match["sign"] and match["sign"].strip() in "-–" or match["sign2"] or match["open"]:
+    if (match["sign"] and match["sign"].strip() in "-–") or match["sign2"] or match["open"]:
         number = -number
     currency = (match["currency"] or "").replace(" ", "")
     name = folded(currency or unit)
@@ -244,21 +244,19 @@ class SheetColumn:
 
     @cached_property
     def measures(self) -> list[Measure | None]:
-        """The first amount of each cell, in the base of its unit where units differ; None where there is none."""
+        """The first amount of each cell, in the base of its unit where units differ; None for none."""
         found = [next(iter(amounts_in(shown(cell))), None) for cell in self.cells]
         if self.kind == "time":
             clock = [seconds_of(shown(cell)) for cell in self.cells]
             return [None if each is None else Measure(each) for each in clock]
         units = {(each.base, each.factor) for each in found if each is not None}
-        if ("m", 1) in units and ("s", 1) in units:  # 3 m beside 20 s are minutes
+        if {("m", Fraction(1)), ("s", Fraction(1))} <= units:  # 3 m beside 20 s are minutes
             found = [
-                Measure(each.number * 60, "s", each.unit, Fraction(60))
-                if each and each[1::2] == ("m", 1)
-                else each
+                each._replace(number=each.number * 60, base="s", factor=Fraction(60)) if _is_m(each) else each
                 for each in found
             ]
             units = {(each.base, each.factor) for each in found if each is not None}
-        if len(units) == 1 and units != {("", 1)}:  # 12 km stay 12, as they are written
+        if len(units) == 1 and units != {("", Fraction(1))}:  # 12 km stay 12, as they are written
             return [
                 each and Measure(each.number / each.factor, each.base, each.unit, each.factor)
                 for each in found
@@ -344,8 +342,7 @@ class SheetColumn:
         return (
             is_counted
             or all(b - a == 1 for a, b in pairwise(filled))
-            or len(set(filled)) == len(filled) > 2
-            and bool(low)
+            or (len(set(filled)) == len(filled) > 2 and bool(low))
         )
 
     @cached_property
@@ -386,6 +383,10 @@ class SheetColumn:
     def is_rate(self) -> bool:
         """Whether its numbers cannot be added up: shares, rates, prices, ages."""
         return bool(_RATES & set(self.stems)) or "%" in self.unit_stems or "%" in self.name
+
+
+def _is_m(measure: Measure | None) -> TypeGuard[Measure]:
+    return measure is not None and measure.unit == "m"
 
 
 _TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
@@ -510,7 +511,7 @@ class Sheet:
 
     @cached_property
     def quantity(self) -> SheetColumn | None:
-        """The column that tells how many of a thing a row is about, as "Quantity" does in a list of orders."""
+        """The column that tells how many of a thing a row is about, as "Quantity" in a list of orders."""
         found = [
             column for column in self.columns if column.kind == "number" and set(column.stems) & _QUANTITIES
         ]
@@ -518,7 +519,7 @@ class Sheet:
 
     @cached_property
     def tally(self) -> SheetColumn | None:
-        """The column that tells how many there are of each row, as "Frequency" does beside what was counted."""
+        """The column that tells how many there are of each row, as "Frequency" beside what was counted."""
         found = [
             column for column in self.columns if set(column.stems) & _TALLIES and column.kind == "number"
         ]

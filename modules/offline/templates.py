@@ -1,4 +1,4 @@
-"""The templates: lookups, counts, sums, extremes, the most frequent, order, differences, comparisons, shares, groups."""
+"""The templates: lookups, counts, sums, extremes, order, differences, comparisons, shares, groups, bills."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class Templates(Grammar):
             templates = [self.bills]
         else:
             templates = [
-                self.lookups, self.counts, self.folds, self.extremes, self.frequent, self.ordinals, self.neighbours,
-                self.gaps, self.rates, self.comparisons, self.shares, self.groups, self.truths, self.durations,
-                self.bills,
+                self.lookups, self.counts, self.folds, self.extremes, self.frequent, self.ordinals,
+                self.neighbours, self.gaps, self.rates, self.comparisons, self.shares, self.groups,
+                self.truths, self.durations, self.bills,
             ]  # fmt: skip
         for template in templates:
             yield from template()
@@ -99,7 +99,7 @@ class Templates(Grammar):
         return next((item for item in self.of("degree") if self.frame.low(item.start - 1) == "how"), None)
 
     def _how_much(self) -> Iterator[Costed]:
-        """How much something cost, was paid or sold for: the only column of money, summed where it adds up."""
+        """How much something cost or sold for: the only column of money, summed where it adds up."""
         how = next((item for item in self.of("how") if item.value == "how much"), None)
         numbers = (column for column in self.sheet.columns if column.kind == "number")
         money = [each for each in numbers if each.unit_stems & set("$€£¥") or _MONEY & set(each.stems)]
@@ -283,11 +283,11 @@ class Templates(Grammar):
             )
             if index == by or follows or (self.has("count") and target is None):
                 continue
-            price += 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
-            price += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
+            extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
+            extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
             yield from self.yields(
-                cost + price, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
+                cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
             )
         if named is None:
             return
@@ -303,7 +303,7 @@ class Templates(Grammar):
         yield from self.yields(cost + price, form, item, named, ordinal)
 
     def _of_groups(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
-        """The text whose rows together have the most of a column: summed where that is usual or said, or a mean."""
+        """The text whose rows together have the most of a column, by their sum or mean."""
         column, number = self.sheet.columns[by], self.few()
         fold = next((each for each in self.of("fold") if each.value in ("sum", "mean", "median")), None)
         if column.kind != "number" or column.is_rank or column.is_running:
@@ -335,15 +335,15 @@ class Templates(Grammar):
                 column, follows = self.sheet.columns[index], target is not None and target.start == most.end
                 if column.kind == "number" or column is self.sheet.key or follows:
                     continue
-                price += 0.3 if often is None and not self.has("noun", "thing", "unknown") else 0.0
+                extra = 0.3 if often is None and not self.has("noun", "thing", "unknown") else 0.0
                 count = int(number.value.number) if number else 1
                 chosen = Chosen(Groups(self.where, index), "most" if most.value > 0 else "least", count=count)
-                yield from self.yields(price + 0.05, chosen, most, often, target, number)
+                yield from self.yields(price + extra + 0.05, chosen, most, often, target, number)
 
     # Order.
 
     def ordinals(self) -> Iterator[Costed]:
-        """The first, last or nth row, by a rank, a date or as they stand; and the first of a column itself."""
+        """The first, last or nth row, by a rank, a date or as they stand; the first of a column itself."""
         if self.has("most", "superlative", "fold", "count"):
             return
         marks = [*self.of("ordinal")] or self.of("first", "last")
@@ -449,7 +449,7 @@ class Templates(Grammar):
             return
         for cost, index, item in self.amount(self.of("rate")):
             last, first = (Pick(Where((*rest, each)), (index,), True) for each in (two, one))
-            yield from self.yields(cost, Gap(last, first, "signed", years), item, *used)
+            yield from self.yields(cost, Gap(last, first, True, years), item, *used)
 
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""
@@ -534,7 +534,8 @@ class Templates(Grammar):
             if other is None and count is not None:
                 yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
             elif other is not None:
-                how, cost = (fold.value, 0.05) if fold is not None else ("sum", 0.3)
+                how: Any = fold.value if fold is not None else "sum"
+                cost = 0.05 if fold is not None else 0.3
                 yield from self.yields(
                     cost, Groups(self.where, by.value, how, other.value), each, by, fold, other, count
                 )
@@ -567,7 +568,7 @@ class Templates(Grammar):
             yield from self.yields(0.2, Gap(one, two), *dates, *units, *self.of("count", "dates"))
 
     def bills(self) -> Iterator[Costed]:
-        """What some things cost together, each as often as the number before it says; what is left of a budget."""
+        """What some things cost together, each as often as the number before it says; what is left then."""
         priced = [
             each for each in self.sheet.columns if each.kind == "number" and each.unit[-1:] in tuple("$€£¥")
         ]

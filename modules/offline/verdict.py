@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
 from chameleon.errors import Declined
 from chameleon.modules.offline.algebra import Either, Exists, Form, Result, Unfit
-from chameleon.modules.offline.grammar import Asked, Frame
+from chameleon.modules.offline.conditions import Frame
+from chameleon.modules.offline.grammar import costed
 from chameleon.modules.offline.judge import DOUBT, NEAR, Answer
 from chameleon.modules.offline.links import Item, Links, Reading
 from chameleon.modules.offline.sheet import Sheet
+from chameleon.modules.offline.templates import Templates
 from chameleon.modules.offline.words import ENGLISH, Token, folded
 
 _MOST = 0.9
@@ -40,9 +43,9 @@ def verdict(statement: str, sheet: Sheet) -> Answer:
         truth = _agrees(result, said, sheet)
         if truth is None:
             continue
-        cost += 0.0 if truth else _NO
+        price = cost + (0.0 if truth else _NO)
         if first is None:
-            first = cost, truth, form, result
+            first = price, truth, form, result
         elif truth != first[1]:
             raise Declined("two readings of the statement differ")
     if first is None:
@@ -55,20 +58,21 @@ def verdict(statement: str, sheet: Sheet) -> Answer:
 def _asked(
     sheet: Sheet, tokens: list[Token], readings: list[Reading]
 ) -> Iterator[tuple[float, Form, Item | None]]:
-    """The questions in a statement: for each value and number what it would be, and whether all of it is in a row."""
+    """The questions in a statement: what each value and number would be, and whether a row has all of it."""
     for reading in readings:
         for place, item in enumerate(reading.items):
             rest = [*reading.items[:place], *reading.items[place + 1 :]]
             for asking in _asking(item, rest):
-                for cost, form in Frame(sheet, tokens, asking).forms():
+                for cost, form in costed(Frame(sheet, tokens, asking), Templates):
                     yield reading.cost + cost, form, item
         frame = Frame(sheet, tokens, reading.items)
         for cost, bounds, left in frame.bindings():
-            asked = Asked(frame, bounds, left)
-            spare = asked.spare()
             lists = any(type(each.condition) is Either and not each.condition.negated for each in bounds)
-            if spare is not None and len(bounds) > 1 and not lists:
-                yield reading.cost + cost + spare + 0.1, Exists(asked.where), None
+            if len(bounds) > 1 and not lists:
+                asked = Templates(frame, bounds, left)
+                with suppress(Unfit):
+                    for extra, form in asked.yields(0.1, Exists(asked.where)):
+                        yield reading.cost + cost + extra, form, None
 
 
 def _asking(item: Item, rest: list[Item]) -> Iterator[list[Item]]:

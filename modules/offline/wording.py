@@ -5,8 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
-    Beside, Bill, Chosen, Compares, Count, Dates, Either, Exists, Filled, Fold, Gap, Greater, Groups, Is, Ordered,
-    Pick, Share, Versus, Where, plain,
+    Beside,
+    Bill,
+    Chosen,
+    Compares,
+    Count,
+    Dates,
+    Either,
+    Exists,
+    Filled,
+    Fold,
+    Gap,
+    Greater,
+    Groups,
+    Is,
+    Ordered,
+    Pick,
+    Share,
+    Versus,
+    Where,
+    plain,
 )  # fmt: skip
 from chameleon.modules.offline.sheet import Sheet, shown
 
@@ -39,13 +57,15 @@ def said(form: Any, sheet: Sheet) -> str:
         case Fold(of, column, how):
             return f"{_FOLDS.get(how, how)} {name(column)}{_of(of, sheet)}"
         case Share(part, whole, column):
-            return f"share of {'rows' if column is None else name(column)}{_of(part, sheet)}{_among(whole, sheet)}"
+            what = "rows" if column is None else name(column)
+            return f"share of {what}{_of(part, sheet)}{_among(whole, sheet)}"
         case Gap(one, other):
             return f"difference between {said(one, sheet)} and {said(other, sheet)}"
         case Greater(names, forms):
             return f"which of {' and '.join(names)} has more: {said(forms[0], sheet).partition(' where ')[0]}"
         case Groups(of, by, how, column):
-            return f"{'number of rows' if column is None else f'{_FOLDS.get(how, how)} {name(column)}'} for each {name(by)}{_of(of, sheet)}"
+            what = "number of rows" if column is None else f"{_FOLDS.get(how, how)} {name(column)}"
+            return f"{what} for each {name(by)}{_of(of, sheet)}"
         case Chosen(of, sign):
             return f"{name(of.by)} with the {sign} of: {said(of, sheet)}"
         case Exists(of):
@@ -101,4 +121,4 @@ def _condition(condition: Any, sheet: Sheet) -> str:
         case Either(parts, negated):
             joined = " or ".join(_condition(part, sheet) for part in parts)
             return f"not ({joined})" if negated else joined
-    return column.plain
+    return str(column.plain)

@@ -24,9 +24,6 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+(?:\+\d+)?/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED = re.compile(r"[\"“«]([^\"”»]{1,200})[\"”»]|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)")
-_SUFFIXES = frozenset(
-    "r er or ee ees ence ion ation tion ment al ity ness ly ist ian ship ance ence ant ent ative ive age ish es ic ical able y i n".split()
-)
 
 
 class Token(NamedTuple):
@@ -82,6 +79,7 @@ class Language:
         self.name: str = data["language"]
         self.forms = dict(pair.split("=") for pair in data["forms"].split())
         self.filler = frozenset(data["filler"].split())
+        self.suffixes = frozenset(data["suffixes"].split())
         self.request = frozenset(data["request"].split())
         self.neutral = frozenset(self.stem(word) for word in data["neutral"].split())
         self.data = data
@@ -266,7 +264,11 @@ class Language:
             one, other = other, one
         base = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
         ends = one[base:], other[base:]
-        return base >= 4 and all(not end or end in _SUFFIXES for end in ends) and (base >= 5 or not all(ends))
+        return (
+            base >= 4
+            and all(not end or end in self.suffixes for end in ends)
+            and (base >= 5 or not all(ends))
+        )
 
 
 _IRREGULAR = {
