@@ -99,8 +99,8 @@ def require(
             if imports:
                 import_module(name)
             return
-    except ImportError as error:
-        if error.name != name.partition(".")[0]:
+    except Exception as error:  # a package may raise anything as it is loaded
+        if not isinstance(error, ImportError) or error.name != name.partition(".")[0]:
             reason = f"which cannot be loaded ({error})"
     hint = f'pip install "chameleon-compose[{extra}]"'
     raise MissingPackage(f"{use} the package {package}, {reason}", where=where, hint=hint)
