@@ -14,7 +14,7 @@ from chameleon.pictures import versions_of
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
-from chameleon.web.reply import Fault
+from chameleon.web.reply import LATE, Fault
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0
@@ -57,11 +57,14 @@ class DuckDuckGo:
             pages = engine.extract_results(decoded(reply.body, reply.content_type))
         except (LxmlError, ValueError):
             raise WebError("the page of results cannot be read", where=reply.host) from None
-        return [
+        found = [
             SearchResult(page.title, page.href, page.body)
             for page in engine.post_extract_results(pages)
             if page.href.startswith(("http://", "https://"))
-        ][:count]
+        ]
+        if found:
+            self.web.keep(reply)
+        return found[:count]
 
     def _ask(self, engine: Any, form: Mapping[str, Any], deadline: float) -> tuple[WebReply, float | None]:
         import primp
@@ -72,8 +75,7 @@ class DuckDuckGo:
         left = max(0.001, deadline - time.monotonic())
         try:
             with engine.http_client.client.request(
-                engine.search_method, url, data=form, timeout=left, follow_redirects=False, stream=True,
-                read_timeout=min(left, self.web.limits.silence),
+                engine.search_method, url, data=form, timeout=left, follow_redirects=False, stream=True
             ) as page:  # fmt: skip
                 # The pieces are unpacked already, a piece at a time, so a bomb ends at the limit as well.
                 body, most = bytearray(), self.web.limits.bytes
@@ -82,7 +84,7 @@ class DuckDuckGo:
                     if len(body) > most:
                         break
         except primp.TimeoutError:
-            raise Fault("the server gave no answer in time", host) from None
+            raise Fault(LATE, host) from None
         except primp.ConnectError:
             raise Fault("no connection", host) from None
         except primp.PrimpError:  # its text may quote the query

@@ -31,6 +31,8 @@ BROKE_OFF = r"the server broke off or does not speak HTTP|the answer cannot be r
 TIME = "the server gave no answer in time"
 LARGE = "the answer is longer than 500,000 bytes"
 BROKEN = "the server answered with broken JSON"
+NO_JSON = "the server answered with text/html instead of JSON"
+CHECK = "Check that the server runs, and that endpoint is its address"
 INSIDE = "the address lies in a private or special network"
 
 
@@ -60,7 +62,7 @@ def test_an_error_status_is_told_and_what_may_pass_is_tried_again(
         (CLIENTS[:2], Answer(b'{"results": [', JSON), BROKEN),
         (CLIENTS[:2], Answer(b"[" * 100_000, JSON), BROKEN),
         (CLIENTS[:2], Answer(b"\xff\xfe\x00", JSON), BROKEN),
-        (CLIENTS[:2], Answer(b"<html>Sign in</html>"), "the server answered with text/html instead of JSON"),
+        (CLIENTS[:2], Answer(b"<html>Sign in</html>"), NO_JSON),
         (CLIENTS[:2], Answer(b"[[]]", JSON), r"the server's answer is not in the form of \w+"),
         (CLIENTS, Answer(b"{", JSON, drop=True), BROKE_OFF),
         (CLIENTS, Answer(b"no gzip", JSON, headers=PACKED), BROKE_OFF),
@@ -80,8 +82,16 @@ def test_an_answer_that_is_none_is_told_in_time(
         begun = time.monotonic()
         seconds = {"seconds": 0.2} if reason == TIME else {}
         said = failure(name, provider, answer, **seconds)[0]
-        hint = "( Check that the server runs, and that endpoint is its address.)?"
-        assert re.fullmatch(f"(?:{reason})[.]?{hint}", said)
+        advice = said.removeprefix(said.partition(". ")[0]).lstrip(". ")
+        assert re.fullmatch(f"(?:{reason})[.]?", said.removesuffix(advice).strip())
+        assert (
+            advice
+            == {
+                TIME: f"{CHECK}, or set a longer `timeout:`.",
+                NO_JSON: "It is to be the address of the wiki's api.php." * (name == "wikipedia"),
+            }.get(reason, f"{CHECK}." if "broke off" in said else "")
+            or name == "ddgs"
+        )
         assert time.monotonic() - begun < 3
 
 
@@ -115,7 +125,7 @@ def test_no_redirect_leads_inside(name: str, provider: Make) -> None:
 
 
 def test_a_redirect_gets_no_key(provider: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    with WebServer({"/": Answer(b"{}", JSON)}) as other:
+    with WebServer({"/": Answer(b'{"results": []}', JSON)}) as other:
         monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", other.host)
         with WebServer({"/x": moved(f"{other.url}/", 307)}) as server:
             assert provider("tavily", server, path="/x").search("tides", 2) == []
