@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -104,6 +106,15 @@ def require(
             reason = f"which cannot be loaded ({error})"
     hint = f'pip install "chameleon-compose[{extra}]"'
     raise MissingPackage(f"{use} the package {package}, {reason}", where=where, hint=hint)
+
+
+def versions_of(*packages: str) -> dict[str, str]:
+    """Return the versions of those that are installed, by name; nothing is imported."""
+    found = {}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 class SandboxUnavailable(ChameleonError):

@@ -135,11 +135,15 @@ def test_no_cookie_and_no_password_of_the_environment_is_sent(
 ) -> None:
     (tmp_path / "netrc").write_text("default login me password sesame")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("HTTP_PROXY", "http://me:sesame@127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
     set_cookie = {"Location": "/end", "Set-Cookie": "session=1; Path=/"}
     server = serve({"/": Answer(status=302, headers=set_cookie), "/end": Answer(b"x")})
     client(server).fetch(server.url)
     assert len(server.asked) == 2
-    assert not any({"cookie", "authorization"} & asked.headers.keys() for asked in server.asked)
+    secrets = {"cookie", "authorization", "proxy-authorization"}
+    assert not any(secrets & asked.headers.keys() for asked in server.asked)
 
 
 def test_a_key_that_was_left_behind_does_not_come_back(serve: Serve) -> None:

@@ -220,6 +220,17 @@ class TestWikipedia:
                 provider("wikipedia", server, seconds=0.25).search("pages", 20)
         assert time.monotonic() - begun < 2
 
+    def test_each_request_has_the_seconds_that_are_left(self, provider: Make) -> None:
+        def late(asked: Asked) -> Answer:
+            found = wiki([{"title": "Tide", "extract": "x"}])(asked)
+            return replace(found, delay=0.8 if asked.query.get("list") else 30)
+
+        with WebServer({"/w/api.php": late}) as server:
+            begun = time.monotonic()
+            with pytest.raises(WebError, match="in time"):
+                provider("wikipedia", server, seconds=1).search("tides", 1)
+            assert time.monotonic() - begun < 1.5
+
     def test_a_suggestion_is_bounded_and_a_page_is_given_once(self, provider: Make) -> None:
         def answer(asked: Asked) -> Answer:
             if asked.query.get("srsearch") == "tydes":

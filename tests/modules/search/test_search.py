@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -211,6 +212,15 @@ def test_a_module_can_be_used_without_an_executor(endpoints: WebServer) -> None:
             BingSearch(**{name: value})  # type: ignore[arg-type]
     with pytest.raises(InventoryError, match="provider is 'altavista'"):
         WebSearch(provider="altavista")  # type: ignore[arg-type]
+
+
+def test_a_module_keeps_what_it_found(
+    endpoints: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "web.sqlite"))
+    for _ in range(2):
+        assert shown(run(["bing_search"]), "bing_search") == [TIDES]
+    assert len(endpoints.asked) == 1
 
 
 def test_a_query_that_nobody_can_see_is_not_asked(endpoints: WebServer) -> None:
