@@ -55,7 +55,7 @@ class ResponseStore:
             )
         self.mode: Mode = mode
         self._store = Store(path, _KIND)
-        self.path, self.close, self._may_fail = self._store.path, self._store.close, False
+        self.path, self.close = self._store.path, self._store.close
         if mode == "replay" and not self.path.exists():
             raise StoreError(
                 "there is no recording to replay", where=str(self.path), hint="Record one first."
@@ -70,11 +70,7 @@ class ResponseStore:
         Where the latter cannot be written to, a warning is logged and nothing is recorded.
         """
         made = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
-        if made is None:
-            return cls(os.devnull, "off")
-        if mode == "auto" and not os.environ.get(_KIND.variable, "").strip():
-            made._may_fail = True  # nobody chose this place: what fails later is told as well
-        return made
+        return cls(os.devnull, "off") if made is None else made
 
     def __repr__(self) -> str:
         return f"ResponseStore({str(self.path)!r}, {self.mode!r})"
@@ -127,7 +123,7 @@ class ResponseStore:
             json.dumps(request.settings, sort_keys=True),
             json.dumps(reply),
         )
-        with (self._store.tried if self._may_fail else self._store.used)("written to") as connection:
+        with self._store.used("written to") as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def __len__(self) -> int:

@@ -292,3 +292,6 @@ class TestDuckDuckGo:
         assert len(services.asked) == 1
         kept.search("low tide", 2)
         assert len(services.asked) == 2
+        for _ in range(2):
+            kept.search("nothing", 2)
+        assert len(services.asked) == 4
