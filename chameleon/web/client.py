@@ -18,7 +18,7 @@ from chameleon.errors import WebError, require
 from chameleon.text import mask_known
 from chameleon.web.addresses import Resolver, allowed_by, check_kind, checked_url, kind_on_its_face, look_up
 from chameleon.web.cache import PageCache
-from chameleon.web.reply import Fault, Unanswered, WebReply
+from chameleon.web.reply import Unanswered, WebReply
 
 if TYPE_CHECKING:
     from requests import PreparedRequest
@@ -146,7 +146,7 @@ class Web:
         """Return what the cache holds for what is asked, else what the attempts end with, for `keep`.
 
         `attempt` makes one request that is over by the deadline (of `time.monotonic`); it returns the reply
-        and the seconds that it asks to wait, or raises `Fault` where another try may do.
+        and the seconds that it asks to wait, or raises `Unanswered` where another try may do.
         """
         key = hashlib.sha256(asked.encode()).hexdigest()
         if self.cache is not None and (kept := self.cache.get(key)) is not None:
@@ -166,8 +166,8 @@ class Web:
             try:
                 reply, asked = attempt(deadline)
                 failure, host = "", reply.host
-            except Fault as fault:
-                failure, host = fault.args
+            except Unanswered as fault:
+                failure, host = fault.what, fault.where
             rule = rule.increment()
             wait = max(rule.get_backoff_time(), asked or 0.0)
             is_last = rule.total == 0 or time.monotonic() + wait >= deadline
@@ -198,10 +198,8 @@ class Web:
         keys |= {quote(key, safe="") for key in keys}
         masked = any(key in text for key in keys for text in told)  # the server echoed one
         url, kind, body = (mask_known(text, keys) for text in told) if masked else told
-        ended = checked_url(reply.url)
-        answered = WebReply(
-            url, ended.host, reply.status_code, kind, body.encode("latin-1"), reply.is_cut, masked
-        )
+        host = checked_url(reply.url).host
+        answered = WebReply(url, host, reply.status_code, kind, body.encode("latin-1"), reply.is_cut, masked)
         return answered, seconds_asked(reply.headers.get("Retry-After", ""))
 
     def wait_for_turn(self, host: str, spacing: float, deadline: float) -> None:

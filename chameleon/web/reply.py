@@ -13,12 +13,8 @@ from chameleon.errors import WebError
 LATE = "the server gave no answer in time"
 
 
-class Fault(Exception):
-    """A failed request that may succeed when it is made again: what went wrong, and the host."""
-
-
 class Unanswered(WebError):
-    """A server that cannot be reached, broke off or was too slow, however often it was asked."""
+    """A server that cannot be reached, broke off or was too slow: another try may do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from urllib3.util.response import assert_header_parsing
 
 from chameleon.errors import WebError
 from chameleon.web.addresses import check_addresses, checked_url
-from chameleon.web.reply import LATE, Fault
+from chameleon.web.reply import LATE, Unanswered
 
 if TYPE_CHECKING:
     from chameleon.web.client import Web
@@ -112,7 +112,7 @@ class _GuardedAdapter(HTTPAdapter):
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
         """Return the reply with its body; `is_cut` says whether that goes on.
 
-        Raises `Fault`, and `WebError` where another try would not help.
+        Raises `Unanswered`, and `WebError` where another try would not help.
         """
         session, self._target, self._is_guarded = self._session, checked_url(str(request.url)), False
         host, has_key = self._target.host, any(name in request.headers for name in session.secrets)
@@ -130,14 +130,14 @@ class _GuardedAdapter(HTTPAdapter):
         except (_BadReply, requests.RequestException, HTTPError, OSError, ValueError) as problem:
             if isinstance(problem, _BadReply) and not self.is_late:
                 raise WebError(f"the answer cannot be read: {problem}", where=host) from None
-            raise Fault(LATE if self.is_late else _told(problem), host) from None
+            raise Unanswered(LATE if self.is_late else _told(problem), where=host) from None
         finally:
             _asking.now = False
             if reply is not None:
                 reply.raw.close()
             self.close()  # or its pool would use a connection again
         if self.is_late:
-            raise Fault(LATE, host)
+            raise Unanswered(LATE, where=host)
         return cast(requests.Response, reply)
 
     @property

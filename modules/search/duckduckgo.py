@@ -13,7 +13,7 @@ from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
-from chameleon.web.reply import LATE, Fault
+from chameleon.web.reply import LATE, Unanswered
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0
@@ -83,11 +83,11 @@ class DuckDuckGo:
                     if len(body) > most:
                         break
         except primp.TimeoutError:
-            raise Fault(LATE, host) from None
+            raise Unanswered(LATE, where=host) from None
         except primp.ConnectError:
-            raise Fault("no connection", host) from None
+            raise Unanswered("no connection", where=host) from None
         except primp.PrimpError:  # its text may quote the query
-            raise Fault("the server broke off or does not speak HTTP", host) from None
+            raise Unanswered("the server broke off or does not speak HTTP", where=host) from None
         kind = page.headers.get("content-type", "")[:200]
         reply = WebReply(url, host, page.status_code, kind, bytes(body[:most]), len(body) > most)
         return reply, seconds_asked(page.headers.get("retry-after", ""))

@@ -153,9 +153,8 @@ class WebProvider:
             missing = (
                 f"the search provider {self.name} has no address: {service.endpoint_variable} is not set"
             )
-            raise InventoryError(
-                service.no_endpoint or missing, hint=f"Or write endpoint: in YAML; {_OTHERS}"
-            )
+            hint = f"`endpoint:` in YAML takes its place; {_OTHERS}"
+            raise InventoryError(service.no_endpoint or missing, hint=hint)
         self._check_address()
 
     def _check_address(self) -> None:
@@ -170,9 +169,8 @@ class WebProvider:
     @property
     def _setting(self) -> str:
         """Return what holds the address in use; "" where it is the service's own."""
-        return (
-            "endpoint" if self.endpoint else self.service.endpoint_variable * bool(self.service.set_endpoint)
-        )
+        variable = self.service.endpoint_variable if self.service.set_endpoint else ""
+        return "endpoint" if self.endpoint else variable
 
     @property
     def _own_web(self) -> Web:
@@ -202,9 +200,9 @@ class WebProvider:
         try:
             reply = self._own_web.fetch(self.address, secrets=secrets, spacing=service.spacing, **sent)
         except Unanswered as error:
-            ways = [f"check that the server runs, and that {setting} is its address"] if setting else []
-            ways += ["set a longer `timeout:`"] if error.what == LATE else []
-            hint = f"{', or '.join(ways)}.".capitalize() if ways else ""
+            ways = [f"Check that the server runs, and that {setting} is its address"] if setting else []
+            ways += [f"{'or set' if ways else 'Set'} a longer `timeout:`"] if error.what == LATE else []
+            hint = f"{', '.join(ways)}." if ways else ""
             raise WebError(error.what, where=error.where, hint=hint) from None
         refused = f"Check the key in {service.key_variable}." if service.key else ""
         hints = {401: refused, 403: refused, 404: f"Check {setting}." if setting else "", 429: _USED_UP}
@@ -212,27 +210,23 @@ class WebProvider:
 
     def results(self, data: Any) -> list[SearchResult]:
         """Return the results in a reply. Raise `WebError` for one of another form."""
-        title, url, text = self.service.fields
-        markup = self.service.markup
-        return [
-            SearchResult(
-                text_of(page, title, markup=markup), url_of(page, url), text_of(page, text, markup=markup)
-            )
-            for page in self._listed(data)
-        ]
-
-    def _listed(self, data: Any) -> list[Mapping[str, Any]]:
-        """Return the objects in the reply's list of results. Raise `WebError` for another form."""
+        (title, url, text), markup = self.service.fields, self.service.markup
+        mark, value = self.service.empty
         if not isinstance(data, dict) or data.get("error") or data.get("errors"):
             raise self.misshapen
-        key, value = self.service.empty
-        if data.get(self.service.path[0]) is None and data.get(key) == value:
+        if data.get(self.service.path[0]) is None and data.get(mark) == value:
             return []
         for key in self.service.path:
             data = data.get(key) if isinstance(data, dict) else None
         if not isinstance(data, list):
             raise self.misshapen
-        return [item for item in data if isinstance(item, dict)]
+        return [
+            SearchResult(
+                text_of(page, title, markup=markup), url_of(page, url), text_of(page, text, markup=markup)
+            )
+            for page in data
+            if isinstance(page, dict)
+        ]
 
     @property
     def misshapen(self) -> WebError:

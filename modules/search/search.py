@@ -52,6 +52,7 @@ class SearchModule(Module):
     reads: ClassVar[Keys | None] = ("cache.query|input.question",)
     uses: ClassVar[Keys] = ("web",)
     response_key: ClassVar[str]
+    _provider: SearchProvider
 
     def __init__(
         self, settings: Settings, count: int, characters: int, timeout: float, read_pages: int = 0
@@ -63,10 +64,8 @@ class SearchModule(Module):
             try:
                 TypeAdapter(bounds).validate_python(value, strict=True)
             except ValidationError as problem:
-                told = problem.errors()[0]["msg"]
-                raise InventoryError(f"{name} is {str(value)[:80]!r}: {told}") from None
+                raise InventoryError(f"{name} is {value!r}: {problem.errors()[0]['msg']}") from None
         self._web = Web(Limits(seconds=timeout))
-        self._provider: SearchProvider | None = None
 
     def _chosen(self) -> SearchProvider:
         return choose_provider(self.settings, self._web)
@@ -78,23 +77,20 @@ class SearchModule(Module):
         return self._chosen().runtime_info()
 
     def setup(self) -> None:
-        self._set_up()
-
-    def _set_up(self) -> SearchProvider:
-        self.check()
         if not self.settings.is_folder:
             self._web = replace(self._web, cache=PageCache.default())
         self._provider = self._chosen()
-        return self._provider
 
     def run(self, state: State) -> dict[str, Any]:
         query = " ".join(str(state.cache.get("query") or state.input.get("question", "")).split())
-        provider = self._provider or self._set_up()  # in Python, no executor need be there
-        is_seen = any(letter.isprintable() for letter in query.replace(" ", ""))
-        found = provider.search(query, self.count) if is_seen else []
+        if not hasattr(self, "_provider"):  # in Python, no executor need be there
+            self.check()
+            self.setup()
+        is_seen = any(map(str.isprintable, query.replace(" ", "")))
+        found = self._provider.search(query, self.count) if is_seen else []
         results = [self._with_page(r) if i < self.read_pages else r for i, r in enumerate(found)]
         return {
-            "provider": provider.name,
+            "provider": self._provider.name,
             "query": query,
             "results": [
                 {

@@ -21,6 +21,7 @@ from chameleon.modules.search.provider import (
     url_of,
 )
 from chameleon.web import Web, WebReply, one_line
+from chameleon.web.reply import LATE
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
 _TITLE = re.compile(r"[^<>\[\]{}|#\x00-\x1f\x7f\ud800-\udfff]{1,255}")  # as MediaWiki allows them
@@ -29,16 +30,9 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
 _MOST_MEANINGS = 8
 _LONGEST_MEANING = 160
 _API = "It is to be the address of the wiki's api.php."
-_SERVICE = Service(
-    "wikipedia",
-    lambda query, count: {},
-    endpoint_variable="WIKIPEDIA_ENDPOINT",
-    hints={
-        200: _API,
-        404: _API,
-        429: "Wikipedia asks for a pause: try later, and name somebody to write to in CHAMELEON_USER_AGENT.",
-    },
-)
+_PAUSE = "It asks for a pause: try later, and name somebody to write to in CHAMELEON_USER_AGENT."
+_HINTS = {200: _API, 404: _API, 429: _PAUSE}
+_SERVICE = Service("wikipedia", lambda q, n: {}, endpoint_variable="WIKIPEDIA_ENDPOINT", hints=_HINTS)
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,12 @@ class Wikipedia(WebProvider):
             found = list({page.title: page for page in pages if _is_title(page.title)}.values())
             told = list[SearchResult]()
             for start in range(0, len(found), _MOST_TITLES):
-                told += self._described(wiki, query, found[start : start + _MOST_TITLES])
+                part = found[start : start + _MOST_TITLES]
+                try:
+                    told += list(self._described(wiki, query, part))
+                except WebError as problem:
+                    unread = f"(The page was not read: {problem.what}.)"
+                    told += [replace(page, text=page.text or unread) for page in part]
             return told
         except (MediaWikiException, LookupError, TypeError, AttributeError, ValueError):
             taken.clear()
@@ -99,8 +98,7 @@ class Wikipedia(WebProvider):
                 if (most_requests := most_requests - 1) < 0:
                     raise WebError("the wiki leads from page to page without end", where=self.host)
                 if (left := ends - time.monotonic()) <= 0:
-                    hint = "Set a longer `timeout:`."
-                    raise WebError("the wiki gave no answer in time", where=self.host, hint=hint)
+                    raise WebError(LATE, where=self.host, hint="Set a longer `timeout:`.")
                 asking = replace(self, web=replace(self.web, limits=replace(limits, seconds=left)))
                 reply, data = asking.reply(params={"action": "query", **params, "format": "json"})
                 if isinstance(error := data.get("error"), dict):
@@ -127,12 +125,7 @@ class Wikipedia(WebProvider):
         """Yield the pages with the texts that they lack, and the days on which they were last revised."""
         asked = {"prop": "extracts|revisions", "exintro": 1, "explaintext": 1, "exlimit": MOST_RESULTS}
         titles = "|".join(page.title for page in found)
-        try:
-            told = wiki.wiki_request({**asked, "rvprop": "timestamp", "titles": titles})["query"]["pages"]
-        except WebError as problem:
-            unread = f"(The page was not read: {problem.what}.)"
-            yield from (replace(page, text=page.text or unread) for page in found)
-            return
+        told = wiki.wiki_request({**asked, "rvprop": "timestamp", "titles": titles})["query"]["pages"]
         by_title = {about["title"]: about for about in told.values()}
         snippets: dict[str, str] = {}
         if not any("extract" in about for about in by_title.values()):

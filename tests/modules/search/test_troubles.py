@@ -21,7 +21,7 @@ from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
 from chameleon.steps import PreparedModule
 from chameleon.web.reply import described
-from tests.modules.search.asking import PATHS, Make, in_form_of
+from tests.modules.search.asking import PATHS, Make, in_form_of, on_the_web, quick_web
 from tests.web.servers import KEY, Answer, Asked, Route, WebServer, as_json, moved, wiki
 
 CLIENTS = ("brave", "wikipedia", "ddgs")
@@ -111,6 +111,19 @@ def test_a_server_that_is_gone_is_told(name: str, provider: Make) -> None:
         asked = provider(name, server)
     with pytest.raises(WebError, match=r"^127\.0\.0\.1: no connection"):
         asked.search("tides", 2)
+
+
+def test_the_setting_that_holds_an_address_is_named_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service's own address is no setting, and a refusal by the guard is no fault of the connection."""
+    told = {}
+    web = quick_web(resolve=lambda host, port: [host] * host.startswith("127"))
+    for address in ("", "https://wiki.example/w/api.php", "https://127.0.0.1/"):
+        monkeypatch.setenv("WIKIPEDIA_ENDPOINT", address)
+        with pytest.raises(WebError) as caught:
+            on_the_web("wikipedia", web).search("tides", 1)
+        told[address] = caught.value.hint
+    named = "Check that the server runs, and that WIKIPEDIA_ENDPOINT is its address."
+    assert list(told.values()) == ["", named, ""]
 
 
 @pytest.mark.parametrize("name", CLIENTS)
