@@ -111,7 +111,6 @@ def _connect(choice: ModelChoice, inventory: Inventory, options: ModelOptions) -
             tables = DEFAULTS["table"][1] if "table" in takes else ""
             offline = dict(DEFAULTS.values()).get(inventory.name, tables)
             way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
-            hint = f"{way}{error.hint}"
-            raise MissingPackage(f"{choice.why}, but {error.what}", hint=hint) from None
+            raise MissingPackage(f"{choice.why}, but {error.what}", hint=f"{way}{error.hint}") from None
     llm: LLM = options.connected[key]
     return llm
