@@ -223,6 +223,13 @@ def test_a_module_keeps_what_it_found(
     assert len(endpoints.asked) == 1
 
 
+def test_a_folder_is_searched_whatever_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tides.txt").write_text("The tides come twice a day.")
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "tides.txt"))
+    search = WebSearch(provider="folder", folder=str(tmp_path))
+    assert len(search.run(State(input={"question": "tides"}))["results"]) == 1
+
+
 def test_a_query_that_nobody_can_see_is_not_asked(endpoints: WebServer) -> None:
     for query in ("", " \n\t", "\u200b\u2060 \u202e", "\u200d\x00"):
         assert BingSearch().run(State(input={"question": query}))["results"] == []
