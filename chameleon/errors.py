@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -99,11 +101,20 @@ def require(
             if imports:
                 import_module(name)
             return
-    except ImportError as error:
-        if error.name != name.partition(".")[0]:
+    except Exception as error:  # a package may raise anything as it is loaded
+        if not isinstance(error, ImportError) or error.name != name.partition(".")[0]:
             reason = f"which cannot be loaded ({error})"
     hint = f'pip install "chameleon-compose[{extra}]"'
     raise MissingPackage(f"{use} the package {package}, {reason}", where=where, hint=hint)
+
+
+def versions_of(*packages: str) -> dict[str, str]:
+    """Return the versions of those that are installed, by name; nothing is imported."""
+    found = {}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 class SandboxUnavailable(ChameleonError):

@@ -48,7 +48,8 @@ def open_default(
         return make(place or f"~/.cache/chameleon/{file}")
     except StoreError as error:
         # Nobody chose this place, and a container may have no home that can be written to.
-        if place or must or not isinstance(error.__cause__, OSError):
+        is_mishap = isinstance(error.__cause__, (OSError, RuntimeError, sqlite3.OperationalError))
+        if place or must or not is_mishap:
             raise
         _log.warning("%s are not recorded: %s", kind.holds, error)
         return None
@@ -60,9 +61,17 @@ class Store:
     A file that cannot be used raises `StoreError`, when it is opened or later.
     """
 
-    def __init__(self, path: Path, kind: Kind) -> None:
-        self.path, self.kind, self._has_warned = path, kind, False
+    def __init__(self, path: str | Path, kind: Kind) -> None:
+        self.kind, self._has_warned = kind, False
+        try:
+            self.path = Path(path).expanduser()
+        except RuntimeError as error:  # there is no such home
+            raise self._failure("opened", error, path) from error
         self._begin()
+
+    def _failure(self, done: str, error: Exception, path: str | Path) -> StoreError:
+        hint = f"Move the file away, name another ({self.kind.variable}), or set it to off."
+        return StoreError(f"the {self.kind.name} cannot be {done}: {error}", where=str(path), hint=hint)
 
     def open(self, *, may_write: bool = True) -> None:
         """Make the file, for its owner alone, unless it is there. Raises `StoreError` for another's."""
@@ -103,11 +112,7 @@ class Store:
                     raise
                 self._idle.append(connection)
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(
-                f"the {self.kind.name} cannot be {done}: {error}",
-                where=str(self.path),
-                hint=f"Move the file away, name another ({self.kind.variable}), or set it to off.",
-            ) from error
+            raise self._failure(done, error, self.path) from error
 
     @contextmanager
     def tried(self, done: str) -> Iterator[sqlite3.Connection]:

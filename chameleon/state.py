@@ -31,7 +31,7 @@ _TO_A_MODEL: Mapping[str, str] = {
     "CutOff": "it came to no usable result",
     "StepRejected": "it came to no usable result",
     "StoreError": "its store cannot be used",
-    "WebError": "the web gave no answer",
+    **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
 }
 _FAILED = "it failed"
 

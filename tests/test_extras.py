@@ -8,10 +8,11 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tests.test_floors import files, imports_of, run_nodes
+from tests.test_floors import files, imports, imports_of, run_nodes
 
 ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
@@ -57,18 +58,21 @@ _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
 
 
 @cache
-def extras() -> dict[str, frozenset[str]]:
-    """Return the packages that each extra installs, in lower case; "" is the core."""
+def extras(*, own: bool = False) -> dict[str, frozenset[str]]:
+    """Return the packages that each extra installs, in lower case; "" is the core.
+
+    `own`: without those of the other extras that it names.
+    """
     project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     listed = {"": project["dependencies"], **project["optional-dependencies"]}
 
     def packages(extra: str) -> Iterator[str]:
         for match in filter(None, map(_REQUIREMENT.match, listed[extra])):
-            if match[1] == project["name"]:
+            if match[1] != project["name"]:
+                yield match[1].lower()
+            elif not own:
                 for other in match[2].split(","):
                     yield from packages(other)
-            else:
-                yield match[1].lower()
 
     return {extra: frozenset(packages(extra)) for extra in listed if extra not in ("test", "dev")}
 
@@ -89,12 +93,27 @@ def packages_of(nodes: Iterable[ast.AST]) -> set[str]:
 def imported() -> dict[str, set[str]]:
     """Return the packages that each room imports, inside functions as well."""
     found: dict[str, set[str]] = {}
-    for name, file in files().items():
-        parts = name.removeprefix("chameleon.").split(".")
-        room = parts[0] if parts[0] in ("planners", "benchmarks") else "/".join(parts[:2])
-        room = room if parts[0] in ("modules", "planners", "benchmarks") else f"chameleon/{parts[0]}"
-        found.setdefault(room, set()).update(packages_of(run_nodes(ast.parse(file.read_text("utf-8")))))
+    for name in files():
+        found.setdefault(room_of(name), set()).update(imported_by(name))
     return found
+
+
+@cache
+def imported_by(name: str) -> set[str]:
+    return packages_of(run_nodes(ast.parse(files()[name].read_text("utf-8"))))
+
+
+def room_of(name: str) -> str:
+    parts = name.removeprefix("chameleon.").split(".")
+    room = parts[0] if parts[0] in ("planners", "benchmarks") else "/".join(parts[:2])
+    return room if parts[0] in ("modules", "planners", "benchmarks") else f"chameleon/{parts[0]}"
+
+
+def used_in(room: str) -> set[str]:
+    """Return the packages that a room imports, and those of the files that it imports."""
+    own = [name for name in files() if room_of(name) == room]
+    beside = chain.from_iterable(imports()[name] for name in own)
+    return set[str]().union(*map(imported_by, {*own, *beside}))
 
 
 def test_a_room_imports_what_its_extras_install() -> None:
@@ -120,6 +139,25 @@ def test_what_is_installed_is_imported() -> None:
     for room, named in ROOMS.items():
         for extra in named.split():
             assert extras()[extra] & imported()[room], f"{room} imports nothing of {extra}"
+
+
+def test_an_extra_lists_what_its_rooms_use() -> None:
+    for extra, packages in extras(own=True).items():
+        rooms = [room for room, named in ROOMS.items() if extra in named.split()]
+        used = set[str]().union(*(used_in(room) for room in rooms or imported()))
+        assert packages - NOT_IMPORTED.keys() <= used, (extra, packages - used)
+
+
+def test_a_package_that_is_required_is_in_the_extra_that_is_named() -> None:
+    asked = [
+        [ast.literal_eval(each) for each in (node.args[0], node.args[2])]
+        for file in files().values()
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require"
+    ]
+    assert len(asked) > 10
+    for package, extra in asked:
+        assert package.lower() in extras()[extra], (package, extra)
 
 
 def test_every_extra_that_is_spoken_of_exists() -> None:

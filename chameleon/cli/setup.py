@@ -107,8 +107,10 @@ def _connect(choice: ModelChoice, inventory: Inventory, options: ModelOptions) -
                 choice.model, store=store, allow_dropped=options.allow_dropped, **settings
             )
         except MissingPackage as error:
-            offline = dict(DEFAULTS.values()).get(inventory.name, DEFAULTS["table"][1])
-            hint = f"Answer without a model by --inventory {offline}, or install it: {error.hint}"
-            raise MissingPackage(f"{choice.why}, but {error.what}", hint=hint) from None
+            takes = {key.removesuffix("?") for key in inventory.input_types}
+            tables = DEFAULTS["table"][1] if "table" in takes else ""
+            offline = dict(DEFAULTS.values()).get(inventory.name, tables)
+            way = f"Answer without a model by --inventory {offline}, or install it: " if offline else ""
+            raise MissingPackage(f"{choice.why}, but {error.what}", hint=f"{way}{error.hint}") from None
     llm: LLM = options.connected[key]
     return llm

@@ -203,7 +203,7 @@ def plain(value: Any) -> str:
     if isinstance(value, Table):
         return f"a {len(value.rows)} × {len(value.header)} table"
     if isinstance(value, tuple) and not any(isinstance(item, Mapping | tuple) for item in value):
-        return ", ".join(map(plain, value))
+        return ", ".join(map(plain, value)) if value else "none"
     if isinstance(value, Mapping | tuple):
         return json.dumps(to_json(value), ensure_ascii=False)
     return str(value)

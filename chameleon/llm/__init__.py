@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from chameleon.errors import require
 from chameleon.llm.choose import ModelChoice, choose_model
 from chameleon.llm.client import LLM
 from chameleon.llm.message import Reply
@@ -26,6 +27,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "ScriptedModel":  # a LangChain class: importing it takes a second
+        require("langchain-core", "a scripted model needs", "models", module="langchain_core", imports=True)
         from chameleon.llm.scripted import ScriptedModel
 
         return ScriptedModel

@@ -60,6 +60,9 @@ def retrying(retries: int | Retrying) -> Retrying:
         raise ModelError(
             f"a rule to ask again sets {', '.join(others)}", hint="Give it stop, wait and sleep."
         )
+    for name in counts[:3]:
+        if not callable(value := getattr(retries, name)):
+            raise ModelError(f"the {name} of a rule to ask again is {str(value)[:40]!r}, and no function")
     return retries
 
 

@@ -53,10 +53,9 @@ class ResponseStore:
             raise StoreError(
                 f"{mode!r} is not a mode of the response store", hint="Modes: off, record, replay, auto."
             )
-        self.path = Path(path).expanduser()
         self.mode: Mode = mode
-        self._store = Store(self.path, _KIND)
-        self.close = self._store.close
+        self._store = Store(path, _KIND)
+        self.path, self.close = self._store.path, self._store.close
         if mode == "replay" and not self.path.exists():
             raise StoreError(
                 "there is no recording to replay", where=str(self.path), hint="Record one first."

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from queue import LifoQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModuleError
-from chameleon.pictures import versions_of
+from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModuleError, versions_of
 from chameleon.pictures.pieces import UNREAD, Piece, lines_of
 from chameleon.pictures.tesseract_engine import TesseractEngine
 from chameleon.pictures.tilt import read_tilted

@@ -159,12 +159,6 @@ class Table:
         rows = self.rows
         return self._like(self.header, tuple([rows[index] for index in indexes]))
 
-    def sort_rows(self, keys: Sequence[Any], *, descending: bool = False) -> Table:
-        """Sort the rows by their keys, ties as they stand. Raises `InputError` unless each has a key."""
-        if len(keys) != len(self.rows):
-            raise InputError(f"{len(keys)} keys are given for {len(self.rows)} rows")
-        return self.take_rows(sorted(range(len(keys)), key=keys.__getitem__, reverse=descending))
-
     def take_columns(self, indexes: Iterable[int]) -> Table:
         """Return the columns at these positions, in this order. Raises `InputError` for none."""
         chosen = tuple(indexes)

@@ -6,7 +6,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from chameleon.errors import WebError
 
@@ -30,9 +30,9 @@ _METADATA, _PRIVATE, _SPECIAL = (
     )
 )
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_ALLOWING = (
-    "If it is a server of your own, allow it: allow_private: true for a module's endpoint, "
-    "or CHAMELEON_WEB_PRIVATE=host:port."
+_ALLOWED = re.compile(
+    r"\*|(?:https?://)?(?P<host>(?:\[[\da-f:.]+\]|[^\s:/@*\[\]]+)(?::\d{1,5})?)/?|[\da-f:.]*:[\da-f:.]*",
+    re.IGNORECASE,
 )
 _UNFIT = re.compile(r"[\x00-\x20\x7f-\x9f\\\u2028\u2029]")
 
@@ -62,6 +62,20 @@ class Target(NamedTuple):
         """
         names = {"*", self.host, f"[{self.host}]", self.host_and_port}
         return any(name.strip().rstrip(".").lower() in names for name in allowed)
+
+
+def allowed_by(variable: str) -> list[str]:
+    """Return the hosts that a variable's value lists; raise `WebError` for one that is none.
+
+    The scheme of an address may stand before a host.
+    """
+    hosts = []
+    for name in variable.replace(",", " ").split():
+        if (match := _ALLOWED.fullmatch(name)) is None:
+            what = f"CHAMELEON_WEB_PRIVATE names {name[:60]!r}, which is no host"
+            raise WebError(what, hint="Write host or host:port, with commas between several.")
+        hosts.append(match["host"] or name)
+    return hosts
 
 
 def checked_url(address: str) -> Target:
@@ -148,24 +162,28 @@ def look_up(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def check_kind(host: str, kind: Kind, *, private: bool, only_private: bool = False) -> None:
-    """Raise `WebError` for a host of a kind that may not be asked.
+def check_kind(where: str, kind: Kind, *, private: bool, only_private: bool = False, left: str = "") -> None:
+    """Raise `WebError` for a host of a kind that may not be asked; `where` is its name and port.
 
     `private`: it may lie in a private network. `only_private`: it must, for a key goes over plain http.
+    `left`: the host whose redirect leads there.
     """
     if kind == "forbidden" or (kind == "private" and not private):
-        hint = _ALLOWING if kind == "private" else ""
-        raise WebError("the address lies in a private or special network", where=host, hint=hint)
+        what = "the address lies in a private or special network"
+        what += f", by a redirect from {left}" if left else ""
+        ways = "" if left else "allow_private: true for a module's endpoint, or "
+        hint = f"If it is a server of your own, allow it: {ways}CHAMELEON_WEB_PRIVATE={where}."
+        raise WebError(what, where=where, hint=hint if kind == "private" else "")
     if kind == "public" and only_private:
-        raise WebError("a key would be sent unencrypted", where=host, hint="Use https.")
+        raise WebError("a key would be sent unencrypted", where=where, hint="Use https.")
 
 
-def check_addresses(host: str, found: Sequence[str], *, private: bool, only_private: bool = False) -> None:
-    """Raise `WebError` if a host may not be connected to at one of its addresses.
+def check_addresses(where: str, found: Sequence[str], **rules: Any) -> None:
+    """Raise `WebError` if a host may not be connected to at one of its addresses, by `check_kind`'s rules.
 
     A name with one public and one private address is how a guard is made to look at the wrong one.
     """
     for address in found:
         number = as_number(address)
         kind = kind_of(number) if number else "forbidden"
-        check_kind(host, kind, private=private, only_private=only_private)
+        check_kind(where, kind, **rules)

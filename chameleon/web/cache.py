@@ -41,7 +41,7 @@ class PageCache:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.max_age, self.max_bytes, self._clock = max_age, max_bytes, clock
-        self._store = Store(Path(path).expanduser(), _KIND)
+        self._store = Store(path, _KIND)
         self._store.open()
         self.close = self._store.close
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from chameleon.errors import WebError, require
 from chameleon.text import mask_known
-from chameleon.web.addresses import Resolver, check_kind, checked_url, kind_on_its_face, look_up
+from chameleon.web.addresses import Resolver, allowed_by, check_kind, checked_url, kind_on_its_face, look_up
 from chameleon.web.cache import PageCache
-from chameleon.web.reply import Fault, WebReply
+from chameleon.web.reply import Unanswered, WebReply
 
 if TYPE_CHECKING:
     from requests import PreparedRequest
@@ -31,12 +33,11 @@ class Limits:
     """How long and how large a fetch may become.
 
     `seconds` bounds all of it: redirects, retries and waiting for a turn; only the look-up of a name takes
-    as long as the system lets it. `silence` bounds the wait for the next byte. `bytes` is what a body may
-    unpack to; the rest is cut off. `retries` is how often more a request is made where that may help.
+    as long as the system lets it. `bytes` is what a body may unpack to; the rest is cut off. `retries` is how
+    often more a request is made where that may help.
     """
 
     seconds: float = 20.0
-    silence: float = 10.0
     bytes: int = 2_000_000
     retries: int = 2
 
@@ -52,15 +53,17 @@ class Pace:
         self._lock = threading.Lock()
         self._next: dict[str, float] = {}
 
-    def turn(self, host: str, spacing: float) -> float:
+    def turn(self, host: str, spacing: float, most: float = math.inf) -> float:
         """Take the next turn at this host; return the seconds to wait, which nobody does under the lock.
 
-        `spacing` is the least number of seconds between this turn and the next.
+        `spacing` is the least number of seconds between this turn and the next. A turn that begins in `most`
+        seconds or later is not taken.
         """
         with self._lock:
             now = time.monotonic()
             begins = max(now, self._next.get(host, now))
-            self._next[host] = begins + spacing
+            if begins - now < most:
+                self._next[host] = begins + spacing
             return begins - now
 
     def delay(self, host: str, seconds: float) -> None:
@@ -81,7 +84,7 @@ class Web:
       most 5 redirects. `private` lists hosts ("host" or "host:port", "*" for all) that may lie in a private
       network; CHAMELEON_WEB_PRIVATE adds to it.
     - Retries what may pass (408, 429, 5xx, broken connections) with growing waits; honours Retry-After.
-    - `pace` spaces the requests to one host; `cache` keeps replies with status 200.
+    - `pace` spaces the requests to one host; `cache` holds what `keep` was given.
     - `user_agent`: how it presents itself; else CHAMELEON_USER_AGENT, else our name and version.
     - No cookies, and no proxies from the environment: a proxy would connect where nobody has looked. Each
       request has a connection of its own, whose deadline and checks cannot leak into another.
@@ -115,10 +118,12 @@ class Web:
         """
         require_requests(imports=True)
         from requests import Request
+        from requests.exceptions import InvalidJSONError
 
         target, secrets = checked_url(url), secrets or {}
         # Several services refuse clients without a name of their own.
-        agent = self.user_agent or os.environ.get("CHAMELEON_USER_AGENT") or f"{_NAME}/{version(_NAME)}"
+        agent = self.user_agent or os.environ.get("CHAMELEON_USER_AGENT", "").strip()
+        agent = agent or f"{_NAME}/{version(_NAME)}"
         sent = {"User-Agent": agent, "Accept-Encoding": "gzip", "Connection": "close", **(headers or {})}
         for name, value in [*sent.items(), *secrets.items()]:
             if not can_be_sent(value):
@@ -127,25 +132,32 @@ class Web:
         try:
             address = without(target.url, params or {})
             request = Request(method, address, headers=sent, params=dict(params or {}), json=json).prepare()
+        except (InvalidJSONError, TypeError):
+            raise WebError("what is to be sent is no JSON", where=target.host) from None
         except ValueError:  # a host that requests refuses, or text that no address can hold
             raise WebError("an address cannot be read", where=target.host) from None
-        asked = (method, request.url, sorted(request.headers.items()), request.body, self.limits.bytes)
+        # What was allowed to be asked is a part of it: no guard stands before the cache.
+        rules = (self.limits.bytes, sorted(self.private_hosts))
+        asked = (method, request.url, sorted(request.headers.items()), request.body, rules)
         request.headers.update(secrets)
         return self.kept(repr(asked), lambda deadline: self._ask(request, secrets, spacing, deadline))
 
     def kept(self, asked: str, attempt: Attempt) -> WebReply:
-        """Return what the cache holds for what is asked, else what the attempts end with.
+        """Return what the cache holds for what is asked, else what the attempts end with, for `keep`.
 
         `attempt` makes one request that is over by the deadline (of `time.monotonic`); it returns the reply
-        and the seconds that it asks to wait, or raises `Fault` where another try may do.
+        and the seconds that it asks to wait, or raises `Unanswered` where another try may do.
         """
         key = hashlib.sha256(asked.encode()).hexdigest()
         if self.cache is not None and (kept := self.cache.get(key)) is not None:
             return kept
         reply = self._with_retries(attempt)
-        if self.cache is not None and reply.status == 200:
-            self.cache.put(key, reply)
-        return reply
+        return replace(reply, kept_as=key) if reply.status == HTTPStatus.OK and not reply.masked else reply
+
+    def keep(self, reply: WebReply) -> None:
+        """Keep a reply that was of use: the same is not asked again."""
+        if self.cache is not None and reply.kept_as:
+            self.cache.put(reply.kept_as, reply)
 
     def _with_retries(self, attempt: Attempt) -> WebReply:
         rule, deadline = retries(self.limits.retries), time.monotonic() + self.limits.seconds
@@ -154,15 +166,15 @@ class Web:
             try:
                 reply, asked = attempt(deadline)
                 failure, host = "", reply.host
-            except Fault as fault:
-                failure, host = fault.args
+            except Unanswered as fault:
+                failure, host = fault.what, fault.where
             rule = rule.increment()
             wait = max(rule.get_backoff_time(), asked or 0.0)
             is_last = rule.total == 0 or time.monotonic() + wait >= deadline
             if reply is not None and (is_last or reply.status not in rule.status_forcelist):
                 return reply
             if is_last:
-                raise WebError(failure, where=host)
+                raise Unanswered(failure, where=host)
             self.pace.delay(host, wait)
             self.sleep(wait)
 
@@ -181,19 +193,19 @@ class Web:
             raise WebError(f"more than {REDIRECTS} redirects", where=host) from None
         except ValueError:  # requests' own and urllib's, of a location that is none
             raise WebError("a redirect's address cannot be read", where=host) from None
-        body = reply.content
-        keys = [key for secret in secrets.values() for key in (secret, secret.split()[-1])]
-        if any(key.encode() in body for key in keys):  # the server echoed one
-            body = mask_known(body.decode("latin-1"), keys).encode("latin-1")
-        kind = reply.headers.get("Content-Type", "")[:200]
-        ended = checked_url(reply.url)
-        answered = WebReply(reply.url, ended.host, reply.status_code, kind, body, reply.is_cut)
+        told = [reply.url, reply.headers.get("Content-Type", "")[:200], reply.content.decode("latin-1")]
+        keys = {key for secret in secrets.values() for key in (secret, *secret.split()[-1:]) if key}
+        keys |= {quote(key, safe="") for key in keys}
+        masked = any(key in text for key in keys for text in told)  # the server echoed one
+        url, kind, body = (mask_known(text, keys) for text in told) if masked else told
+        host = checked_url(reply.url).host
+        answered = WebReply(url, host, reply.status_code, kind, body.encode("latin-1"), reply.is_cut, masked)
         return answered, seconds_asked(reply.headers.get("Retry-After", ""))
 
     def wait_for_turn(self, host: str, spacing: float, deadline: float) -> None:
         """Sleep until this host may be asked. Raise `WebError` when that would outlast the deadline."""
-        wait = self.pace.turn(host, spacing)
-        if wait >= deadline - time.monotonic():
+        left = deadline - time.monotonic()
+        if (wait := self.pace.turn(host, spacing, left)) >= left:
             raise WebError("no turn came in time among the requests to this host", where=host)
         if wait > 0:
             self.sleep(wait)
@@ -201,7 +213,7 @@ class Web:
     @property
     def private_hosts(self) -> list[str]:
         """Return the hosts that may lie in a private network."""
-        return [*self.private, *os.environ.get("CHAMELEON_WEB_PRIVATE", "").replace(",", " ").split()]
+        return [*self.private, *allowed_by(os.environ.get("CHAMELEON_WEB_PRIVATE", ""))]
 
     def check_address(self, url: str, *, has_key: bool) -> None:
         """Raise `WebError` for an address that `fetch` would refuse, as far as it tells by itself."""
@@ -209,7 +221,7 @@ class Web:
         private = target.may_be_private(self.private_hosts)
         kind = kind_on_its_face(target.host) or ("private" if private else "public")
         only_private = has_key and target.scheme == "http"
-        check_kind(target.host, kind, private=private, only_private=only_private)
+        check_kind(target.host_and_port, kind, private=private, only_private=only_private)
 
 
 def retries(most: int) -> Retry:
@@ -239,8 +251,8 @@ def seconds_asked(retry_after: str) -> float | None:
 
 
 def can_be_sent(value: str) -> bool:
-    """Tell whether a header may have this value: in ASCII, on one line."""
-    return value.isascii() and value.isprintable()
+    """Tell whether a header may have this value: in ASCII, on one line, not indented."""
+    return value.isascii() and value.isprintable() and not value.startswith(" ")
 
 
 def require_requests(*, imports: bool = False) -> None:

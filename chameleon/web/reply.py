@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
 from chameleon.errors import WebError
 
+LATE = "the server gave no answer in time"
 
-class Fault(Exception):
-    """A failed request that may succeed when it is made again: what went wrong, and the host."""
+
+class Unanswered(WebError):
+    """A server that cannot be reached, broke off or was too slow: another try may do."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebReply:
-    """A reply with any status; `cut` where the body was longer than the limit."""
+    """A reply with any status; `cut` where the body was longer than the limit.
+
+    `masked`: it held a key; `kept_as` is what `Web.keep` keeps it under, "" for a reply that is not kept.
+    """
 
     url: str
     host: str
@@ -25,6 +30,8 @@ class WebReply:
     content_type: str
     body: bytes
     cut: bool = False
+    masked: bool = False
+    kept_as: str = field(default="", repr=False)
 
     def expect_ok(self, hints: Mapping[int, str] | None = None) -> None:
         """Raise `WebError` with host and status unless it is 200; `hints` say what to do, by status.
@@ -36,12 +43,16 @@ class WebReply:
             raise WebError(f"the server answered {described(self.status)}", where=self.host, hint=hint)
 
     def data(self, hints: Mapping[int, str] | None = None) -> Any:
-        """Return the JSON of an OK reply. Raise `WebError` for another status, and for what is no JSON."""
+        """Return the JSON of an OK reply. Raise `WebError` for another status, and for what is no JSON.
+
+        The hint of status 200 is for a page of another type.
+        """
         self.expect_ok(hints)
         kind = self.content_type.partition(";")[0].strip().lower()
         if kind and "json" not in kind and kind != "text/plain":
             shown = "".join(c for c in kind[:40] if c.isalnum() or c in "/+-.") or "an unnamed type"
-            raise WebError(f"the server answered with {shown} instead of JSON", where=self.host)
+            hint = (hints or {}).get(HTTPStatus.OK, "")
+            raise WebError(f"the server answered with {shown} instead of JSON", where=self.host, hint=hint)
         if self.cut:
             raise WebError(f"the answer is longer than {len(self.body):,} bytes", where=self.host)
         try:

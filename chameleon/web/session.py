@@ -31,13 +31,12 @@ from urllib3.util.response import assert_header_parsing
 
 from chameleon.errors import WebError
 from chameleon.web.addresses import check_addresses, checked_url
-from chameleon.web.reply import Fault
+from chameleon.web.reply import LATE, Unanswered
 
 if TYPE_CHECKING:
     from chameleon.web.client import Web
 
 REDIRECTS = 5
-_LATE = "the server gave no answer in time"
 _LONGEST_HEAD, _FRAMING = 131_072, 65_536  # bytes of headers, and of what a small body may be wrapped in
 _PIECE = 8_192
 _LENGTH = re.compile(r"\s*([0-9]{1,18})\s*(,\s*\1\s*)*")
@@ -55,13 +54,14 @@ class GuardedSession(requests.Session):
     def __init__(self, web: Web, secrets: Collection[str], spacing: float, deadline: float) -> None:
         super().__init__()
         self.trust_env, self.max_redirects, self.secrets = False, REDIRECTS, secrets
-        self.web, self.spacing, self.deadline = web, spacing, deadline
+        self.web, self.spacing, self.deadline, self.left = web, spacing, deadline, ""
         self.adapters.clear()
         self.mount("http", _GuardedAdapter(self))
 
     def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
         """Check where a redirect leads; keys stay with the origin that they were meant for."""
         left = checked_url(response.url)
+        self.left = left.host
         try:
             target = checked_url(str(prepared_request.url))
         except WebError as error:
@@ -112,7 +112,7 @@ class _GuardedAdapter(HTTPAdapter):
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
         """Return the reply with its body; `is_cut` says whether that goes on.
 
-        Raises `Fault`, and `WebError` where another try would not help.
+        Raises `Unanswered`, and `WebError` where another try would not help.
         """
         session, self._target, self._is_guarded = self._session, checked_url(str(request.url)), False
         host, has_key = self._target.host, any(name in request.headers for name in session.secrets)
@@ -130,14 +130,14 @@ class _GuardedAdapter(HTTPAdapter):
         except (_BadReply, requests.RequestException, HTTPError, OSError, ValueError) as problem:
             if isinstance(problem, _BadReply) and not self.is_late:
                 raise WebError(f"the answer cannot be read: {problem}", where=host) from None
-            raise Fault(_LATE if self.is_late else _told(problem), host) from None
+            raise Unanswered(LATE if self.is_late else _told(problem), where=host) from None
         finally:
             _asking.now = False
             if reply is not None:
                 reply.raw.close()
             self.close()  # or its pool would use a connection again
         if self.is_late:
-            raise Fault(_LATE, host)
+            raise Unanswered(LATE, where=host)
         return cast(requests.Response, reply)
 
     @property
@@ -147,17 +147,19 @@ class _GuardedAdapter(HTTPAdapter):
     @property
     def wait(self) -> float:
         """Return the seconds that the next byte may take."""
-        return max(min(self._session.deadline - time.monotonic(), self.web.limits.silence), 0.001)
+        return max(self._session.deadline - time.monotonic(), 0.001)
 
     def _opened(self) -> socket.socket:
         """Connect to an address of the host, if all of them may be connected to."""
         target, failure = self._target, OSError(0, "it has no address")
         found = self.web.resolve(target.host, target.port)
         private = target.may_be_private(self.web.private_hosts)
-        check_addresses(target.host, found, private=private, only_private=self._unsafe)
-        for address in found:
+        where, left = target.host_and_port, self._session.left
+        check_addresses(where, found, private=private, only_private=self._unsafe, left=left)
+        for number, address in enumerate(found):
+            share = self.wait / (len(found) - number)  # or a dead address would take the others' time
             try:
-                opened = socket.create_connection((address, target.port), timeout=self.wait)
+                opened = socket.create_connection((address, target.port), timeout=share)
             except OSError as problem:
                 failure = problem
                 continue
@@ -174,7 +176,11 @@ def trusting() -> ssl.SSLContext:
     Trusted are the certificates that SSL_CERT_FILE names, and no others where it is set; else the system's;
     else, where the system has none, certifi's, which requests brings along.
     """
-    context = create_urllib3_context()
+    try:
+        context = create_urllib3_context()
+    except OSError:
+        place = os.environ.get("SSLKEYLOGFILE", "")
+        raise WebError("the file that SSLKEYLOGFILE names cannot be written to", where=place) from None
     paths = ssl.get_default_verify_paths()
     if named := os.environ.get(paths.openssl_cafile_env):
         try:
@@ -193,7 +199,7 @@ def _told(problem: Exception) -> str:
     cause: BaseException | None = problem
     while cause is not None:
         if isinstance(cause, TimeoutError):
-            return _LATE
+            return LATE
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f"the server's certificate is not valid ({cause.verify_message})"
         if isinstance(cause, OSError) and cause.strerror and not isinstance(cause, ssl.SSLError):

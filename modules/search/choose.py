@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from chameleon.errors import InventoryError
 from chameleon.modules.search.duckduckgo import DuckDuckGo
 from chameleon.modules.search.folder import DocumentFolder
 from chameleon.modules.search.provider import WAYS, SearchProvider, WebProvider
 from chameleon.modules.search.services import SERVICES
-from chameleon.modules.search.wikipedia import Wikipedia
+from chameleon.modules.search.wikipedia import LANGUAGE, Wikipedia
+from chameleon.text import nearest
 from chameleon.web import Web
 
 ProviderName = Literal["auto", "brave", "tavily", "searxng", "bing", "ddgs", "wikipedia", "folder"]
@@ -22,14 +23,42 @@ class Settings:
     """How a provider is asked.
 
     `endpoint` takes the place of the provider's own or the environment's, and may lie in a private network if
-    `allow_private`.
+    `allow_private`. `language` is Wikipedia's, "" where none is asked for.
+
+    Raises `InventoryError` for settings that do not go together on any machine.
     """
 
     provider: ProviderName = "auto"
     endpoint: str = ""
     folder: str = ""
     allow_private: bool = False
-    language: str = "en"
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        name = self.provider
+        if name not in get_args(ProviderName):
+            raise InventoryError(f"provider is {name!r}", hint=nearest(str(name), get_args(ProviderName)))
+        if self.endpoint and name in ("auto", "ddgs", "folder"):
+            # What auto finds depends on the machine, and one service's key must not go to another's address.
+            raise InventoryError(
+                f"provider: {name} takes no endpoint", hint="Write provider: bing, or whose it is, beside it."
+            )
+        if name == "folder" and not self.folder:
+            raise InventoryError(
+                "provider: folder needs a folder",
+                hint="Write {use: web_search, provider: folder, folder: PATH}; docs/search.md shows it.",
+            )
+        if self.language and not LANGUAGE.fullmatch(self.language):
+            raise InventoryError(
+                f"language is {self.language[:40]!r}, which is no language of Wikipedia",
+                hint="Write it as in its address: en, de, zh. "
+                "Another MediaWiki is named by endpoint, the address of its api.php.",
+            )
+
+    @property
+    def is_folder(self) -> bool:
+        """Tell whether a folder is searched, and no service."""
+        return self.provider == "folder" or (self.provider == "auto" and bool(self.folder))
 
 
 def choose_provider(settings: Settings, web: Web) -> SearchProvider:
@@ -40,23 +69,18 @@ def choose_provider(settings: Settings, web: Web) -> SearchProvider:
     accident. Raises `InventoryError` naming all ways when there is none.
     """
     name, endpoint = settings.provider, settings.endpoint
-    if endpoint and name in ("auto", "ddgs", "folder"):
-        # What auto finds depends on the machine, and one service's key must not go to another's address.
-        raise InventoryError(
-            f"provider: {name} takes no endpoint", hint="Name the provider that it belongs to."
-        )
-    if name == "folder" and not settings.folder:
-        raise InventoryError(
-            "provider: folder needs a folder",
-            hint="Write {use: web_search, provider: folder, folder: PATH}; docs/search.md shows it.",
-        )
-    if name == "folder" or (name == "auto" and settings.folder):
+    if settings.is_folder:
         return DocumentFolder(Path(settings.folder).expanduser())
     if name == "ddgs":
         return DuckDuckGo(web)
     if name == "wikipedia":
         return Wikipedia.of(settings.language, web, endpoint, settings.allow_private)
     for service in SERVICES.values():
-        if name == service.name or (name == "auto" and service.is_configured):
+        if name == service.name or (name == "auto" and all(service.needs.values())):
             return WebProvider(service, web, endpoint, settings.allow_private)
-    raise InventoryError("no search provider is configured", hint=WAYS)
+    told = "no search provider is configured"
+    for needs in (service.needs for service in SERVICES.values()):
+        if any(needs.values()):
+            is_set, is_not = sorted(needs, key=lambda name: not needs[name])
+            told += f": {is_set} is set, and {is_not} is not"
+    raise InventoryError(told, hint=WAYS)

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from chameleon.errors import WebError, require
+from chameleon.errors import WebError, require, versions_of
 from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
-from chameleon.pictures import versions_of
 from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
-from chameleon.web.reply import Fault
+from chameleon.web.reply import LATE, Unanswered
 
 _HOST = "html.duckduckgo.com"
 _SPACING = 1.0
@@ -57,11 +56,14 @@ class DuckDuckGo:
             pages = engine.extract_results(decoded(reply.body, reply.content_type))
         except (LxmlError, ValueError):
             raise WebError("the page of results cannot be read", where=reply.host) from None
-        return [
+        found = [
             SearchResult(page.title, page.href, page.body)
             for page in engine.post_extract_results(pages)
             if page.href.startswith(("http://", "https://"))
-        ][:count]
+        ]
+        if found:
+            self.web.keep(reply)
+        return found[:count]
 
     def _ask(self, engine: Any, form: Mapping[str, Any], deadline: float) -> tuple[WebReply, float | None]:
         import primp
@@ -72,8 +74,7 @@ class DuckDuckGo:
         left = max(0.001, deadline - time.monotonic())
         try:
             with engine.http_client.client.request(
-                engine.search_method, url, data=form, timeout=left, follow_redirects=False, stream=True,
-                read_timeout=min(left, self.web.limits.silence),
+                engine.search_method, url, data=form, timeout=left, follow_redirects=False, stream=True
             ) as page:  # fmt: skip
                 # The pieces are unpacked already, a piece at a time, so a bomb ends at the limit as well.
                 body, most = bytearray(), self.web.limits.bytes
@@ -82,11 +83,11 @@ class DuckDuckGo:
                     if len(body) > most:
                         break
         except primp.TimeoutError:
-            raise Fault("the server gave no answer in time", host) from None
+            raise Unanswered(LATE, where=host) from None
         except primp.ConnectError:
-            raise Fault("no connection", host) from None
+            raise Unanswered("no connection", where=host) from None
         except primp.PrimpError:  # its text may quote the query
-            raise Fault("the server broke off or does not speak HTTP", host) from None
+            raise Unanswered("the server broke off or does not speak HTTP", where=host) from None
         kind = page.headers.get("content-type", "")[:200]
         reply = WebReply(url, host, page.status_code, kind, bytes(body[:most]), len(body) > most)
         return reply, seconds_asked(page.headers.get("retry-after", ""))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from chameleon.documents.reading import PICTURES, SUFFIXES, read_document
 from chameleon.documents.walking import Walk
-from chameleon.errors import InputError
+from chameleon.errors import InputError, require
 from chameleon.markup import require_lxml
 from chameleon.modules.search.provider import SearchResult
 from chameleon.retrieval.analysis import query_weights, terms
@@ -43,8 +43,11 @@ class DocumentFolder:
         terms("folder")  # where words cannot be stemmed, that is told here
         if not self.path.is_dir():
             raise InputError(f"there is no folder {str(self.path)!r} to search", hint="Set folder: in YAML.")
-        if next(self._files(), None) is None:
+        suffixes = {file.suffix.lower() for file in self._files()}
+        if not suffixes:
             raise InputError(f"the folder {str(self.path)!r} holds no text and no document")
+        if ".pdf" in suffixes:
+            require("pypdfium2", "PDF files are read with", "papers")
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the number of documents and a digest of their names and what they hold."""

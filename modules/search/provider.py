@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 from chameleon.errors import InventoryError, WebError
 from chameleon.markup import markup_text, require_lxml
-from chameleon.web import Web, one_line
+from chameleon.web import Web, WebReply, one_line
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import can_be_sent, require_requests
+from chameleon.web.reply import LATE, Unanswered
 
 LONGEST_QUERY = 400
 """Characters; Brave and Tavily refuse more, and no search engine weighs more words than these hold."""
@@ -25,7 +26,8 @@ WAYS = (
     "own documents); docs/search.md shows it."
 )
 _LONGEST_TEXT = 20_000
-_HINTS = {404: "Check the endpoint.", 429: "The quota is used up; try later."}
+_USED_UP = "The quota is used up; try later."
+_OTHERS = "docs/search.md lists other providers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,9 @@ class Service:
       `endpoint_end`: what the address of a request ends with; `no_endpoint`: why it has no address.
     - `spacing`: the least number of seconds between requests, by the service's own terms.
     - `path`, `fields`: the keys down to the list of results in its reply, and those of title, address and
-      text in a result; `markup`: whether title and text are HTML.
-    - `hints`: what to do about a status.
+      text in a result; `markup`: whether title and text are HTML. `empty`: a key and its value in a reply
+      that has no such list because nothing was found.
+    - `hints`: what to do about a status; of 200, about a page that is no JSON.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Service:
     path: tuple[str, ...] = ("results",)
     fields: tuple[str, str, str] = ("title", "url", "content")
     markup: bool = False
+    empty: tuple[str, str] = ("", "")
     hints: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -96,9 +100,11 @@ class Service:
         return os.environ.get(self.endpoint_variable, "").strip()
 
     @property
-    def is_configured(self) -> bool:
-        """Tell whether the environment holds what it needs."""
-        return bool(self.key or not self.key_variable) and bool(self.set_endpoint or self.endpoint)
+    def needs(self) -> Mapping[str, str]:
+        """Return the variables that it needs, and what the environment holds for them."""
+        needed = {self.key_variable: self.key}
+        needed |= {} if self.endpoint else {self.endpoint_variable: self.set_endpoint}
+        return {name: value for name, value in needed.items() if name}
 
 
 @dataclass(frozen=True)
@@ -119,8 +125,9 @@ class WebProvider:
         """Return the endpoint in use; "" where none is set."""
         address = self.endpoint or self.service.set_endpoint or self.service.endpoint
         start, mark, query = address.partition("?")
+        path = "/" + start.partition("://")[2].partition("/")[2].rstrip("/")
         end = self.service.endpoint_end
-        if not start or not end or start.rstrip("/").endswith(end):
+        if not start or not end or path.endswith(end):
             return address
         return f"{start.rstrip('/')}{end}{mark}{query}"
 
@@ -135,7 +142,8 @@ class WebProvider:
         service = self.service
         if service.key_variable and not service.key:
             raise InventoryError(
-                f"the search provider {self.name} has no key: {service.key_variable} is not set", hint=WAYS
+                f"the search provider {self.name} has no key: {service.key_variable} is not set",
+                hint=f"Set {service.key_variable} to yours; {_OTHERS}",
             )
         if not can_be_sent(service.key):
             raise InventoryError(
@@ -145,17 +153,24 @@ class WebProvider:
             missing = (
                 f"the search provider {self.name} has no address: {service.endpoint_variable} is not set"
             )
-            raise InventoryError(service.no_endpoint or missing, hint=WAYS)
+            hint = f"`endpoint:` in YAML takes its place; {_OTHERS}"
+            raise InventoryError(service.no_endpoint or missing, hint=hint)
         self._check_address()
 
     def _check_address(self) -> None:
         """Refuse here what every request would refuse, as far as the address itself tells it."""
-        setting = "endpoint" if self.endpoint else self.service.endpoint_variable
+        setting = self._setting or self.service.endpoint_variable
         try:
             self._own_web.check_address(self.address, has_key=bool(self.service.key_variable))
         except WebError as refused:
             place = f"{setting} (the endpoint of {self.name}){refused.where and f' at {refused.where}'}"
             raise InventoryError(f"{place} cannot be asked: {refused.what}", hint=refused.hint) from None
+
+    @property
+    def _setting(self) -> str:
+        """Return what holds the address in use; "" where it is the service's own."""
+        variable = self.service.endpoint_variable if self.service.set_endpoint else ""
+        return "endpoint" if self.endpoint else variable
 
     @property
     def _own_web(self) -> Web:
@@ -168,47 +183,50 @@ class WebProvider:
         return {"provider": self.name, "host": self.host}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
-        found = self.results(self.ask(query, count))
-        return [result for result in found if result.title or result.text][:count]
+        asked = self.service.request(one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS))
+        reply, data = self.reply(**asked)
+        found = [result for result in self.results(data) if result.title or result.text]
+        if found:
+            self.web.keep(reply)
+        return found[:count]
 
-    def ask(self, query: str, count: int) -> Any:
-        """Return the service's reply to a query. Raise `WebError` for any other than JSON with status 200."""
-        return self.reply(**self.service.request(one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS)))
+    def reply(self, **sent: Any) -> tuple[WebReply, Any]:
+        """Return the service's reply to what `Web.fetch` is to send, and its JSON.
 
-    def reply(self, **sent: Any) -> Any:
-        """Return the service's reply to what `Web.fetch` is to send; raise as `ask` does."""
-        service = self.service
+        Raise `WebError` for any other than JSON with status 200.
+        """
+        service, setting = self.service, self._setting
         secrets = {service.key_header: service.key_prefix + service.key} if service.key else {}
         try:
             reply = self._own_web.fetch(self.address, secrets=secrets, spacing=service.spacing, **sent)
-        except WebError as error:
-            setting = "endpoint" if self.endpoint else service.endpoint_variable
-            hint = f"Check that the server runs, and that {setting} is its address." if setting else ""
-            raise WebError(error.what, where=error.where, hint=error.hint or hint) from None
+        except Unanswered as error:
+            ways = [f"Check that the server runs, and that {setting} is its address"] if setting else []
+            ways += [f"{'or set' if ways else 'Set'} a longer `timeout:`"] if error.what == LATE else []
+            hint = f"{', '.join(ways)}." if ways else ""
+            raise WebError(error.what, where=error.where, hint=hint) from None
         refused = f"Check the key in {service.key_variable}." if service.key else ""
-        return reply.data({401: refused, 403: refused, **_HINTS, **service.hints})
+        hints = {401: refused, 403: refused, 404: f"Check {setting}." if setting else "", 429: _USED_UP}
+        return reply, reply.data({**hints, **service.hints})
 
     def results(self, data: Any) -> list[SearchResult]:
         """Return the results in a reply. Raise `WebError` for one of another form."""
-        title, url, text = self.service.fields
-        markup = self.service.markup
+        (title, url, text), markup = self.service.fields, self.service.markup
+        mark, value = self.service.empty
+        if not isinstance(data, dict) or data.get("error") or data.get("errors"):
+            raise self.misshapen
+        if data.get(self.service.path[0]) is None and data.get(mark) == value:
+            return []
+        for key in self.service.path:
+            data = data.get(key) if isinstance(data, dict) else None
+        if not isinstance(data, list):
+            raise self.misshapen
         return [
             SearchResult(
                 text_of(page, title, markup=markup), url_of(page, url), text_of(page, text, markup=markup)
             )
-            for page in self.listed(data, *self.service.path)
+            for page in data
+            if isinstance(page, dict)
         ]
-
-    def listed(self, data: Any, *path: str) -> list[Mapping[str, Any]]:
-        """Return the objects in the list under these keys. Raise `WebError` for another form."""
-        for key in path:
-            if not isinstance(data, dict):
-                raise self.misshapen
-            if (data := data.get(key)) is None:
-                return []
-        if not isinstance(data, list):
-            raise self.misshapen
-        return [item for item in data if isinstance(item, dict)]
 
     @property
     def misshapen(self) -> WebError:

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
-from chameleon.errors import WebError
+from chameleon.errors import InventoryError, WebError
 from chameleon.module import Keys, Module
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
@@ -52,11 +52,19 @@ class SearchModule(Module):
     reads: ClassVar[Keys | None] = ("cache.query|input.question",)
     uses: ClassVar[Keys] = ("web",)
     response_key: ClassVar[str]
+    _provider: SearchProvider
 
     def __init__(
         self, settings: Settings, count: int, characters: int, timeout: float, read_pages: int = 0
     ) -> None:
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
+        given: dict[str, tuple[Any, Any]] = {"count": (count, Count), "characters": (characters, Characters)}
+        given |= {"timeout": (timeout, Seconds), "read_pages": (read_pages, Pages)}
+        for name, (value, bounds) in given.items():
+            try:
+                TypeAdapter(bounds).validate_python(value, strict=True)
+            except ValidationError as problem:
+                raise InventoryError(f"{name} is {value!r}: {problem.errors()[0]['msg']}") from None
         self._web = Web(Limits(seconds=timeout))
 
     def _chosen(self) -> SearchProvider:
@@ -69,12 +77,17 @@ class SearchModule(Module):
         return self._chosen().runtime_info()
 
     def setup(self) -> None:
-        self._web = replace(self._web, cache=PageCache.default())
+        if not self.settings.is_folder:
+            self._web = replace(self._web, cache=PageCache.default())
         self._provider = self._chosen()
 
     def run(self, state: State) -> dict[str, Any]:
         query = " ".join(str(state.cache.get("query") or state.input.get("question", "")).split())
-        found = self._provider.search(query, self.count) if query else []
+        if not hasattr(self, "_provider"):  # in Python, no executor need be there
+            self.check()
+            self.setup()
+        is_seen = any(map(str.isprintable, query.replace(" ", "")))
+        found = self._provider.search(query, self.count) if is_seen else []
         results = [self._with_page(r) if i < self.read_pages else r for i, r in enumerate(found)]
         return {
             "provider": self._provider.name,
@@ -102,6 +115,8 @@ class SearchModule(Module):
             reply = self._web.fetch(result.url, spacing=_PAGE_SPACING)
             reply.expect_ok()
             title, text = page_text(reply.body, reply.content_type)
+            if text:
+                self._web.keep(reply)
         except WebError as problem:
             return replace(result, text=f"(The page was not read: {problem.what}.) {result.text}")
         return replace(result, title=result.title or title, text=text or result.text)
@@ -171,13 +186,15 @@ class WikipediaSearch(SearchModule):
         self,
         *,
         count: Count = 1,
-        language: str = "en",
+        language: str = "",
         endpoint: str = "",
         characters: Characters = 1000,
         timeout: Seconds = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """Ask `endpoint`, the api.php of a MediaWiki, else WIKIPEDIA_ENDPOINT, else Wikipedia in `language`.
+        """Ask `endpoint`, the api.php of a MediaWiki, else Wikipedia in `language` (en, de, zh).
+
+        Where neither is given, ask WIKIPEDIA_ENDPOINT, else the English Wikipedia.
 
         Wikipedia asks robots for a User-Agent that names somebody who can be reached: set
         CHAMELEON_USER_AGENT where you search a lot.

@@ -19,6 +19,7 @@ BRAVE = Service(
     path=("web", "results"),
     fields=("title", "url", "description"),
     markup=True,
+    empty=("type", "search"),
     hints={422: "Check the key in BRAVE_API_KEY."},
 )
 TAVILY = Service(
@@ -55,6 +56,7 @@ BING = Service(
         "set BING_SEARCH_ENDPOINT to a service that speaks the same API"
     ),
     path=("webPages", "value"),
+    empty=("_type", "SearchResponse"),
     fields=("name", "url", "snippet"),
 )
 SERVICES = {service.name: service for service in (BRAVE, TAVILY, SEARXNG, BING)}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chameleon.errors import InventoryError, WebError, require
+from chameleon.errors import WebError, require
 from chameleon.markup import markup_text
 from chameleon.modules.search.provider import (
     LONGEST_QUERY,
@@ -20,15 +20,19 @@ from chameleon.modules.search.provider import (
     text_of,
     url_of,
 )
-from chameleon.web import Web, one_line
+from chameleon.web import Web, WebReply, one_line
+from chameleon.web.reply import LATE
 
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
 _TITLE = re.compile(r"[^<>\[\]{}|#\x00-\x1f\x7f\ud800-\udfff]{1,255}")  # as MediaWiki allows them
 _MOST_TITLES = 8  # of 255 bytes in one address
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?=T)")
 _MOST_MEANINGS = 8
 _LONGEST_MEANING = 160
-_SERVICE = Service("wikipedia", lambda query, count: {}, endpoint_variable="WIKIPEDIA_ENDPOINT")
+_API = "It is to be the address of the wiki's api.php."
+_PAUSE = "It asks for a pause: try later, and name somebody to write to in CHAMELEON_USER_AGENT."
+_HINTS = {200: _API, 404: _API, 429: _PAUSE}
+_SERVICE = Service("wikipedia", lambda q, n: {}, endpoint_variable="WIKIPEDIA_ENDPOINT", hints=_HINTS)
 
 
 @dataclass(frozen=True)
@@ -37,21 +41,16 @@ class Wikipedia(WebProvider):
 
     The package asks for each page by itself. All that it asks goes through `Web`, and with it its guards, its
     pace and its cache; its seconds are those of a whole search. A page with several meanings is given with
-    the first of them, and one that cannot be had leaves the others. A query that finds nothing is asked again
-    in the spelling that the wiki suggests. A wiki without the extension TextExtracts gives the search's
-    snippets instead of introductions.
+    the first of them, and one that cannot be had, or not in time, leaves the others. A query that finds
+    nothing is asked again in the spelling that the wiki suggests. A wiki without the extension TextExtracts
+    gives the search's snippets instead of introductions.
     """
 
     @classmethod
     def of(cls, language: str, web: Web, endpoint: str = "", allow_private: bool = False) -> Wikipedia:
-        """Ask `endpoint`, else WIKIPEDIA_ENDPOINT, else Wikipedia in that language."""
-        if not _LANGUAGE.fullmatch(language):
-            raise InventoryError(
-                f"language is {language[:40]!r}, which is no language of Wikipedia",
-                hint="Write it as in its address: en, de, zh. "
-                "Another MediaWiki is named by endpoint, the address of its api.php.",
-            )
-        service = replace(_SERVICE, endpoint=f"https://{language}.wikipedia.org/w/api.php")
+        """Ask `endpoint`, else Wikipedia in that language, else WIKIPEDIA_ENDPOINT, else the English one."""
+        service = replace(_SERVICE, endpoint=f"https://{language or 'en'}.wikipedia.org/w/api.php")
+        service = replace(service, endpoint_variable="") if language else service
         return cls(service, web, endpoint, allow_private)
 
     def check(self) -> None:
@@ -62,22 +61,33 @@ class Wikipedia(WebProvider):
         from mediawiki import MediaWikiException
 
         count = min(count, MOST_RESULTS)
-        wiki = self._wiki(most_requests=4 * count + 4)
+        taken = list[WebReply]()
+        wiki = self._wiki(taken, most_requests=4 * count + 4)
         try:
             titles, suggested = wiki.search(one_line(query, LONGEST_QUERY), count, suggestion=True)
             if not titles and suggested:
-                query = suggested
+                query = one_line(suggested, LONGEST_QUERY)
                 titles = wiki.search(query, count)
-            pages = _pages(wiki, [title for title in titles[:count] if _is_title(title)])
-            found, told = [page for page in pages if _is_title(page.title)], list[SearchResult]()
+            pages = _pages(wiki, filter(_is_title, titles[:count]))
+            found = list({page.title: page for page in pages if _is_title(page.title)}.values())
+            told = list[SearchResult]()
             for start in range(0, len(found), _MOST_TITLES):
-                told += self._described(wiki, query, found[start : start + _MOST_TITLES])
+                part = found[start : start + _MOST_TITLES]
+                try:
+                    told += list(self._described(wiki, query, part))
+                except WebError as problem:
+                    unread = f"(The page was not read: {problem.what}.)"
+                    told += [replace(page, text=page.text or unread) for page in part]
             return told
         except (MediaWikiException, LookupError, TypeError, AttributeError, ValueError):
+            taken.clear()
             raise self.misshapen from None
+        finally:
+            for reply in taken:
+                self.web.keep(reply)
 
-    def _wiki(self, most_requests: int) -> Any:
-        """Return the package's client, which asks no oftener than a search needs."""
+    def _wiki(self, taken: list[WebReply], most_requests: int) -> Any:
+        """Return the package's client, which asks no oftener than a search needs, and adds what it took."""
         from mediawiki import MediaWiki
 
         ends, limits = time.monotonic() + self.web.limits.seconds, self.web.limits
@@ -88,13 +98,15 @@ class Wikipedia(WebProvider):
                 if (most_requests := most_requests - 1) < 0:
                     raise WebError("the wiki leads from page to page without end", where=self.host)
                 if (left := ends - time.monotonic()) <= 0:
-                    raise WebError("the wiki gave no answer in time", where=self.host)
+                    raise WebError(LATE, where=self.host, hint="Set a longer `timeout:`.")
                 asking = replace(self, web=replace(self.web, limits=replace(limits, seconds=left)))
-                data = asking.reply(params={"action": "query", **params, "format": "json"})
-                if isinstance(data, dict) and isinstance(error := data.get("error"), dict):
+                reply, data = asking.reply(params={"action": "query", **params, "format": "json"})
+                if isinstance(error := data.get("error"), dict):
                     code = "".join(c for c in str(error.get("code", "")) if c.isalnum() or c in "-_")[:40]
                     told = f"the wiki refused the search ({code or 'no reason given'})"
                     raise WebError(told, where=self.host)
+                if data["query"].get("search") or data["query"].get("pages"):
+                    taken.append(reply)
                 if "srinfo" in params:
                     data["query"]["searchinfo"] = {"suggestion": "", **data["query"].get("searchinfo", {})}
                 if "rvparse" in params:
@@ -127,7 +139,7 @@ class Wikipedia(WebProvider):
             yield replace(page, text=text, revised=revised[0] if revised else "")
 
 
-def _pages(wiki: Any, titles: Sequence[str]) -> Iterator[SearchResult]:
+def _pages(wiki: Any, titles: Iterable[str]) -> Iterator[SearchResult]:
     """Yield the pages with these titles: without a text, unless they have several meanings.
 
     Raises `WebError` where all that there are cannot be had.

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from chameleon import LLMModule, State, StepRejected
 from chameleon.modules.program.solution_generator import first_line, statements
 from chameleon.modules.table_ops.table_query import sentence_in
+from chameleon.table import read_value
 
 Form = Literal["verdict", "amount", "text"]
 
@@ -33,7 +34,7 @@ _OPENING = re.compile(
 _NUMBER = re.compile(
     r"(?P<minus>(?<![\w.,)])[-–−])?(?P<sign>(?:US\s?)?\$\s?|USD\s)?(?P<after>-)?"
     r"(?<![\w.,])(?P<number>[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?)"
-    r"(?:\s?(?P<times>thousand|million|mn|billion|bn|(?<=[0-9])[km])\b)?"
+    r"(?:\s?(?P<times>thousand|million|mio|mn|billion|bn|(?<=[0-9])[km])\b)?"
     r"(?![.,]?[0-9]|\s?%|\s?per\s?cent)(?P<unit>\s?(?:US\s)?(?:dollars?|USD)\b)?",
     re.IGNORECASE,
 )
@@ -149,7 +150,8 @@ def _single(said: str) -> float | None:
     kinds: tuple[set[float], ...] = (set(), set(), set())
     for found in _NUMBER.finditer(said):
         times = _TIMES.get((found["times"] or "")[:1].lower(), 1)
-        value = round(float(found["number"].replace(",", "")) * times, 2)
+        number = read_value(found["number"]).number
+        value = math.nan if number is None else round(float(number * times), 2)
         is_year = _YEAR.fullmatch(found["number"]) and times == 1
         kind = 0 if found["sign"] or found["unit"] else 2 if is_year else 1
         kinds[kind].add(-value if found["minus"] or found["after"] else value)

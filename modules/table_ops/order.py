@@ -15,6 +15,7 @@ Datatype = Literal["number", "date", "text"]
 _SPAN = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)")
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _GLUED = re.compile(r"\d+(?:\.\d+)?")
+_GOES_ON = re.compile(r"[.,]\d")  # as in "1.200,50 €"
 _TOO_LARGE = 10**308
 _PLAIN = re.compile(
     r"(?P<sign>[+−-]?)(?P<whole>\d{1,3}(?:[, \u00a0]\d{3}){1,4}|\d{1,15}|(?=\.\d))(?P<part>\.\d{1,15})?\.?",
@@ -66,7 +67,8 @@ def number_in(cell: str) -> float | None:
     if span := _SPAN.fullmatch(cell.strip()):
         hours, minutes, seconds = span.groups(default="0")
         return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
-    if found := _NUMBER.search(cell) or _GLUED.search(cell):
+    found = _NUMBER.search(cell) or _GLUED.search(cell)
+    if found and not _GOES_ON.match(cell, found.end()):
         return float(found[0].replace(",", "").replace("−", "-"))
     return None
 

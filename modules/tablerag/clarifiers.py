@@ -75,7 +75,7 @@ class WikiClarifier(LLMModule):
         characters: PositiveInt = 1000,
         endpoint: str = "",
         folder: str = "",
-        language: str = "en",
+        language: str = "",
         timeout: float = 20.0,
         allow_private: bool = False,
     ) -> None:
@@ -99,7 +99,8 @@ class WikiClarifier(LLMModule):
         return {"without": source} if isinstance(source, str) else source.runtime_info()
 
     def setup(self) -> None:
-        self._web = replace(self._web, cache=PageCache.default())
+        if self.provider != "none" and not self._settings.is_folder:
+            self._web = replace(self._web, cache=PageCache.default())
         self._source = self._find_provider()
 
     def run(self, state: State) -> dict[str, Any]:

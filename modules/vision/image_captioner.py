@@ -11,10 +11,9 @@ from typing import Annotated, Any
 from pydantic import Field, PositiveInt
 
 from chameleon import Module, State
-from chameleon.errors import ChameleonError, InventoryError, MissingPackage
+from chameleon.errors import ChameleonError, InventoryError, MissingPackage, versions_of
 from chameleon.modules.vision.captioning import Captioning, captioner, device_for
 from chameleon.modules.vision.weights import INSTEAD, Weights
-from chameleon.pictures import versions_of
 from chameleon.pictures.opening import read_picture
 
 _MAX_SIDE = 1024

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import LLMModule, State
+from chameleon.errors import versions_of
 from chameleon.llm.message import MultimodalText
-from chameleon.pictures import versions_of
 from chameleon.pictures.opening import Attachment, read_picture, require_pillow
 from chameleon.prompt import Messages
 

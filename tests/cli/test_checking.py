@@ -98,6 +98,33 @@ def test_a_search_that_is_not_configured_is_told_with_what_to_write(
     assert len(snippets) == 3
 
 
+def test_a_variant_of_a_search_is_checked_as_it_will_run(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setting that no machine can follow is an error, though a run can do without the search."""
+    variant = "name: mine\nextends: scienceqa\nmodules: {bing_search: %s}\n"
+    (tmp_path / "wrong.yaml").write_text(variant % "{endpoint: 'https://bing.example'}")
+    (tmp_path / "right.yaml").write_text(variant % "{provider: bing}")
+    told = command("check", str(tmp_path / "wrong.yaml"))
+    assert told.code == 1 and "provider: auto takes no endpoint. Write provider: bing" in told.complaint
+    right = command("check", str(tmp_path / "right.yaml")).out
+    assert "Will be done without bing_search: the search provider bing has no key: BING_SEARCH_KEY" in right
+    monkeypatch.setenv("BING_SEARCH_KEY", "0123456789ab")
+    monkeypatch.setenv("BING_SEARCH_ENDPOINT", "https://bing.example")
+    assert "without bing_search" not in command("check", str(tmp_path / "right.yaml")).out
+
+
+def test_the_search_in_python_runs_as_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "towers.txt").write_text("The Eiffel Tower is 330 m tall.")
+    monkeypatch.chdir(tmp_path)
+    block = (ROOT / "docs/search.md").read_text("utf-8").split("```python\n")[1].partition("```")[0]
+    exec(block, {})
+    assert capsys.readouterr().out == "towers towers.txt The Eiffel Tower is 330 m tall.\n"
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> str:
     """A problem whose picture is not there."""

@@ -244,6 +244,11 @@ def test_a_missing_provider_package_is_answered_with_the_pip_line(table: str, tm
     assert "openai needs a package that is not installed" in outcome.complaint
     assert "Answer without a model by --inventory tables_offline, or install it: pip" in outcome.complaint
     assert outcome.complaint.endswith("'langchain>=1,<2' 'langchain-openai>=1,<2' 'genai-prices>=0.2'")
+    outcome = spawn(
+        *("ask", QUESTION, "--choices", "a;b", "--inventory", "scienceqa", "--model", "openai:some"),
+        env=environment(str(absent.parent), OPENAI_API_KEY="not-a-real-key"),
+    )
+    assert "without a model" not in outcome.complaint and "pip install" in outcome.complaint
 
 
 def test_a_declined_question_exits_with_3_and_says_why(command: Command, table: str) -> None:

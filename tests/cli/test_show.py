@@ -58,6 +58,7 @@ def says(tmp_path: Path, command: Command) -> Command:
         ("", "Answer: (nothing)\n"),
         ([], "Answer: (nothing)\n"),
         ({}, "Answer: (nothing)\n"),
+        ({"query": "zebras", "results": []}, "Answer: query: zebras, results: none\n"),
         (0, "Answer: 0\n"),
         (False, "Answer: False\n"),
     ],

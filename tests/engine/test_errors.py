@@ -33,7 +33,8 @@ def test_a_package_is_missing_whichever_of_its_parts_is_asked_for() -> None:
 
 def test_a_broken_package_is_told_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    for number, body in enumerate(("raise ImportError('libtide.so is missing')", "import libtide_so")):
+    reasons = ("raise ImportError('libtide.so is missing')", "import libtide_so", "raise OSError('libtide')")
+    for number, body in enumerate(reasons):
         (tmp_path / f"broken_{number}.py").write_text(body)
         require("the-package", "tides need", "web", module=f"broken_{number}")
         told = failure(f"broken_{number}", imports=True)

@@ -458,6 +458,9 @@ def test_waits_double_and_half_of_each_is_random() -> None:
         (True, "of the type bool"),
         (AsyncRetrying(), "of the type AsyncRetrying"),
         (Retrying(retry=retry_never), "sets retry"),
+        (Retrying(stop=3), "the stop of a rule to ask again is '3', and no function"),  # type: ignore[arg-type]
+        (Retrying(wait=None), "the wait of"),  # type: ignore[arg-type]
+        (Retrying(sleep=0.5), "the sleep of"),  # type: ignore[arg-type]
         (Retrying(before_sleep=print, reraise=True), "sets before_sleep, reraise"),
         (Retrying(retry_error_callback=print), "sets retry_error_callback"),
     ],

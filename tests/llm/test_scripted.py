@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.errors import InputError, ModelError, ScriptExhausted
+import chameleon.llm
+from chameleon.errors import InputError, MissingPackage, ModelError, ScriptExhausted
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.usage import Usage
 
@@ -59,3 +60,9 @@ def test_importing_is_light() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=root, check=True
     )
     assert done.stdout.strip() == ""
+
+
+def test_without_langchain_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
+    with pytest.raises(MissingPackage, match=r"scripted model needs .*pip install .*\[models\]"):
+        _ = chameleon.llm.ScriptedModel

@@ -33,25 +33,12 @@ def test_a_column_more_stands_on_the_right(table: Table, name: str) -> None:
     assert wider.take_columns(range(len(table.header))) == table
 
 
-@given(table=tables(min_rows=1), data=st.data())
-def test_sorted_rows_are_in_the_order_of_their_keys_with_ties_as_they_stood(
-    table: Table, data: st.DataObject
-) -> None:
-    size = len(table.rows)
-    keys = data.draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
-    for descending in (False, True):
-        order = sorted(range(size), key=lambda position: keys[position], reverse=descending)
-        assert table.sort_rows(keys, descending=descending) == table.take_rows(order)
-
-
 def test_what_does_not_fit_is_refused() -> None:
     table = Table(["a"], [["1"], ["2"]])
     with pytest.raises(InputError, match="at least one column"):
         table.take_columns([])
     with pytest.raises(InputError, match="has 1 cells"):
         table.with_column("b", ["3"])
-    with pytest.raises(InputError, match="1 keys are given for 2 rows"):
-        table.sort_rows([1])
     with pytest.raises(InputError, match="cells are text, not int"):
         table.with_column("b", ["3", 4])  # type: ignore[list-item]
     with pytest.raises(InputError, match="cells are text, not NoneType"):

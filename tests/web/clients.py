@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from chameleon.errors import WebError
-from chameleon.web import Limits, Web
+from chameleon.web import Limits, Web, WebReply
 from chameleon.web.addresses import as_number
 from chameleon.web.client import Pace
 from tests.web.servers import Route, WebServer
@@ -23,9 +23,16 @@ def briefly(seconds: float) -> None:
 
 def client(*servers: WebServer, seconds: float = 5.0, **options: object) -> Web:
     """A client that may ask these servers, and nothing else on this machine."""
-    limits = options.pop("limits", Limits(seconds=seconds, silence=1.0, bytes=100_000))
+    limits = options.pop("limits", Limits(seconds=seconds, bytes=100_000))
     settings: dict[str, object] = {"sleep": briefly, "pace": Pace(), **options}
     return Web(limits, tuple(server.host for server in servers), **settings)  # type: ignore[arg-type]
+
+
+def fetched(web: Web, url: str, **options: object) -> WebReply:
+    """Fetch and keep, as one does whom the reply was of use."""
+    reply = web.fetch(url, **options)  # type: ignore[arg-type]
+    web.keep(reply)
+    return reply
 
 
 def failure(web: Web, url: str, **options: object) -> str:

@@ -100,6 +100,14 @@ def test_bytes_that_come_for_ever_are_left_at_the_deadline() -> None:
         assert time.monotonic() - begun < 3
 
 
+def test_a_flood_is_left_at_the_deadline() -> None:
+    """No single read waits, so that the deadline must be looked at before each."""
+    begun = time.monotonic()
+    with raw_server(HEAD + b"\r\n", b"a" * 65_536) as host:
+        told = failure(Web(Limits(seconds=0.1, retries=0, bytes=2 * 10**9), [host]), f"http://{host}/")
+    assert "no answer in time" in told and time.monotonic() - begun < 1
+
+
 UNREADABLE = [
     CHUNKED + b"-1\r\nabc",
     CHUNKED + b"0x1\r\na\r\n0\r\n\r\n",

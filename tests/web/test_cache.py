@@ -8,13 +8,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
 from chameleon.errors import StoreError, WebError
+from chameleon.llm import ResponseStore
 from chameleon.web import PageCache
 from chameleon.web.client import Pace
-from tests.web.clients import Serve, client, failure
+from tests.web.clients import Serve, client, failure, fetched
 from tests.web.servers import KEY, Answer, Asked
 
 
@@ -28,9 +30,9 @@ def test_no_key_reaches_an_error_a_log_or_the_cache(
     cache = PageCache(tmp_path / "web.sqlite")
     web = client(server, cache=cache)
     with caplog.at_level(logging.DEBUG):
-        kept = web.fetch(server.url, params={"status": 200}, secrets={"Authorization": f"Bearer {KEY}"})
-        refused = web.fetch(server.url, params={"status": 401}, secrets={"X-Key": KEY})
-        web.fetch(f"{server.url}/?token={KEY}", params={"status": 404})
+        kept = fetched(web, server.url, params={"status": 200}, secrets={"Authorization": f"Bearer {KEY}"})
+        refused = fetched(web, server.url, params={"status": 401}, secrets={"X-Key": KEY})
+        fetched(web, f"{server.url}/?token={KEY}", params={"status": 404})
         logging.getLogger("urllib3.connectionpool").debug("what others ask is told")
         unsendable = failure(web, server.url, secrets={"X-Key": f"{KEY}\nX-Other: 1"})
     with pytest.raises(WebError) as caught:
@@ -48,15 +50,46 @@ def test_a_reply_is_kept_for_the_same_request_only(serve: Serve, tmp_path: Path)
     cache = PageCache(tmp_path / "web.sqlite")
     web = client(server, cache=cache)
     for _ in range(2):
-        assert web.fetch(server.url).body == b"GET"
-        assert web.fetch(server.url, params={"q": "1"}).body == b"GET"
-        assert web.fetch(server.url, json=[1]).body == b"POST[1]"
-        assert web.fetch(server.url, json=[2]).body == b"POST[2]"
-        assert web.fetch(server.url, headers={"Accept-Language": "de"}).body == b"GET"
-        assert web.fetch(server.url, secrets={"X-Key": KEY}).body == b"GET"
+        assert fetched(web, server.url).body == b"GET"
+        assert fetched(web, server.url, params={"q": "1"}).body == b"GET"
+        assert fetched(web, server.url, json=[1]).body == b"POST[1]"
+        assert fetched(web, server.url, json=[2]).body == b"POST[2]"
+        assert fetched(web, server.url, headers={"Accept-Language": "de"}).body == b"GET"
+        assert fetched(web, server.url, secrets={"X-Key": KEY}).body == b"GET"
     assert len(server.asked) == len(cache) == 5  # the one with a key is the first one
-    assert web.fetch(f"{server.url}/later").status == 404, "only good replies are kept"
-    assert web.fetch(f"{server.url}/later").body == b"there now" and len(cache) == 6
+    assert fetched(web, f"{server.url}/later").status == 404, "only good replies are kept"
+    assert fetched(web, f"{server.url}/later").body == b"there now" and len(cache) == 6
+
+
+def test_a_reply_is_kept_by_whom_it_was_of_use(serve: Serve, tmp_path: Path) -> None:
+    server = serve({"/": Answer(b"x")})
+    web = client(server, cache=PageCache(tmp_path / "web.sqlite"))
+    assert web.fetch(server.url) == web.fetch(server.url) and len(server.asked) == 2
+
+
+def test_what_lies_inside_is_kept_for_whom_it_is_allowed(serve: Serve, tmp_path: Path) -> None:
+    server = serve({"/": Answer(b"secret")})
+    cache = PageCache(tmp_path / "web.sqlite")
+    fetched(client(server, cache=cache), server.url)
+    assert len(cache) == 1
+    assert "private or special network" in failure(client(cache=cache), server.url)
+
+
+@pytest.mark.parametrize("key", [KEY, "short-key", "key/with+signs=0123"])
+def test_a_key_that_comes_back_is_masked_and_nothing_is_kept(serve: Serve, tmp_path: Path, key: str) -> None:
+    def echo(asked: Asked) -> Answer:
+        told, sent = asked.path, asked.headers["x-key"]
+        moved = {"Location": f"/end?k={quote(sent, safe='')}"} if told == "/moved" else {}
+        kind = f"text/html; {sent}" if told == "/kind" else "text/html"
+        return Answer(sent.encode() * (told == "/body"), kind, 302 if moved else 200, moved)
+
+    server = serve(dict.fromkeys(("/body", "/kind", "/moved", "/end"), echo))
+    cache = PageCache(tmp_path / "web.sqlite")
+    for path in ("/body", "/kind", "/moved"):
+        reply = fetched(client(server, cache=cache), server.url + path, secrets={"X-Key": key})
+        told = f"{reply!r} {unquote(reply.url)}"
+        assert key not in told or len(key) < 12
+    assert len(cache) == 0
 
 
 def test_the_cache_is_private_and_forgets(serve: Serve, tmp_path: Path) -> None:
@@ -66,16 +99,16 @@ def test_the_cache_is_private_and_forgets(serve: Serve, tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     server = serve({"/": lambda asked: Answer(b"x" * 1_000)})
     web = client(server, cache=cache)
-    web.fetch(server.url, params={"n": 0})
+    fetched(web, server.url, params={"n": 0})
     now[0] += 61
-    web.fetch(server.url, params={"n": 0})
+    fetched(web, server.url, params={"n": 0})
     assert len(server.asked) == 2
     for n in range(1, 10):
         now[0] += 1
-        web.fetch(server.url, params={"n": n})
+        fetched(web, server.url, params={"n": n})
     assert 1 <= len(cache) <= 4
     before = len(server.asked)
-    web.fetch(server.url, params={"n": 9})
+    fetched(web, server.url, params={"n": 9})
     assert len(server.asked) == before
 
 
@@ -84,7 +117,7 @@ def test_threads_share_the_cache(serve: Serve, tmp_path: Path) -> None:
     web = client(server, cache=PageCache(tmp_path / "web.sqlite"))
 
     def fetch(n: int) -> bool:
-        return web.fetch(server.url, params={"n": n}).body == str(n).encode()
+        return fetched(web, server.url, params={"n": n}).body == str(n).encode()
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(fetch, [*range(10)] * 4))
@@ -96,12 +129,12 @@ def test_a_cache_that_fails_is_told_once_and_loses_no_reply(
     server = serve({"/": Answer(b"x" * 5_000)})
     cache = PageCache(tmp_path / "web.sqlite")
     web = client(server, cache=cache)
-    web.fetch(server.url, params={"n": 1})
+    fetched(web, server.url, params={"n": 1})
     cache.close()
     file = tmp_path / "web.sqlite"
     file.write_bytes(file.read_bytes()[:4_096] + b"damaged " * 4_000)
     for n in (1, 2):
-        assert len(web.fetch(server.url, params={"n": n}).body) == 5_000
+        assert len(fetched(web, server.url, params={"n": n}).body) == 5_000
     told = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert (
         len(told) == 1 and told[0].startswith("pages are not recorded: ") and "CHAMELEON_WEB_CACHE" in told[0]
@@ -123,6 +156,26 @@ def test_the_users_cache_is_where_the_variable_says(tmp_path: Path, monkeypatch:
         PageCache(tmp_path / "other.sqlite")
 
 
+def test_a_default_place_that_cannot_be_used_is_told_and_a_chosen_one_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("CHAMELEON_WEB_CACHE")
+    monkeypatch.delenv("CHAMELEON_STORE", raising=False)
+    place = tmp_path / ".cache" / "chameleon"
+    for name in ("web.sqlite", "responses.sqlite"):
+        (place / name).mkdir(parents=True)  # no database can be opened there
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert PageCache.default() is None and ResponseStore.default().mode == "off"
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", lambda number: (_ for _ in ()).throw(KeyError(number)))
+    assert PageCache.default() is None and ResponseStore.default().mode == "off"
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
+    for chosen in ("~/web.sqlite", str(place / "web.sqlite")):
+        monkeypatch.setenv("CHAMELEON_WEB_CACHE", chosen)
+        with pytest.raises(StoreError, match="cannot be opened"):
+            PageCache.default()
+
+
 def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
     server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
     pace = Pace()
@@ -138,5 +191,7 @@ def test_turns_are_given_in_order() -> None:
     pace = Pace()
     waits = [pace.turn("a.example", 10.0) for _ in range(3)] + [pace.turn("b.example", 10.0)]
     assert [round(wait) for wait in waits] == [0, 10, 20, 0]
+    assert round(pace.turn("a.example", 10.0, 5.0)) == round(pace.turn("a.example", 10.0, 31.0)) == 30
+    assert round(pace.turn("a.example", 10.0)) == 40, "a turn that comes too late is nobody's"
     pace.delay("b.example", 60.0)
     assert round(pace.turn("b.example", 0.0)) == 60

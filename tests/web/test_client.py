@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,49 @@ def test_a_private_address_is_asked_only_where_it_is_allowed(
     monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"elsewhere, {server.host}")
     assert client().fetch(server.url).status == 200
     assert len(server.asked) == 1
+
+
+def test_what_is_allowed_is_read_with_care(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, other = serve({"/": Answer(b"x")}), serve({})
+    inside = serve({"/": moved(server.url)})
+    line = f"CHAMELEON_WEB_PRIVATE={server.host}"
+    told = failure(client(other), server.url)
+    assert told.startswith(f"{server.host}: ") and told.endswith(f"endpoint, or {line}.")
+    told = failure(client(inside), inside.url)
+    assert told.startswith(f"{server.host}: ") and told.endswith(f"allow it: {line}.")
+    assert "special network, by a redirect from 127.0.0.1. " in told
+    for value in (f"http://{server.host}", f"https://{server.host}/", f"::1 [::1]:80,{server.host}"):
+        monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", value)
+        assert client().fetch(server.url).status == 200
+    for value in ("10.0.0.0/8", "*.lan", "http://a.lan/x", "user@a.lan", "a.lan:port"):
+        monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"{server.host} {value}")
+        assert f"CHAMELEON_WEB_PRIVATE names {value!r}, which is no host" in failure(client(), server.url)
+
+
+def test_what_cannot_be_sent_is_a_web_error(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
+    server = serve({"/": Answer(b"x")})
+    for data in (float("nan"), {1, 2}):
+        assert "no JSON" in failure(client(server), server.url, json=data)
+    assert "header X holds" in failure(client(server), server.url, headers={"X": " y"})
+    assert client(server).fetch(server.url, secrets={"X-Key": ""}).body == b"x"
+    monkeypatch.setenv("CHAMELEON_USER_AGENT", " lab ")
+    client(server).fetch(server.url)
+    assert server.asked[-1].headers["user-agent"] == "lab"
+    session.trusting.cache_clear()
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path))
+    assert "SSLKEYLOGFILE" in failure(client(server), server.url)
+
+
+def test_a_dead_address_leaves_time_for_the_others(serve: Serve) -> None:
+    server = serve({"/": Answer(b"x")})
+    with socket.create_server(("127.0.0.2", server.port), backlog=0) as dead, ExitStack() as queue:
+        for _ in range(3):
+            waiting = queue.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(dead.getsockname())
+        limits = Limits(seconds=1, retries=0)
+        web = client(server, limits=limits, resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"])
+        assert web.fetch(server.url).body == b"x"
 
 
 def test_redirects_are_followed_until_there_are_too_many(serve: Serve) -> None:
@@ -91,11 +135,15 @@ def test_no_cookie_and_no_password_of_the_environment_is_sent(
 ) -> None:
     (tmp_path / "netrc").write_text("default login me password sesame")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("HTTP_PROXY", "http://me:sesame@127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
     set_cookie = {"Location": "/end", "Set-Cookie": "session=1; Path=/"}
     server = serve({"/": Answer(status=302, headers=set_cookie), "/end": Answer(b"x")})
     client(server).fetch(server.url)
     assert len(server.asked) == 2
-    assert not any({"cookie", "authorization"} & asked.headers.keys() for asked in server.asked)
+    secrets = {"cookie", "authorization", "proxy-authorization"}
+    assert not any(secrets & asked.headers.keys() for asked in server.asked)
 
 
 def test_a_key_that_was_left_behind_does_not_come_back(serve: Serve) -> None:
@@ -157,7 +205,7 @@ def test_waits_grow_from_the_first_retry(serve: Serve) -> None:
 class Untimed(Pace):
     """Gives every turn at once."""
 
-    def turn(self, host: str, spacing: float) -> float:
+    def turn(self, host: str, spacing: float, most: float = 0.0) -> float:
         return 0.0
 
 
@@ -225,7 +273,7 @@ SLOW = {
 @pytest.mark.parametrize("kind", SLOW)
 def test_a_slow_server_is_left_in_time(serve: Serve, kind: str) -> None:
     server = serve({"/": SLOW[kind]})
-    web = client(server, limits=Limits(seconds=0.3, silence=0.2))
+    web = client(server, limits=Limits(seconds=0.3))
     begun = time.monotonic()
     assert "no answer in time" in failure(web, server.url)
     assert time.monotonic() - begun < 5
@@ -234,7 +282,7 @@ def test_a_slow_server_is_left_in_time(serve: Serve, kind: str) -> None:
 def test_a_host_that_takes_no_connection_and_one_that_shakes_no_hand_are_left_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, ExitStack() as queue:
         host = f"127.0.0.1:{silent.getsockname()[1]}"
-        web = Web(Limits(seconds=1, silence=0.2, retries=0), [host])
+        web = Web(Limits(seconds=1, retries=0), [host])
         assert "no answer in time" in failure(web, f"https://{host}/")
         for _ in range(2):  # until the system lets nobody in any more
             waiting = queue.enter_context(socket.socket())
@@ -256,6 +304,6 @@ def test_no_connection_is_used_again_even_where_the_server_keeps_it(serve: Serve
     kept = {"Location": "/slow", "Connection": "keep-alive"}
     server = serve({"/": Answer(status=302, headers=kept), "/slow": SLOW["a body byte by byte"]})
     begun = time.monotonic()
-    limits = Limits(seconds=0.5, silence=0.3, retries=0)
+    limits = Limits(seconds=0.5, retries=0)
     assert "no answer in time" in failure(client(server, limits=limits), server.url)
     assert time.monotonic() - begun < 2

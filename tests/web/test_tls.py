@@ -45,7 +45,7 @@ def _trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 def client(server: WebServer) -> Web:
     """Every name leads to this machine, as after a look-up."""
     private = [f"{NAME}:{server.port}", f"other.example:{server.port}"]
-    limits = Limits(seconds=5, silence=1, retries=0)
+    limits = Limits(seconds=5, retries=0)
     return Web(limits, private, resolve=lambda host, port: ["127.0.0.1"])
 
 

@@ -29,13 +29,13 @@ Make = Callable[..., SearchProvider]
 
 def quick_web(seconds: float = 5.0, **options: Any) -> Web:
     """A client that never sleeps, whatever the spacing, and tries twice."""
-    limits = Limits(seconds=seconds, silence=0.5, bytes=500_000, retries=1)
+    limits = Limits(seconds=seconds, bytes=500_000, retries=1)
     return Web(limits, pace=Pace(), sleep=lambda seconds: None, **options)
 
 
 def on_the_web(name: str, web: Web, endpoint: str = "", allow_private: bool = False) -> WebProvider:
     if name == "wikipedia":
-        return Wikipedia.of("en", web, endpoint, allow_private)
+        return Wikipedia.of("", web, endpoint, allow_private)
     return WebProvider(SERVICES[name], web, endpoint, allow_private)
 
 

@@ -41,21 +41,25 @@ def test_an_endpoint_belongs_to_a_provider(name: str) -> None:
         chosen(name, endpoint="https://searx.example")
 
 
-def test_what_is_missing_is_an_error_that_names_all_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_an_error_that_names_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All ways where any provider will do, else those of the one that is named."""
     told = {}
     for name in ("auto", *WITH_KEY, "searxng"):
         with pytest.raises(InventoryError) as caught:
             chosen(name).check()
         told[name] = str(caught.value)
-    for ways in told.values():
-        for way in (*(SERVICES[name].key_variable for name in WITH_KEY), "SEARXNG_URL", "[ddgs]", "folder"):
-            assert way in ways
+    variables = (*(SERVICES[name].key_variable for name in WITH_KEY), "SEARXNG_URL")
+    assert all(way in told["auto"] for way in (*variables, "[ddgs]", "folder"))
+    assert [sum(each in told[name] for each in variables) for name in (*WITH_KEY, "searxng")] == [1] * 4
     assert "no search provider is configured" in told["auto"]
     assert all(f"{SERVICES[name].key_variable} is not set" in told[name] for name in WITH_KEY)
     assert "SEARXNG_URL is not set" in told["searxng"]
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
-    with pytest.raises(InventoryError, match=r"switched its search API off in August 2025.*web_search"):
+    with pytest.raises(InventoryError, match=r"switched its search API off in August 2025.*BING_SEARCH_END"):
         chosen("bing").check()
+    half = r"configured: BING_SEARCH_KEY is set, and BING_SEARCH_ENDPOINT is not\. Set one of BRAVE_API_KEY"
+    with pytest.raises(InventoryError, match=half):
+        chosen("auto")
 
 
 REFUSED = {
@@ -131,20 +135,23 @@ def test_an_address_may_hold_a_query_which_is_told_to_nobody(monkeypatch: pytest
         ("bing", "https://search.example:8443/custom?customconfig=7", "/custom?customconfig=7"),
         ("searxng", "https://search.example:8443?language=de", "/search?language=de"),
         ("searxng", "https://search.example:8443/x/search/", "/x/search/"),
+        ("searxng", "https://search.example:8443/research", "/research/search"),
     ):
         found = chosen(name, endpoint=endpoint)
         found.check()
         assert found.address == f"https://search.example:8443{address}"
         assert found.runtime_info() == {"provider": name, "host": "search.example"}
+    assert chosen("searxng", endpoint="http://search").address == "http://search/search"
 
 
 def test_a_language_without_a_wikipedia_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen("wikipedia", language="zh-yue").address == "https://zh-yue.wikipedia.org/w/api.php"
-    for language in ("evil.example/", "english", "EN", ""):
+    for language in ("evil.example/", "english", "EN", " "):
         with pytest.raises(InventoryError, match=r"^language is .* no language of Wikipedia.*endpoint"):
             chosen("wikipedia", language=language)
     monkeypatch.setenv("WIKIPEDIA_ENDPOINT", "https://wiki.example/api.php")
     assert chosen("wikipedia").address == "https://wiki.example/api.php"
+    assert chosen("wikipedia", language="de").address == "https://de.wikipedia.org/w/api.php"
 
 
 @pytest.mark.usefixtures("keys")

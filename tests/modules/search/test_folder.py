@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.errors import InputError, InventoryError
+from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.modules.search.choose import Settings, choose_provider
 from chameleon.modules.search.folder import DocumentFolder
 from chameleon.web import Web
@@ -58,6 +58,14 @@ def test_a_folder_that_cannot_be_searched_is_an_error_of_the_check(tmp_path: Pat
         DocumentFolder(tmp_path / "empty").check()
     with pytest.raises(InventoryError, match="needs a folder"):
         choose_provider(Settings("folder"), Web())
+
+
+def test_what_its_documents_need_is_told_before_a_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None if name == "pypdfium2" else name)
+    with pytest.raises(MissingPackage, match=r"PDF files .*pip install .*\[papers\]"):
+        DocumentFolder(folder).check()
+    (folder / "broken.pdf").unlink()
+    DocumentFolder(folder).check()
 
 
 def test_other_documents_have_another_digest(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -97,10 +98,47 @@ def test_results_are_kept_only_with_web_addresses(provider: Make) -> None:
         assert provider("ddgs", server).search("q", 5) == []
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_reply_that_is_another_services_is_not_taken_for_no_results(name: str, provider: Make) -> None:
+    found = as_json({"other": [], "_type": "ErrorResponse"})
+    lists = {"web": {"results": []}, "webPages": {"value": []}, "results": []}
+    error = as_json({**lists, "error": {"code": 401}})
+    for answer in (found, error, as_json({"errors": [{"code": "InvalidRequest"}]}), as_json({"web": {}})):
+        with WebServer({PATHS[name]: answer}) as server, pytest.raises(WebError, match="not in the form of"):
+            provider(name, server).search("tides", 2)
+
+
+def test_only_results_are_kept(tmp_path: Path) -> None:
+    """What a hotel's login page, a service with a fault or an index that is behind says is asked again."""
+    web = quick_web(cache=PageCache(tmp_path / "web.sqlite"))
+    good = {"results": [{"title": "Tides", "url": "https://a.example", "content": "x"}]}
+    page, error, empty = Answer(b"<html>Sign in"), as_json({"error": "down"}), as_json({"results": []})
+    for bad in (page, error, empty, Answer(b"", "application/json"), as_json({"results": [{"odd": 1}]})):
+        with WebServer({"/search": [bad, as_json(good), Answer(status=410)]}) as server:
+            searxng = on_the_web("searxng", web, server.url, allow_private=True)
+            with suppress(WebError):
+                assert searxng.search("tides", 1) == []
+            assert searxng.search("tides", 1) == searxng.search("tides", 1) != []
+            assert len(server.asked) == 2
+    nothing, odd = as_json({"query": {"search": []}}), as_json({"query": {"search": [{"pageid": 1}]}})
+    for bad in (page, as_json({"error": {"code": "down"}}), nothing, odd):
+        answers = iter([bad])
+        route = lambda asked: next(answers, None) or wiki([{"title": "Tide", "extract": "x"}])(asked)  # noqa: B023, E731
+        with WebServer({"/w/api.php": route}) as server:
+            wikipedia = on_the_web("wikipedia", web, f"{server.url}/w/api.php", allow_private=True)
+            with suppress(WebError):
+                assert wikipedia.search("tides", 1) == []
+            assert wikipedia.search("tides", 1) == wikipedia.search("tides", 1) != []
+            assert len(server.asked) == 4
+
+
 def test_searxng_without_json_says_what_to_set(provider: Make) -> None:
     refused: dict[str, Any] = {"/search": Answer(status=403)}
     with WebServer(refused) as server, pytest.raises(WebError, match=r"settings\.yml"):
         provider("searxng", server).search("q", 1)
+
+
+TIDE = {"pageid": 1, "title": "Tide", "fullurl": "https://a.example/"}
 
 
 class TestWikipedia:
@@ -176,9 +214,43 @@ class TestWikipedia:
 
         with WebServer({"/w/api.php": slowly}) as server:
             begun = time.monotonic()
-            with pytest.raises(WebError, match="in time"):
-                provider("wikipedia", server, seconds=0.5).search("pages", 20)
+            first, *_ = provider("wikipedia", server, seconds=0.5).search("pages", 20)
+            assert (first.title, first.text[:24]) == ("Page 0", "(The page was not read: ")
+            with pytest.raises(WebError, match=r"in time\. .*[Ss]et a longer `timeout:`"):
+                provider("wikipedia", server, seconds=0.25).search("pages", 20)
         assert time.monotonic() - begun < 2
+
+    def test_each_request_has_the_seconds_that_are_left(self, provider: Make) -> None:
+        def late(asked: Asked) -> Answer:
+            found = wiki([{"title": "Tide", "extract": "x"}])(asked)
+            return replace(found, delay=0.8 if asked.query.get("list") else 30)
+
+        with WebServer({"/w/api.php": late}) as server:
+            begun = time.monotonic()
+            with pytest.raises(WebError, match="in time"):
+                provider("wikipedia", server, seconds=1).search("tides", 1)
+            assert time.monotonic() - begun < 1.5
+
+    def test_a_suggestion_is_bounded_and_a_page_is_given_once(self, provider: Make) -> None:
+        def answer(asked: Asked) -> Answer:
+            if asked.query.get("srsearch") == "tydes":
+                return as_json({"query": {"searchinfo": {"suggestion": "tides " * 900}, "search": []}})
+            if asked.query.get("titles") in ("High tide", "Low tide"):
+                redirect = {"from": asked.query["titles"], "to": "Tide"}
+                return as_json({"query": {"redirects": [redirect], "pages": {"1": TIDE}}})
+            if asked.query.get("titles") == "Tide":
+                return as_json({"query": {"pages": {"1": {**TIDE, "extract": "x"}}}})
+            return as_json({"query": {"search": [{"title": "High tide"}, {"title": "Low tide"}]}})
+
+        with WebServer({"/w/api.php": answer}) as server:
+            found = provider("wikipedia", server).search("tydes", 2)
+        assert [page.title for page in found] == ["Tide"]
+        assert len(server.asked[1].query["srsearch"]) <= 400
+
+    def test_a_wiki_that_asks_for_a_pause_names_what_helps(self, provider: Make) -> None:
+        busy: dict[str, Any] = {"/w/api.php": Answer(status=429, headers={"Retry-After": "0"})}
+        with WebServer(busy) as server, pytest.raises(WebError, match="CHAMELEON_USER_AGENT"):
+            provider("wikipedia", server).search("tides", 1)
 
     def test_parameters_of_the_endpoint_do_not_stand_in_the_way(self, provider: Make) -> None:
         with WebServer({"/w/api.php": wiki([{"title": "Tide", "extract": "x"}])}) as server:
@@ -220,3 +292,6 @@ class TestDuckDuckGo:
         assert len(services.asked) == 1
         kept.search("low tide", 2)
         assert len(services.asked) == 2
+        for _ in range(2):
+            kept.search("nothing", 2)
+        assert len(services.asked) == 4

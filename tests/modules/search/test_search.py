@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chameleon import LLM, Executor, Inventory, Module, State
-from chameleon.errors import ChameleonError, InventoryError
+from chameleon.errors import ChameleonError, InventoryError, WebError
 from chameleon.llm import ScriptedModel
 from chameleon.modules.search.provider import SearchResult
-from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, WikipediaSearch, quoted
+from chameleon.modules.search.search import CLOSING, OPENING, BingSearch, WebSearch, WikipediaSearch, quoted
 from chameleon.prompt import context_of
 from tests.web.servers import KEY, Answer, Route, WebServer, as_json
 
@@ -182,7 +183,9 @@ def test_settings_out_of_bounds_are_refused_when_the_inventory_is_read(
 def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set.*BRAVE_API_KEY"):
+    with pytest.raises(
+        ChameleonError, match=r"bing_search.* BING_SEARCH_KEY is not set\. Set BING_SEARCH_KEY"
+    ):
         inventory(["bing_search"]).check()
     monkeypatch.setenv("BING_SEARCH_KEY", KEY)
     monkeypatch.setenv("BING_SEARCH_ENDPOINT", "http://169.254.169.254/latest")
@@ -190,6 +193,64 @@ def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
         ChameleonError, match=r"module bing_search .* BING_SEARCH_ENDPOINT .* special network"
     ):
         inventory(["bing_search"], bing_search={"allow_private": True}).check()
+
+
+def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no machine can do is no mishap of this one."""
+    for key, value in {"endpoint": "https://searx.example", "provider": "folder"}.items():
+        with pytest.raises(InventoryError, match=r"provider: \w+ (takes no endpoint|needs a folder)"):
+            inventory(["web_search"], web_search={key: value, "on_error": "skip"})
+    with pytest.raises(InventoryError, match="language is 'english'"):
+        inventory(["wikipedia_search"], wikipedia_search={"language": "english", "on_error": "skip"})
+
+
+def test_a_module_can_be_used_without_an_executor(endpoints: WebServer) -> None:
+    found = BingSearch(count=2).run(State(input=QUESTION))["results"]
+    assert [each["title"] for each in found] == ["Tide tables", "The Moon"]
+    for name, value in (("count", 0), ("count", "2"), ("characters", -1), ("timeout", float("nan"))):
+        with pytest.raises(InventoryError, match=f"^{name} is "):
+            BingSearch(**{name: value})  # type: ignore[arg-type]
+    with pytest.raises(InventoryError, match="provider is 'altavista'"):
+        WebSearch(provider="altavista")  # type: ignore[arg-type]
+
+
+def test_a_module_keeps_what_it_found(
+    endpoints: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "web.sqlite"))
+    for _ in range(2):
+        assert shown(run(["bing_search"]), "bing_search") == [TIDES]
+    assert len(endpoints.asked) == 1
+
+
+def test_a_folder_is_searched_whatever_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tides.txt").write_text("The tides come twice a day.")
+    monkeypatch.setenv("CHAMELEON_WEB_CACHE", str(tmp_path / "tides.txt"))
+    search = WebSearch(provider="folder", folder=str(tmp_path))
+    assert len(search.run(State(input={"question": "tides"}))["results"]) == 1
+
+
+def test_a_query_that_nobody_can_see_is_not_asked(endpoints: WebServer) -> None:
+    for query in ("", " \n\t", "\u200b\u2060 \u202e", "\u200d\x00"):
+        assert BingSearch().run(State(input={"question": query}))["results"] == []
+    assert not endpoints.asked
+
+
+def test_a_server_has_all_of_the_modules_time_to_answer(
+    endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def connect(address: Any, timeout: float) -> Any:
+        waits.append(timeout)
+        raise TimeoutError
+
+    monkeypatch.setattr("chameleon.web.session.socket.create_connection", connect)
+    with pytest.raises(WebError, match=r"in time.*set a longer `timeout:`"):
+        BingSearch(timeout=0.2).run(State(input=QUESTION))
+    with pytest.raises(WebError):
+        BingSearch(timeout=60).run(State(input=QUESTION))
+    assert max(waits) > 50
 
 
 def test_auto_tells_what_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from chameleon.modules.search.provider import SearchResult
 from chameleon.modules.search.search import CLOSING, OPENING, WebSearch, quoted
 from chameleon.steps import PreparedModule
 from chameleon.web.reply import described
-from tests.modules.search.asking import PATHS, Make, in_form_of
+from tests.modules.search.asking import PATHS, Make, in_form_of, on_the_web, quick_web
 from tests.web.servers import KEY, Answer, Asked, Route, WebServer, as_json, moved, wiki
 
 CLIENTS = ("brave", "wikipedia", "ddgs")
@@ -31,6 +31,8 @@ BROKE_OFF = r"the server broke off or does not speak HTTP|the answer cannot be r
 TIME = "the server gave no answer in time"
 LARGE = "the answer is longer than 500,000 bytes"
 BROKEN = "the server answered with broken JSON"
+NO_JSON = "the server answered with text/html instead of JSON"
+CHECK = "Check that the server runs, and that endpoint is its address"
 INSIDE = "the address lies in a private or special network"
 
 
@@ -60,7 +62,7 @@ def test_an_error_status_is_told_and_what_may_pass_is_tried_again(
         (CLIENTS[:2], Answer(b'{"results": [', JSON), BROKEN),
         (CLIENTS[:2], Answer(b"[" * 100_000, JSON), BROKEN),
         (CLIENTS[:2], Answer(b"\xff\xfe\x00", JSON), BROKEN),
-        (CLIENTS[:2], Answer(b"<html>Sign in</html>"), "the server answered with text/html instead of JSON"),
+        (CLIENTS[:2], Answer(b"<html>Sign in</html>"), NO_JSON),
         (CLIENTS[:2], Answer(b"[[]]", JSON), r"the server's answer is not in the form of \w+"),
         (CLIENTS, Answer(b"{", JSON, drop=True), BROKE_OFF),
         (CLIENTS, Answer(b"no gzip", JSON, headers=PACKED), BROKE_OFF),
@@ -80,8 +82,16 @@ def test_an_answer_that_is_none_is_told_in_time(
         begun = time.monotonic()
         seconds = {"seconds": 0.2} if reason == TIME else {}
         said = failure(name, provider, answer, **seconds)[0]
-        hint = "( Check that the server runs, and that endpoint is its address.)?"
-        assert re.fullmatch(f"(?:{reason})[.]?{hint}", said)
+        advice = said.removeprefix(said.partition(". ")[0]).lstrip(". ")
+        assert re.fullmatch(f"(?:{reason})[.]?", said.removesuffix(advice).strip())
+        assert (
+            advice
+            == {
+                TIME: f"{CHECK}, or set a longer `timeout:`.",
+                NO_JSON: "It is to be the address of the wiki's api.php." * (name == "wikipedia"),
+            }.get(reason, f"{CHECK}." if "broke off" in said else "")
+            or name == "ddgs"
+        )
         assert time.monotonic() - begun < 3
 
 
@@ -103,6 +113,20 @@ def test_a_server_that_is_gone_is_told(name: str, provider: Make) -> None:
         asked.search("tides", 2)
 
 
+def test_the_setting_that_holds_an_address_is_named_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service's own address is no setting, and a refusal by the guard is no fault of the connection."""
+    told = {}
+    web = quick_web(resolve=lambda host, port: [host] * host.startswith("127"))
+    for address in ("", "https://wiki.example/w/api.php", "https://127.0.0.1/"):
+        monkeypatch.setenv("WIKIPEDIA_ENDPOINT", address)
+        with pytest.raises(WebError) as caught:
+            on_the_web("wikipedia", web).search("tides", 1)
+        told[address] = caught.value.hint
+    named = "Check that the server runs, and that WIKIPEDIA_ENDPOINT is its address."
+    guards = told.pop("https://127.0.0.1/")
+    assert list(told.values()) == ["", named] and guards.startswith("If it is a server of your own, allow it")
+
+
 @pytest.mark.parametrize("name", CLIENTS)
 def test_no_redirect_leads_inside(name: str, provider: Make) -> None:
     """The server inside would answer with results: none of its requests may ever come."""
@@ -115,7 +139,7 @@ def test_no_redirect_leads_inside(name: str, provider: Make) -> None:
 
 
 def test_a_redirect_gets_no_key(provider: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    with WebServer({"/": Answer(b"{}", JSON)}) as other:
+    with WebServer({"/": Answer(b'{"results": []}', JSON)}) as other:
         monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", other.host)
         with WebServer({"/x": moved(f"{other.url}/", 307)}) as server:
             assert provider("tavily", server, path="/x").search("tides", 2) == []
