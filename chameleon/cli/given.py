@@ -77,7 +77,7 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     """Read the input of the run, which may rest on files that are there until the end of the block.
 
     The first table is `table`; where there are more, the others are `tables`. A table without a caption takes
-    the name of its file, which says what a row is and names it. Raises `InputError` for a file that cannot be read.
+    the name of its file. Raises `InputError` for a file that cannot be read.
     """
     given: dict[str, Any] = {"question": options.question, "unit": options.unit}
     tables = []

@@ -84,7 +84,7 @@ class IndexReader(TableReader):
         return {**super().update_cache(cache, output), "table_choice": output["table_choice"]}
 
     def _agreeing(self, state: State, near: Sequence[Candidate]) -> list[Found]:
-        """Return the tables that answer. Raises `Declined` where they differ, or one that is no part does not."""
+        """Return the tables that answer. Raises `Declined` where they differ, or one does not."""
         fits: list[Found] = []
         refused: list[tuple[Candidate, Declined]] = []
         for each in near:

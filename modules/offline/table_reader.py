@@ -23,7 +23,7 @@ _MOST_STEPPED = 60  # a step of the algebra names no more rows
 
 
 class TableReader(Module):
-    """Answers a question over the table without a model: looks up, counts, computes, compares; or declines."""
+    """Answers a question over the table without a model: looks up, counts, computes, or declines."""
 
     reads = ("input.question", "input.table", "input.choices?", "input.unit?")
     writes = ("cache.answer", "cache.reading", "cache.chain", "cache.sources")
@@ -86,7 +86,7 @@ class TableReader(Module):
         return answer(question, sheet)
 
     def _written(self, found: Answer, given: Mapping[str, Any]) -> Any:
-        """Return the answer as it is asked for. Raises `Declined` where it is no choice, or of another unit."""
+        """Return the answer as it is asked for. Raises `Declined` where no choice or unit is like that."""
         result, unit = found.result, given.get("unit") or ""
         said = ", ".join(result.values)
         if choices := given.get("choices") or ():
