@@ -98,9 +98,9 @@ class IndexReader(TableReader):
         tables = [each.table for each, _ in fits]
         fits = [fit for fit in fits if not _is_part(fit[0].table, tables)]
         if others := [each for each, _ in refused if not _is_part(each.table, tables)]:
+            would, fit = _called(each for each, _ in fits), "fits" if len(others) == 1 else "fit"
             raise Declined(
-                f"it is not clear which table is meant: {_called(each for each, _ in fits)} would answer, and "
-                f"{_called(others)} {'fits' if len(others) == 1 else 'fit'} as well and cannot",
+                f"it is not clear which table is meant: {would} would answer; {_called(others)} {fit} as well",
                 hint=_NAME_IT,
             )
         if any(output["answer"] != fits[0][1]["answer"] for _, output in fits):
@@ -116,7 +116,7 @@ class IndexReader(TableReader):
 
 
 def telling_words(question: str) -> dict[str, str]:
-    """Return the words of a question that tell tables apart, by stem: no articles, nor words such as "most"."""
+    """Return the words of a question that tell tables apart, by stem: no articles, no "most"."""
     small = ENGLISH.filler | ENGLISH.request | {word for phrase in ENGLISH.phrases for word in phrase}
     return {token.stem: token.text for token in ENGLISH.tokens(question) if token.low not in small}
 

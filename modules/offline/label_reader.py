@@ -1,4 +1,4 @@
-"""Answer from a text, or the text in a picture, without a model: what it says, or what stands beside a label."""
+"""Answer from a text, or that in a picture, without a model: what it says, or what stands beside a label."""
 
 from __future__ import annotations
 
@@ -35,15 +35,12 @@ _COUNT = re.compile(r"^number of ", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|\d{1,2}\s?[ap]\.?\s?m", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _GOES_ON = re.compile(r"[a-z\d$€£¥₹(+&/,;•–-]")
-_DENIES = frozenset("no not non never without none un free or if unless except see".split())
-_CALENDAR = (*MONTHS, *ENGLISH.data["weekdays"])
-_BESIDE_FIGURES = frozenset(
-    [
-        *_CALENDAR,
-        *(name[:3] for name in _CALENDAR),
-        *"am pm a p m c f to until till at from noon midnight".split(),
-    ]
+_DENIES = frozenset(
+    ("no", "not", "non", "never", "without", "none", "un", "free", "or", "if", "except", "see")
 )
+_CALENDAR = (*MONTHS, *ENGLISH.data["weekdays"])
+_AROUND = ("am", "pm", "a", "p", "m", "c", "f", "to", "until", "till", "at", "from", "noon", "midnight")
+_BESIDE_FIGURES = frozenset((*_CALENDAR, *(name[:3] for name in _CALENDAR), *_AROUND))
 _LONGEST, _MOST_WORDS, _MOST_CHARACTERS = 60, 8, 200
 _HOW_TO_ASK = 'Ask "What does it say?", or for a value by its label, such as "What is the price?"'
 
@@ -175,7 +172,7 @@ def _names_labels(condition: Any) -> bool:
 def _pair(line: str) -> tuple[str, str] | None:
     """Return the label and the value of a line; None where it is no such line.
 
-    Beside a colon stands one short value; without one, words may be the rest of a sentence, and only figures are.
+    Beside a colon stands one short value; without one, words may be the rest of a sentence.
     """
     if len(line) > _MOST_CHARACTERS:
         return None
@@ -193,7 +190,7 @@ def _pair(line: str) -> tuple[str, str] | None:
 
 
 def _is_value(text: str, *, marked: bool) -> bool:
-    """Return whether a text is one value: some words, one word with figures, or figures with units, times, dates."""
+    """Return whether a text is one value: words, one word with figures, or figures with units and times."""
     words = _WORD.findall(folded(text))
     if len(text) > _LONGEST or "\t" in text or is_blank(text) or _DENIES & set(words):
         return False
