@@ -118,7 +118,11 @@ class IndexReader(TableReader):
 def telling_words(question: str) -> dict[str, str]:
     """Return the words of a question that tell tables apart, by stem: no articles, no "most"."""
     small = ENGLISH.filler | ENGLISH.request | {word for phrase in ENGLISH.phrases for word in phrase}
-    return {token.stem: token.text for token in ENGLISH.tokens(question) if token.low not in small}
+    return {
+        token.stem: token.text
+        for token in ENGLISH.tokens(question)
+        if token.low.isalnum() and token.low not in small
+    }
 
 
 def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:

@@ -17,6 +17,7 @@ from chameleon.modules.program.answer_generator import as_choice
 from chameleon.modules.table_ops.aggregate import Grouping
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _FIGURE = re.compile(r"-?\d[\d,.]*")
 _MOST_ROWS = 1_000  # of a table whose chain is kept, and of cells that are told
 _MOST_STEPPED = 60  # a step of the algebra names no more rows
@@ -57,7 +58,7 @@ class TableReader(Module):
                 f"the table has more than {self.max_table_rows:,} rows", hint="Raise `max_table_rows`."
             )
         sheet = Sheet(table)
-        found = self.read(state.input["question"], sheet)
+        found = self.read(_without_years(state.input["question"], table), sheet)
         if found.confidence < self.at_least:
             code = found.form.code(sheet)
             raise Declined(
@@ -107,6 +108,14 @@ class TableReader(Module):
                 _THOUSANDS.sub("", value) if _FIGURE.fullmatch(value) else value for value in result.values
             ]
         return said
+
+
+def _without_years(question: str, table: Table) -> str:
+    """Return the question without a year that the name of the table tells, and nothing in it."""
+    for year in set(_YEAR.findall(table.caption)) & set(_YEAR.findall(question)):
+        if not any(year in cell for row in (table.header, *table.rows) for cell in row):
+            question = re.sub(rf"\s*\b(?:(?:in|of|for|during)\s+(?:the\s+)?)?{year}\b", "", question)
+    return question
 
 
 def _region(sheet: Sheet, result: Result) -> TableRegion:
