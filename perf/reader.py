@@ -2,8 +2,8 @@
 
 Run: python perf/reader.py FOLDER [--every N]
 
-FOLDER has `wikitq`, `tabfact`, `fetaqa` and `hybridqa` with their tables. Each is asked questions filled from its
-own header and cells. A table of 100,000 rows is asked as well, and questions that the words alone refuse.
+FOLDER has `wikitq`, `tabfact`, `fetaqa` and `hybridqa` with their tables. Each is asked questions filled from
+its own header and cells. A table of 100,000 rows is asked as well, and questions that the words alone refuse.
 """
 
 from __future__ import annotations
@@ -105,9 +105,7 @@ def over_tables(folder: Path, name: str, every: int) -> None:
     asked = sum(counts.values())
     faults = asked - counts["answered"] - counts["declined"]
     each, (most, question, caption) = 1000 * spent / max(asked, 1), slowest
-    print(
-        f"{name}: {tables:,} tables, {asked:,} questions, {counts['answered']:,} answered, {faults} exceptions"
-    )
+    print(f"{name}: {tables:,} tables, {asked:,} questions, {counts['answered']:,} answered, {faults} faults")
     print(f"  {each:.0f} ms each, slowest {most:.2f} s: {question!r} ({caption})")
     for came, count in counts.most_common():
         if came not in ("answered", "declined"):

@@ -156,12 +156,12 @@ class RunPage:
             refused = f"\nrefused: {value['refused']}" if "refused" in value else ""
             self._block(f"{value['call']}{refused}")
         elif isinstance(value, Mapping):
-            lines, links = [], value.get("chain")
-            for link in links if _is_chain(links) else ():  # with the table that each leaves
-                self._value(link)
-                self._table(link["table"])
+            lines = []
             for key, item in value.items():
                 if key == "chain" and _is_chain(item):
+                    for link in item:  # with the table that each leaves
+                        self._value(link)
+                        self._table(link["table"])
                     continue
                 rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
                 text = "\n".join(map(_one_of_list, item)) if rows else plain(item)

@@ -13,7 +13,7 @@ from chameleon.modules.offline.algebra import Either, Is, Pick, Where
 from chameleon.modules.offline.judge import answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in, is_blank, moment_of
 from chameleon.modules.offline.words import ENGLISH, folded
-from chameleon.modules.program.answer_generator import as_choice
+from chameleon.modules.program.answer_generator import as_choice, mentioned
 from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
 from chameleon.table.typed import MONTHS
 
@@ -71,7 +71,7 @@ class LabelReader(Module):
         if _SAYS.fullmatch(question) or (choices and _STANDS.fullmatch(question)):
             value = line = " ".join(first).replace("\t", " ")
             if choices:
-                value, line = _standing(first, choices, whole=bool(_SAYS.fullmatch(question)))
+                value = line = _standing(first, choices)
         else:
             value, line, confidence = _labelled(question, [*seen, "", *given])
             if choices and (choice := as_choice(value, choices)) not in choices:
@@ -79,10 +79,8 @@ class LabelReader(Module):
             value = choice if choices else value
         if confidence < self.at_least:
             raise Declined(f"the reading has a confidence of {confidence:.2f}, below {self.at_least:g}")
-        return {
-            "answer": value,
-            "reading": {"line": line.replace("\t", " "), "confidence": round(confidence, 2)},
-        }
+        reading = {"line": line.replace("\t", " "), "confidence": round(confidence, 2)}
+        return {"answer": value, "reading": reading}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
@@ -108,20 +106,14 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines()]
 
 
-def _standing(lines: Sequence[str], choices: Sequence[str], *, whole: bool) -> tuple[str, str]:
-    """Return the only choice that stands in the text, with its line: as the whole line, or within one."""
-    found = []
-    for choice in choices:
-        words = _WORD.findall(folded(choice))
-        for line in [*lines, " ".join(lines)] if whole else lines:
-            written = _WORD.findall(folded(line))
-            is_in = f" {' '.join(words)} " in f" {' '.join(written)} " and not _DENIES & set(written)
-            if words and (words == written or (is_in and not whole)):
-                found.append((choice, line))
-                break
-    if len(found) != 1:
-        raise Declined(f"{'several' if found else 'none'} of the choices stand in the text")
-    return found[0]
+def _standing(lines: Sequence[str], choices: Sequence[str]) -> str:
+    """Return the only choice that stands in the text: as a whole line, or within one that denies nothing."""
+    whole = [choice for choice in choices if choice.casefold() in map(str.casefold, lines)]
+    told = [line for line in lines if _DENIES.isdisjoint(_WORD.findall(folded(line)))]
+    choice = whole[0] if len(whole) == 1 else mentioned("\n".join(told), choices)
+    if choice is None:
+        raise Declined("none of the choices, or several, stand in the text")
+    return choice
 
 
 def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str, float]:

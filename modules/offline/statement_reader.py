@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from chameleon.modules.offline import judge
 from chameleon.modules.offline.judge import Answer
 from chameleon.modules.offline.sheet import Sheet
 from chameleon.modules.offline.table_reader import TableReader
@@ -13,4 +12,6 @@ class StatementReader(TableReader):
 
     def read(self, question: str, sheet: Sheet) -> Answer:
         """Return whether the statement holds. Raises `Declined`."""
-        return judge.verdict(question, sheet)
+        from chameleon.modules.offline.verdict import verdict
+
+        return verdict(question, sheet)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
 from chameleon import Declined, Module, State, StepRejected, Table
+from chameleon.module import Keys
 from chameleon.modules.documents.table_sources import TableRegion
 from chameleon.modules.offline.algebra import Fold, Pick, Result, plain
 from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in
 from chameleon.modules.program.answer_generator import as_choice
-from chameleon.modules.table_ops.aggregate import Grouping
+from chameleon.modules.table_ops.aggregate import GroupBy
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -26,9 +27,9 @@ _MOST_STEPPED = 60  # a step of the algebra names no more rows
 class TableReader(Module):
     """Answers a question over the table without a model: looks up, counts, computes, or declines."""
 
-    reads = ("input.question", "input.table", "input.choices?", "input.unit?")
-    writes = ("cache.answer", "cache.reading", "cache.chain", "cache.sources")
-    non_text = ("cache.reading", "cache.chain", "cache.sources")
+    reads: ClassVar[Keys] = ("input.question", "input.table", "input.choices?", "input.unit?")
+    writes: ClassVar[Keys] = ("cache.answer", "cache.reading", "cache.chain", "cache.sources")
+    non_text: ClassVar[Keys] = ("cache.reading", "cache.chain", "cache.sources")
 
     def __init__(
         self,
@@ -190,7 +191,7 @@ def _links(
             args, said = {"column": names[0]}, names[0]
         before = table
         if operation == "group_by":
-            table = Grouping().apply(table, args)
+            table = GroupBy().apply(table, args)
         else:
             table = sheet.table.take_rows(rows).take_columns(columns)
         if operation == "sort_by" or table != before:
