@@ -100,7 +100,7 @@ class IndexReader(TableReader):
         if others := [each for each, _ in refused if not _is_part(each.table, tables)]:
             would, fit = _called(each for each, _ in fits), "fits" if len(others) == 1 else "fit"
             raise Declined(
-                f"it is not clear which table is meant: {would} would answer; {_called(others)} {fit} as well",
+                f"it is not clear which table is meant: {would} would answer; {_called(others)} {fit} too",
                 hint=_NAME_IT,
             )
         if any(output["answer"] != fits[0][1]["answer"] for _, output in fits):

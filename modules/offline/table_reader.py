@@ -55,16 +55,13 @@ class TableReader(Module):
     def answered(self, state: State, table: Table) -> dict[str, Any]:
         """Return the output for the question over this table. Raises `Declined`."""
         if len(table.rows) > self.max_table_rows:
-            raise Declined(
-                f"the table has more than {self.max_table_rows:,} rows", hint="Raise `max_table_rows`."
-            )
+            most = f"{self.max_table_rows:,}"
+            raise Declined(f"the table has more than {most} rows", hint="Raise `max_table_rows`.")
         sheet = Sheet(table)
         found = self.read(_without_years(state.input["question"], table), sheet)
         if found.confidence < self.at_least:
-            code = found.form.code(sheet)
-            raise Declined(
-                f"the reading {code} has a confidence of {found.confidence:.2f}, below {self.at_least:g}"
-            )
+            sure = f"{found.confidence:.2f}, below {self.at_least:g}"
+            raise Declined(f"the reading {found.form.code(sheet)} has a confidence of {sure}")
         region = _region(sheet, found.result)
         told = region.to_json(table, _cells(found))
         return {
@@ -104,11 +101,9 @@ class TableReader(Module):
                 if mine and asked and mine[0].unit and mine[0][1::2] != asked[0][1::2]:
                     raise Declined(f"the answer is {said}, not in {unit}")
                 return float(figure) if "." in figure else int(figure)
-        if self.form == "items":
-            return [
-                _THOUSANDS.sub("", value) if _FIGURE.fullmatch(value) else value for value in result.values
-            ]
-        return said
+        if self.form == "text":
+            return said
+        return [_THOUSANDS.sub("", each) if _FIGURE.fullmatch(each) else each for each in result.values]
 
 
 def _without_years(question: str, table: Table) -> str:
@@ -128,13 +123,9 @@ def _region(sheet: Sheet, result: Result) -> TableRegion:
 def _cells(found: Answer) -> list[tuple[int, int]]:
     """Return the cells that are the answer, none where it is computed."""
     result, form = found.result, found.form
-    if result.kind != "cells" or not isinstance(form, Pick | Fold) or len(result.rows) > _MOST_ROWS:
-        return []
-    return [
-        (row, column)
-        for row in result.rows
-        for column in (form.wanted if isinstance(form, Pick) else (form.column,))
-    ]
+    wanted = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Fold) else ()
+    is_told = result.kind == "cells" and len(result.rows) <= _MOST_ROWS
+    return [(row, column) for row in result.rows for column in wanted] if is_told else []
 
 
 def chain_of(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
@@ -145,7 +136,7 @@ def chain_of(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
     steps = list(result.steps)
     if sheet.summaries.isdisjoint(result.rows) and steps[:1] and steps[0][0] != "select_row":
         steps.insert(0, ("select_row", _names(sheet.rows)))
-    everything = [("select_row", _names(sorted(set(result.rows)))), ("select_column", ())]
+    everything = [("select_row", _names(sorted(set(result.rows)))[:_MOST_STEPPED]), ("select_column", ())]
     try:
         return list(_links(sheet, steps, result))
     except StepRejected:
@@ -166,21 +157,18 @@ def _links(
         args: dict[str, Any]
         if operation == "select_row":
             wanted = {int(name.removeprefix("row ")) - 1 for name in names}
-            if len(names) == _MOST_STEPPED and wanted <= set(result.rows):
-                wanted = set(result.rows)
-            if not wanted <= set(rows) or len(names) == _MOST_STEPPED < len(wanted):
+            is_cut = len(names) == _MOST_STEPPED
+            if not wanted <= set(rows) or (is_cut and not wanted <= set(result.rows)):
                 raise StepRejected("the steps are no chain")
+            wanted = set(result.rows) if is_cut else wanted
             args = {"rows": [place for place, row in enumerate(rows, 1) if row in wanted]}
             rows = [row for row in rows if row in wanted]
             said = ", ".join(f"row {place}" for place in args["rows"])
         elif operation == "sort_by":
             column = sheet.columns[header.index(names[0])]
             keys: Sequence[Any] = column.moments if column.kind == "date" else column.numbers
-            filled = sorted(
-                (row for row in rows if keys[row] is not None),
-                key=lambda row: keys[row],
-                reverse=names[1].startswith("large"),
-            )
+            filled = [row for row in rows if keys[row] is not None]
+            filled.sort(key=keys.__getitem__, reverse=names[1].startswith("large"))
             rows = [*filled, *(row for row in rows if keys[row] is None)]
             args, said = {"column": names[0], "order": names[1], "datatype": column.kind}, ", ".join(names)
         elif operation == "select_column":

@@ -111,9 +111,9 @@ def test_a_table_with_more_of_the_words_goes_before_one_that_can_be_read(ask: An
 def test_a_rival_that_cannot_be_read_is_told_of_unless_it_is_a_part(ask: Any) -> None:
     rival = Table(["Team", "Points at home", "Points away"], [["Nord", "8", "9"], ["Sud", "3", "1"]])
     told = why(ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=9))
-    assert "it is not clear which table is meant: league would answer; rival fits as well" in told
+    assert "it is not clear which table is meant: league would answer; rival fits too" in told
     both = {"league": LEAGUE, "rival": rival, "other": rival}
-    assert "fit as well" in why(ask("How many points does Nord have?", both, ahead=9))
+    assert "fit too" in why(ask("How many points does Nord have?", both, ahead=9))
     assert ask("How many points does Nord have?", {"league": LEAGUE, "rival": rival}, ahead=1).answer == "40"
     best = Table(LEAGUE.header, LEAGUE.rows[:2], "best of the league")
     state = ask("How many points are there in total?", {"league": LEAGUE, "best": best}, ahead=9)
