@@ -72,7 +72,7 @@ class TableReader(Module):
                 "columns": told["columns"],
                 "rows": len(found.result.rows),
             },
-            "chain": chain_of(sheet, found.result) if len(table.rows) <= _MOST_ROWS else [],
+            "chain": _chain(sheet, found.result) if len(table.rows) <= _MOST_ROWS else [],
             "sources": [({"table": table.caption} if table.caption.strip() else {}) | told],
         }
 
@@ -128,7 +128,7 @@ def _cells(found: Answer) -> list[tuple[int, int]]:
     return [(row, column) for row in result.rows for column in wanted] if is_told else []
 
 
-def chain_of(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
+def _chain(sheet: Sheet, result: Result) -> list[dict[str, Any]]:
     """Return the links of a chain of tables to what a result rests on, each with the `table` that it leaves.
 
     Where the steps are no chain, such as those of two lookups that are compared, it selects all that is read.
