@@ -1,4 +1,4 @@
-"""Answer questions over a table without a model, and look at what each module did.
+"""Answer questions over a table without a model, and look at what was computed, and from where.
 
 Run: python demos/quickstart.py
 """
@@ -14,12 +14,14 @@ QUESTIONS = [
     "Who will win next year?",
 ]
 
-table = read_table(Path(__file__).parent / "data" / "league.csv")
+table = read_table(Path(__file__).parent / "data" / "league.csv", caption="league")
 executor = Executor(Inventory.load("tables_offline"))
 
 for question in QUESTIONS:
     state = executor.run({"question": question, "table": table})
     print(question)
-    for record in state.history:
-        print(f"  {record.step.module:20} {record.error or record.output}")
-    print(f"  {state.ended.reason}: {state.answer}\n")
+    if state.ended.reason == "answered":
+        print(f"  {state.answer}, by {state.cache['reading']['pandas']}")
+        print(f"  rows {list(state.cache['sources'][0]['rows'])} of the table\n")
+    else:
+        print(f"  {state.ended.reason}: {state.ended.error.message}\n")

@@ -28,7 +28,7 @@ table = Table(["fruit", "price"], [["apple", "$2"], ["pear", "$3.50"]])
 state = Executor(Inventory.load("tables_offline")).run(
     {"question": "What is the total price?", "table": table}
 )
-assert state.answer == 5.5, state
+assert state.answer == "$5.50", state
 
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "prices.csv"

@@ -13,8 +13,7 @@ from chameleon.errors import Declined, InputError
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
 from chameleon.modules.documents.paper_readers import PaperProgramGenerator
-from chameleon.modules.offline.lexical.label_questions import wanted_by
-from chameleon.modules.offline.lexical.labelled import split_label, value_of
+from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.reports.program_text import number_text, plain
 from chameleon.modules.sql.binder_table import LINE_BREAK
 from chameleon.modules.sql.text_to_sql import _START
@@ -45,10 +44,8 @@ def program(text: str) -> object:
 
 
 def value(text: str) -> object:
-    wanted = wanted_by("what is the adult fare")
-    assert wanted is not None
     with pytest.raises(Declined):
-        value_of(wanted, [text])
+        LabelReader().run(State({"question": "What is the adult fare?", "text": text}))
     return None
 
 
@@ -63,7 +60,7 @@ def headings(text: str) -> list[Any]:
         (table, lambda n: "```a\n" * n),
         (terms_in, lambda n: '\\"' * n),
         (program, lambda n: "```python\nans = 1" + "\n" * n + "b\n```\n# passages: 1"),
-        (split_label, lambda n: "x" + " " * n + "y"),
+        (value, lambda n: "x" + " " * n + "y"),
         (value, lambda n: "fine " * n),
         (headings, lambda n: "# a" + " " * n + "x"),
     ],

@@ -44,7 +44,13 @@ def run_question(
         )
     check_options(options)
     with read_input(options) as everything:
-        setup = set_up(options.inventory, options, defaults=defaults_for(everything), ask_for_end=True)
+        setup = set_up(
+            options.inventory,
+            options,
+            defaults=defaults_for(everything),
+            ask_for_end=True,
+            at_least=options.at_least,
+        )
         given = fit(everything, setup.executor.inventory, options)
         page = RunPage(as_json=as_json, trace=trace, model=setup.executor.model)
         page.begin(setup.why)

@@ -76,8 +76,8 @@ def check_options(options: QuestionOptions) -> None:
 def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     """Read the input of the run, which may rest on files that are there until the end of the block.
 
-    The first table is `table`; where there are more, the others are `tables`, and a table without a caption
-    takes the name of its file, to be named by. Raises `InputError` for a file that cannot be read.
+    The first table is `table`; where there are more, the others are `tables`. A table without a caption takes
+    the name of its file. Raises `InputError` for a file that cannot be read.
     """
     given: dict[str, Any] = {"question": options.question, "unit": options.unit}
     tables = []
@@ -94,7 +94,8 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         for note in found.notes[:_MOST_NAMED]:
             echo(f"{harmless(note)}.", err=True)
         table, caption = found.table, found.name if sheet else Path(name).stem
-        tables.append(table if len(sources) < 2 or table.caption.strip() else table.with_caption(caption))
+        is_named = table.caption.strip() or (source == STANDARD_INPUT and len(sources) < 2)
+        tables.append(table if is_named else table.with_caption(caption))
     if len(tables) > 1:
         given["tables"] = tables[1:]
     if tables:
@@ -196,8 +197,10 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
         fitted.setdefault("passages", text_passages(fitted["text"], _file_name(options.text[0])))
     if "passages" in fitted:
         del fitted["passages" if takes and "passages" not in takes else "text"]
-    if "passages" in fitted and options.table and not fitted["table"].caption.strip():
-        fitted["table"] = fitted["table"].with_caption(_file_name(options.table[0]))
+    if "passages" in fitted and options.table:
+        name = _file_name(options.table[0])
+        if fitted["table"].caption in ("", Path(name).stem):
+            fitted["table"] = fitted["table"].with_caption(name)
     files = [key for key in _FILES if key in fitted]
     lacking = [_FILES[key] for key in files if takes and key not in takes]
     if lacking:

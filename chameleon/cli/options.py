@@ -143,6 +143,9 @@ class QuestionOptions(ModelOptions):
         metavar="INDEX", help="The tables and texts to answer from, as `chameleon index` made it."
     )
     choices: str | None = option(metavar='"A;B"', help="Options to choose from.")
+    at_least: float | None = option(
+        metavar="P", min=0, max=1, help="Decline answers of less confidence; for readers without a model."
+    )
     unit: str | None = option(metavar="U", help="The unit that a number is meant in; nothing is converted.")
     inventory: str | None = option("-i", metavar="NAME|FILE", help="The inventory to run.")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
-from chameleon.errors import MissingPackage
+from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
@@ -48,6 +48,7 @@ def set_up(
     defaults: tuple[str, str] = DEFAULTS["table"],
     *,
     ask_for_end: bool = False,
+    at_least: float | None = None,
 ) -> Setup:
     """Choose inventory and model. A model that fails later is never replaced in silence.
 
@@ -55,8 +56,11 @@ def set_up(
         inventory: the one that is named, if any; `without` is left out of it.
         defaults: what to choose from where none is named: with a model, and without.
         ask_for_end: ask the model's server when it is switched off.
+        at_least: the confidence below which the inventory's readers decline.
     """
     named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
+    if named is not None and at_least is not None:
+        named = _declining_below(at_least, named)
     if named is not None and not named.needs_model:
         unused = f", so {options.model} is not asked" if options.model else ""
         return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
@@ -67,6 +71,8 @@ def set_up(
     else:
         choice = choose_model(options.model, named.llm.model if named else None, replay=recorded)
     chosen = named or Inventory.load(defaults[0] if choice.model else defaults[1])
+    if named is None and at_least is not None:
+        chosen = _declining_below(at_least, chosen)
     if not chosen.needs_model:
         return Setup(Executor(chosen), in_options(f"inventory {chosen.name}; {choice}"))
     chosen = chosen.with_params(options.params)
@@ -76,6 +82,16 @@ def set_up(
         choice = asked.result() if asked else choice
     why = "; ".join([f"inventory {chosen.name}", str(choice), *own_models(chosen)])
     return Setup(executor, in_options(why))
+
+
+def _declining_below(at_least: float, inventory: Inventory) -> Inventory:
+    try:
+        return inventory.with_setting("at_least", at_least)
+    except InventoryError as problem:
+        hint = (
+            "Leave --at-least out, or name an inventory that answers without a model, such as tables_offline."
+        )
+        raise InputError(problem.what, hint=hint) from None
 
 
 def own_models(inventory: Inventory) -> Iterator[str]:

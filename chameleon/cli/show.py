@@ -158,6 +158,11 @@ class RunPage:
         elif isinstance(value, Mapping):
             lines = []
             for key, item in value.items():
+                if key == "chain" and _is_chain(item):
+                    for link in item:  # with the table that each leaves
+                        self._value(link)
+                        self._table(link["table"])
+                    continue
                 rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
                 text = "\n".join(map(_one_of_list, item)) if rows else plain(item)
                 below = rows or "\n" in text
@@ -187,6 +192,13 @@ class RunPage:
         if not self.silent:
             echo(text)
             sys.stdout.flush()
+
+
+def _is_chain(value: Any) -> bool:
+    """Tell whether these are links of a chain of tables, each with its table."""
+    return isinstance(value, tuple) and all(
+        isinstance(link, Mapping) and isinstance(link.get("table"), Table) for link in value
+    )
 
 
 def _one_of_list(value: Any) -> str:

@@ -103,8 +103,7 @@ class StepView(NamedTuple):
         changed = [(f"input.{key}", value) for key, value in record.input_changes.items()]
         changed += [(f"cache.{key}", value) for key, value in record.cache_changes.items()]
         output = record.output
-        parts = output.values() if isinstance(output, Mapping) else ()
-        held = [output, *(part for part in parts if isinstance(part, Table))]
+        held = [output, *(output.values() if isinstance(output, Mapping) else ())]
         same = [name for name, value in changed if value in held]
         if isinstance(output, Table) and output == table:
             output = f"The table stays as it was, {len(output.rows):,} × {len(output.header):,}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,19 @@ class Inventory:
             raise InventoryError("an inventory made in Python has no parameters to change", where=self.name)
         source = replace(self.source, params={**self.source.params, **params})
         return Inventory.of(source).without(*self.left_out)
+
+    def with_setting(self, name: str, value: Any) -> Inventory:
+        """Return the inventory with this parameter in each module that takes it, in place of its own.
+
+        Raises `InventoryError` where none takes it, and for an inventory made in Python.
+        """
+        taking = [key for key, each in self.modules.items() if name in signature(type(each)).parameters]
+        if self.source is None or not taking:
+            raise InventoryError(f"no module of the inventory {self.name} takes {name}")
+        entries = self.source.data["modules"]
+        changed = {key: {**(entries[key] or {}), name: value} for key in taking}
+        data = {**self.source.data, "modules": {**entries, **changed}}
+        return Inventory.of(replace(self.source, data=data)).without(*self.left_out)
 
     @property
     def askers(self) -> Mapping[str, Any]:

@@ -275,6 +275,6 @@ def test_orders_in_a_table_are_data_and_the_answer_is_right(command: Command, tm
         assert outcome.code == 0, outcome
         assert "\x1b" not in outcome.out and "\x07" not in outcome.out
         if arguments == ["--json"]:
-            assert json.loads(outcome.out)["answer"] == 17
+            assert json.loads(outcome.out)["answer"] == "17"
         else:
-            assert outcome.out.splitlines()[-1] == "Answer: 17"
+            assert outcome.out.splitlines()[-2] == "Answer: 17"

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chameleon import Declined, Table
-from chameleon.modules.offline.grammar import write_program
+from chameleon.modules.offline.judge import answer
+from chameleon.modules.offline.sheet import Sheet
 from chameleon.table.delimited import split_rows
 from tests.loopback import Answer, Reply
 
@@ -174,7 +175,8 @@ def _program(item: Item, again: bool) -> str:
 
 def _sound_program(item: Item) -> str:
     try:
-        return write_program(item.question, item.table, item.choices, item.unit).code
+        result = answer(item.question, Sheet(item.table)).result
+        return f"ans = {float(result.number) if result.number is not None else ', '.join(result.values)!r}"
     except Declined:
         if item.choices:
             return (

@@ -139,16 +139,18 @@ def test_stats_stand_side_by_side_with_the_published_use(paths: list[Path], caps
     printed = capsys.readouterr().out
     header = printed.splitlines()[0]
     assert header.split()[:3] == ["run", "offline", "model"] and "Chameleon (GPT-4)" in header
-    generator = next(line for line in printed.splitlines() if line.startswith("program_generator, %"))
-    assert generator.split()[-4] == "100.00" and generator.split()[-2:] == ["71.99", "70.84"]
-    assert "START → program_generator" in printed
-    assert "program_generator → program_verifier → program_executor → answer_generator" in printed
+    reader, generator = (
+        next(line for line in printed.splitlines() if line.startswith(f"{name}, %")).split()
+        for name in ("table_reader", "program_generator")
+    )
+    assert "100.00" in reader and generator[-2:] == ["71.99", "70.84"]
+    assert "START → table_reader" in printed and "table_reader → final_answer" in printed
     print_stats(paths, as_json=True)
     found = json.loads(capsys.readouterr().out)["runs"]
     told = [(run["run"], run["inventory"], run["model"]) for run in found]
     assert told == [("offline", "tables_offline", None), ("model", "tabmwp", "scripted:script")]
-    assert found[0]["modules"]["program_generator"] == 1.0
-    assert found[0]["transitions"]["START"]["program_generator"] == {"count": 24, "probability": 1.0}
+    assert found[0]["modules"]["table_reader"] == 1.0
+    assert found[0]["transitions"]["START"]["table_reader"] == {"count": 24, "probability": 1.0}
 
 
 def test_hostile_names_and_settings_cannot_steer_the_terminal(hostile: Run, capsys: Out) -> None:

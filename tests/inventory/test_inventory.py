@@ -127,8 +127,8 @@ modules:
         assert Inventory.load("tabmwp").rules.once[0] == "row_lookup"
 
     def test_replaces_a_module_with_another_use(self, tmp_path: Path) -> None:
-        child = self.load(tmp_path, "modules: {row_lookup: {use: lexical_row_lookup}}")
-        assert type(child.modules["row_lookup"]).__name__ == "LexicalRowLookup"
+        child = self.load(tmp_path, "modules: {row_lookup: {use: table_reader}}")
+        assert type(child.modules["row_lookup"]).__name__ == "TableReader"
 
     def test_takes_a_null_in_a_budget_for_no_limit(self, tmp_path: Path) -> None:
         child = self.load(tmp_path, "budget: {steps: null}")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from chameleon import Declined, State
-from chameleon.modules.offline.lexical_reader import LexicalReader
+from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures.pieces import (
     UNTOLD,
@@ -55,7 +55,7 @@ def test_a_turned_receipt_is_read_row_by_row(angle: float, gap: float, chance: R
     cache = cache_of(pieces)
     assert cache["detected_text"] == TEXT
     state = State(input={"question": "What is the total?"}, cache=cache)
-    assert LexicalReader().run(state)["answer"] == "8.03"
+    assert LabelReader().run(state)["answer"] == "8.03"
 
 
 @settings(max_examples=25)
@@ -79,7 +79,7 @@ def test_where_angles_scatter_lines_cannot_be_told(angle: float, spread: int, ch
     cache = cache_of(pieces)
     state = State(input={"question": "What is the total?"}, cache=cache)
     with pytest.raises(Declined):
-        LexicalReader().run(state)
+        LabelReader().run(state)
     if not lines_are_told(lines):
         told = str(cache["detected_text"]).split("\n")
         assert told[0] == UNTOLD and sorted(told[1:]) == sorted(piece.text for piece in pieces)

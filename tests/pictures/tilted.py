@@ -22,7 +22,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from chameleon import Declined, State
-from chameleon.modules.offline.lexical_reader import LexicalReader
+from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.steps import PreparedModule
 
@@ -242,7 +242,7 @@ def asked(
     """What stands in the cache, and each question with its verdict and with what was said."""
     path = folder / f"{drawing.name}{angle}.png"
     drawing.picture(angle).save(path)
-    detector, reader = TextDetector(engine), LexicalReader()
+    detector, reader = TextDetector(engine), LabelReader()
     PreparedModule(detector).ready()
     seen = State(input={"image": str(path)})
     cache = detector.update_cache({}, detector.run(seen))
@@ -253,7 +253,7 @@ def asked(
     ]
 
 
-def _judged(reader: LexicalReader, state: State, question: str, answer: str | None) -> tuple[str, str]:
+def _judged(reader: LabelReader, state: State, question: str, answer: str | None) -> tuple[str, str]:
     try:
         said = reader.run(State(input={**state.input, "question": question}, cache=state.cache))["answer"]
     except Declined as reason:

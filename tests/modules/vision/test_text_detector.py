@@ -22,7 +22,7 @@ from PIL import Image
 
 from chameleon import Declined, Inventory, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
-from chameleon.modules.offline.lexical_reader import LexicalReader
+from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
 from chameleon.pictures import engines
 from chameleon.prompt import context_of
@@ -116,7 +116,7 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("texts", "read", "reason"),
     [
-        ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]", "is not one short value"),
+        ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]", "does not answer such a question"),
         ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50", "a part of .* could not be read"),
     ],
 )
@@ -131,7 +131,7 @@ def test_a_part_of_a_line_that_is_not_read_is_told_and_the_line_answers_nothing(
     assert state.cache["detected_text"] == read
     asked = State(input={"question": "What is the tea?", "image": str(path)}, cache=state.cache)
     with pytest.raises(Declined, match=reason):
-        LexicalReader().run(asked)
+        LabelReader().run(asked)
     sure = detect(path, engine="easyocr", least_confidence=0.95)
     assert sure.cache["detected_text"] == "", "a line of which nothing is read is left out"
 

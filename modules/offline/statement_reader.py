@@ -1,11 +1,13 @@
-"""Statements: each is a question with its answer, which is taken out, asked for, and compared."""
+"""Tell whether a table bears a statement out, without a model.
+
+A statement is a question with its answer: each value and number is taken out, asked for, and compared.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any
 
 from chameleon.errors import Declined
 from chameleon.modules.offline.algebra import Either, Exists, Form, Result, Unfit
@@ -14,6 +16,7 @@ from chameleon.modules.offline.grammar import costed
 from chameleon.modules.offline.judge import DOUBT, NEAR, Answer
 from chameleon.modules.offline.links import Item, Links, Reading
 from chameleon.modules.offline.sheet import Sheet
+from chameleon.modules.offline.table_reader import TableReader
 from chameleon.modules.offline.templates import Templates
 from chameleon.modules.offline.words import ENGLISH, Token, folded
 
@@ -21,6 +24,14 @@ _MOST = 0.9
 _READINGS = 16
 _NO = 0.25  # what it costs to deny a statement, for one that was misread is mostly denied
 _WHOLES = frozenset(("only", "both", "each", "every", "all", "neither", "either", "none", "no"))
+
+
+class StatementReader(TableReader):
+    """Tells whether the table bears a statement out, without a model: "yes" or "no"; or declines."""
+
+    def read(self, question: str, sheet: Sheet) -> Answer:
+        """Return whether the statement holds. Raises `Declined`."""
+        return verdict(question, sheet)
 
 
 def verdict(statement: str, sheet: Sheet) -> Answer:
@@ -91,7 +102,7 @@ def _agrees(result: Result, said: Item | None, sheet: Sheet) -> bool | None:
     if said is None:
         return result.values == ("yes",)
     if said.kind == "number":
-        number: Any = result.number
+        number = result.number
         if number is None or result.kind != "number":
             return None
         stated = Fraction(said.value.number)

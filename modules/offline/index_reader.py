@@ -1,0 +1,146 @@
+"""Answer from one of the tables of an index without a model: the one that has the question's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Annotated, Any
+
+from pydantic import Field, PositiveInt
+
+from chameleon import Declined, State, Table
+from chameleon.modules.documents.table_choice import Candidate, candidates, passages
+from chameleon.modules.offline.table_reader import TableReader
+from chameleon.modules.offline.words import ENGLISH, folded
+from chameleon.modules.tablerag.table_retriever import source_of
+
+_WORD = re.compile(r"\w+")
+_MOST_CELLS = 500_000
+_LONGEST = 60
+_NAME_IT = "Ask again with words that only the name of one has."
+
+Found = tuple[Candidate, dict[str, Any]]
+
+
+class IndexReader(TableReader):
+    """Answers from the found table that has the question's words, without a model, or declines."""
+
+    reads = ("input.question", "input.choices?", "input.unit?", "input.index", "cache.retrieved")
+    writes = (*TableReader.writes, "input.table", "input.tables", "cache.table_choice")
+    non_text = (*TableReader.non_text, "cache.table_choice")
+
+    def __init__(
+        self,
+        ahead: float = 1.5,
+        at_least: Annotated[float, Field(ge=0, le=1)] = 0.0,
+        max_table_rows: PositiveInt = 200_000,
+    ) -> None:
+        """Set what counts as a rival, and what is declined.
+
+        - `ahead`: a table is a rival of the first unless that has so many times its score.
+        - `at_least`: answers of less confidence, from 0 to 1, are declined.
+        - `max_table_rows`: tables with more rows are not read.
+        """
+        super().__init__(at_least, "text", max_table_rows)
+        self.ahead = ahead
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return the output of the table that answers. Raises `Declined` where none or no single one does.
+
+        Of the tables found, those count that have as many of the question's telling words as any of them, and
+        of these the first with its rivals. All of them must answer, and alike, unless one is a part of
+        another. Where a passage has more of these words than any table, or says as many, it may be meant.
+        """
+        words = telling_words(state.input["question"])
+        found, texts = candidates(state), [document for document, _ in passages(state)]
+        had = {each.id: covered(words, _texts_in(each)) for each in found}
+        most = max(map(len, had.values()), default=0)
+        named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
+        said = max((len(covered(words, [text.text])) for text in texts), default=0)
+        if max(map(len, named), default=0) > most or said == most > 1:  # one word alone says nothing
+            raise Declined("a text has the question's words as much as any table, and no model reads it")
+        if not found or (words and not most):
+            raise Declined("no table in the index has to do with the question")
+        fitting = [each for each in found if len(had[each.id]) == most]
+        first = fitting[0].score
+        near = [each for each in fitting if first <= 0 or each.score * self.ahead >= first]
+        (chosen, output), *agreeing = self._agreeing(state, near)
+        told = [text for word, text in words.items() if word in had[chosen.id]]
+        choice: dict[str, Any] = {**chosen.to_json(), "words": told, "tried": len(near)}
+        if agreeing:
+            choice["agreeing"] = [each.id for each, _ in agreeing]
+        sources = [
+            source_of(each.to_json())
+            | {key: value for key, value in found["sources"][0].items() if key != "table"}
+            for each, found in ((chosen, output), *agreeing)
+        ]
+        return {**output, "sources": sources, "table_choice": choice, "table": chosen.table}
+
+    def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {"table": output["table"], "tables": []}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return {**super().update_cache(cache, output), "table_choice": output["table_choice"]}
+
+    def _agreeing(self, state: State, near: Sequence[Candidate]) -> list[Found]:
+        """Return the tables that answer. Raises `Declined` where they differ, or one does not."""
+        fits: list[Found] = []
+        refused: list[tuple[Candidate, Declined]] = []
+        for each in near:
+            try:
+                fits.append((each, self.answered(state, each.table)))
+            except Declined as refusal:
+                refused.append((each, refusal))
+        if not fits:
+            nearest, why = refused[0]
+            raise Declined(f"of the table that fits best, {nearest.called}: {why.what}", hint=why.hint)
+        tables = [each.table for each, _ in fits]
+        fits = [fit for fit in fits if not _is_part(fit[0].table, tables)]
+        if others := [each for each, _ in refused if not _is_part(each.table, tables)]:
+            would, fit = _called(each for each, _ in fits), "fits" if len(others) == 1 else "fit"
+            raise Declined(
+                f"it is not clear which table is meant: {would} would answer; {_called(others)} {fit} too",
+                hint=_NAME_IT,
+            )
+        if any(output["answer"] != fits[0][1]["answer"] for _, output in fits):
+            told = "; ".join(f"{each.called}: {str(output['answer'])[:_LONGEST]}" for each, output in fits)
+            raise Declined(f"{len(fits)} tables answer, and not alike ({told})", hint=_NAME_IT)
+        is_looked_up = all("cells" in output["sources"][0] for _, output in fits)
+        if len(fits) > 1 and not is_looked_up and not all(fits[0][0].table.contains(each) for each in tables):
+            told = _called(each for each, _ in fits)
+            raise Declined(
+                f"it is not clear which table is meant: {told} come to the same answer", hint=_NAME_IT
+            )
+        return fits
+
+
+def telling_words(question: str) -> dict[str, str]:
+    """Return the words of a question that tell tables apart, by stem: no articles, no "most"."""
+    small = ENGLISH.filler | ENGLISH.request | {word for phrase in ENGLISH.phrases for word in phrase}
+    return {
+        token.stem: token.text
+        for token in ENGLISH.tokens(question)
+        if token.low.isalnum() and token.low not in small
+    }
+
+
+def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:
+    """Return the stems that texts have, themselves or by a word of the same idea."""
+    words = {word for text in texts for word in _WORD.findall(folded(text).replace("_", " "))}
+    known = words | set(map(ENGLISH.stem, words))
+    return frozenset(stem for stem in stems if stem in known or ENGLISH.ideas.get(stem, frozenset()) & known)
+
+
+def _texts_in(candidate: Candidate) -> Iterator[str]:
+    cells = islice(chain.from_iterable(candidate.table.rows), _MOST_CELLS)
+    return chain([candidate.name, *candidate.source.values()], candidate.table.header, cells)
+
+
+def _is_part(table: Table, others: Iterable[Table]) -> bool:
+    """Return whether another table has all of its rows and columns, and more."""
+    return any(other.contains(table) and not table.contains(other) for other in others)
+
+
+def _called(tables: Iterable[Candidate]) -> str:
+    return ", ".join(each.called for each in tables)

@@ -1,0 +1,230 @@
+"""Answer from a text, or that in a picture, without a model: what it says, or what stands beside a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from chameleon import Declined, Module, State, Table
+from chameleon.modules.offline.algebra import Either, Is, Pick, Where
+from chameleon.modules.offline.judge import answer
+from chameleon.modules.offline.sheet import Sheet, amounts_in, is_blank, moment_of
+from chameleon.modules.offline.words import ENGLISH, folded
+from chameleon.modules.program.answer_generator import as_choice, mentioned
+from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
+from chameleon.table.typed import MONTHS
+
+_CARRIER = "(?:sign|label|text|picture|image|photo|poster|note|ticket|receipt|banner|screen|plate|board|page)"
+_ON = rf"(?: (?:on|in|of) the {_CARRIER})?"
+_SAYS = re.compile(
+    rf"what (?:does|do) (?:it|this|(?:the|this) {_CARRIER}s?) (?:say|read)|read the text{_ON}"
+    r"|(?:what|which)(?: text| words?)? (?:is|are|stands?) (?:there |written |printed )*(?:on|in) "
+    rf"(?:it|the {_CARRIER})"
+)
+_STANDS = re.compile(r"(?:which|what)\b.* (?:named|written|printed|labell?ed|listed|mentioned|stands?)\b.*")
+_ASKED = re.compile(
+    r"(?P<how>how many|how much|how \w+|what time|when|who|what)(?:'s|(?: is| are| was| were| does| did)?) "
+    rf"(?:the )?(?P<count>number of )?(?P<label>.+?)(?: are there| is there| cost)?{_ON}"
+)
+_MARKED = re.compile(r"(?P<label>[^:=]*[^\W\d][^:=]*?)\s*(?::(?!//|\d\d\b)|=)\s*(?P<value>.*)")
+_BESIDE = re.compile(r"(?P<label>\D*?[^\W\d_][^\d\t]*?)[\s.]*[\s\t](?P<value>[-−–]?[$€£¥₹]?\s?[-−–]?\d.*)")
+_COUNT = re.compile(r"^number of ", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|\d{1,2}\s?[ap]\.?\s?m", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
+_GOES_ON = re.compile(r"[a-z\d$€£¥₹(+&/,;•–-]")
+_DENIES = frozenset(
+    ("no", "not", "non", "never", "without", "none", "un", "free", "or", "if", "except", "see")
+)
+_CALENDAR = (*MONTHS, *ENGLISH.data["weekdays"])
+_AROUND = ("am", "pm", "a", "p", "m", "c", "f", "to", "until", "till", "at", "from", "noon", "midnight")
+_BESIDE_FIGURES = frozenset((*_CALENDAR, *(name[:3] for name in _CALENDAR), *_AROUND))
+_LONGEST, _MOST_WORDS, _MOST_CHARACTERS = 60, 8, 200
+_HOW_TO_ASK = 'Ask "What does it say?", or for a value by its label, such as "What is the price?"'
+
+
+class LabelReader(Module):
+    """Answers from a text, or that in the picture, without a model: what it says, or the value of a label."""
+
+    reads = ("input.question", "input.choices?", "cache.detected_text|input.text", "cache.text_boxes?")
+    writes = ("cache.answer", "cache.reading")
+
+    def __init__(self, at_least: Annotated[float, Field(ge=0, le=1)] = 0.0) -> None:
+        """`at_least`: answers of less confidence, from 0 to 1, are declined."""
+        self.at_least = at_least
+
+    def run(self, state: State) -> dict[str, Any]:
+        """Return the `answer` and its `reading`: the line it stands on, and the confidence.
+
+        Raises `Declined` for what the text alone does not tell. Where a picture comes with a text, labels of
+        both are read.
+        """
+        seen, given = _seen(state), _lines(state.input.get("text", ""))
+        if not any([*seen, *given]):
+            is_picture = "detected_text" in state.cache
+            raise Declined("there is no text in the picture" if is_picture else "the text is empty")
+        question = " ".join(state.input["question"].lower().replace("’", "'").split()).rstrip("?!. ")
+        choices = state.input.get("choices") or ()
+        first, confidence = [line for line in (seen if any(seen) else given) if line], 1.0
+        if _SAYS.fullmatch(question) or (choices and _STANDS.fullmatch(question)):
+            value = line = " ".join(first).replace("\t", " ")
+            if choices:
+                value = line = _standing(first, choices)
+        else:
+            value, line, confidence = _labelled(question, [*seen, "", *given])
+            if choices and (choice := as_choice(value, choices)) not in choices:
+                raise Declined(f'what stands there is none of the choices: "{value}"')
+            value = choice if choices else value
+        if confidence < self.at_least:
+            raise Declined(f"the reading has a confidence of {confidence:.2f}, below {self.at_least:g}")
+        reading = {"line": line.replace("\t", " "), "confidence": round(confidence, 2)}
+        return {"answer": value, "reading": reading}
+
+    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
+        return dict(output)
+
+
+def _seen(state: State) -> list[str]:
+    """Return the lines in the picture, with tabs between the pieces of one where it is known how they stand.
+
+    Raises `Declined` where text is tilted to differing degrees, so that its lines cannot be told.
+    """
+    if boxes := state.cache.get("text_boxes"):
+        lines = lines_of(map(Piece.from_json, boxes))
+        if not lines_are_told(lines):
+            raise Declined(
+                "the lines of text in the picture cannot be told: they are tilted to differing degrees",
+                hint="Take the picture from straight above.",
+            )
+        return ["\t".join(piece.text.strip() for piece in line) for line in lines]
+    return _lines(state.cache.get("detected_text", ""))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]
+
+
+def _standing(lines: Sequence[str], choices: Sequence[str]) -> str:
+    """Return the only choice that stands in the text: as a whole line, or within one that denies nothing."""
+    whole = [choice for choice in choices if choice.casefold() in map(str.casefold, lines)]
+    told = [line for line in lines if _DENIES.isdisjoint(_WORD.findall(folded(line)))]
+    choice = whole[0] if len(whole) == 1 else mentioned("\n".join(told), choices)
+    if choice is None:
+        raise Declined("none of the choices, or several, stand in the text")
+    return choice
+
+
+def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str, float]:
+    """Return the value of the label that is asked for, its line and the confidence.
+
+    Labels and values are a table of two columns, which the reader of tables is asked.
+    """
+    asked = _ASKED.fullmatch(question)
+    how, label = (asked["how"], asked["label"]) if asked else ("what", question)
+    how = "how many" if asked and asked["count"] else how
+    rows = {}
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if pair := _pair(line):
+            rows[line] = (*pair, below)
+    if not rows or re.match(r"(?:which|where|why|is|are|do|does|can)\b", question):
+        raise Declined("the text does not answer such a question by itself", hint=_HOW_TO_ASK)
+    entries = enumerate(rows.values(), 1)
+    sheet = Sheet(
+        Table(["label", "entry"], [(_COUNT.sub("", name), f"no. {n}") for n, (name, _, _) in entries])
+    )
+    found = answer(f"What is the entry of {label}?", sheet)
+    where = found.form.of if isinstance(found.form, Pick) else None
+    if not isinstance(where, Where) or not all(map(_names_labels, where.conditions)):
+        raise Declined("the text does not answer such a question by itself", hint=_HOW_TO_ASK)
+    if len(found.result.rows) != 1:
+        raise Declined(
+            f'more than one line of the text speaks of "{label}"', hint="Ask for one of them in full."
+        )
+    line, (name, value, below) = list(rows.items())[found.result.rows[0]]
+    _check_label(question, how, name, lines)
+    if UNREAD in line:
+        raise Declined(f'a part of the line "{line.replace(chr(9), " ")}" could not be read')
+    if not _answers(how, value):
+        raise Declined(f'what stands beside "{name}" does not answer "{how}": "{value[:_LONGEST]}"')
+    is_open = len(value.split()) > 1 and not amounts_in(value)
+    if below and not _pair(below) and (is_open or _GOES_ON.match(below)):
+        raise Declined(f'what stands beside "{name}" may go on in the next line')
+    return value, line, found.confidence
+
+
+def _names_labels(condition: Any) -> bool:
+    """Return whether a condition asks for labels, rather than for all but some."""
+    if isinstance(condition, Either):
+        return not condition.negated and all(map(_names_labels, condition.parts))
+    return isinstance(condition, Is) and condition.column == 0
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    """Return the label and the value of a line; None where it is no such line.
+
+    Beside a colon stands one short value; without one, words may be the rest of a sentence.
+    """
+    if len(line) > _MOST_CHARACTERS:
+        return None
+    if found := _MARKED.fullmatch(line):
+        return (
+            (found["label"], found["value"].strip())
+            if _is_value(found["value"].strip(), marked=True)
+            else None
+        )
+    label, _, value = (part.strip(" .") for part in line.rpartition("\t"))
+    if found := None if "\t" in line else _BESIDE.fullmatch(line):
+        label, value = found["label"], found["value"]
+    is_figure = value[-1:] and (value[0].isdigit() or not value[0].isalpha()) and "\t" not in label
+    return (label, value) if label and is_figure and _is_value(value, marked=False) else None
+
+
+def _is_value(text: str, *, marked: bool) -> bool:
+    """Return whether a text is one value: words, one word with figures, or figures with units and times."""
+    words = _WORD.findall(folded(text))
+    if len(text) > _LONGEST or "\t" in text or is_blank(text) or _DENIES & set(words):
+        return False
+    if not any(map(str.isdigit, text)):
+        return (
+            marked
+            and 0 < len(words) <= _MOST_WORDS
+            and (re.search(r"[/;?]", text) is None or " " not in text)
+        )
+    if marked and (len(text.split()) == 1 or re.fullmatch(r"[A-Z]{1,3} \d+|\+?[\d() -]+", text)):
+        return True
+    figures = re.findall(r"\d[\d.,:]*", text)
+    is_plain = all(word in _BESIDE_FIGURES or word in ENGLISH.units for word in words)
+    return is_plain and re.search(r"[<>½/](?!h\b)|\(", text) is None and (marked or len(figures) <= 2)
+
+
+def _check_label(question: str, how: str, label: str, lines: Sequence[str]) -> None:
+    """Raise `Declined` unless the question has all words of the label, and no other line has them."""
+    tokens, asked = ENGLISH.tokens(_COUNT.sub("", label)), {token.stem for token in ENGLISH.tokens(question)}
+    implied = ENGLISH.ideas["price"] | {"price"} if how == "how much" else set()
+    stems = {token.stem for token in tokens if token.low not in ENGLISH.filler} - implied
+    words = {token.low for token in tokens if token.stem in stems}
+    counts = _COUNT.match(label) is not None
+    if not stems or not all(stem in asked or ENGLISH.ideas.get(stem, frozenset()) & asked for stem in stems):
+        raise Declined(f'no line of the text has the label that is asked for, only "{label}"')
+    if (how == "how many" and not words <= set(_WORD.findall(question))) or (counts and how != "how many"):
+        raise Declined(f'"{label}" is not what is asked for')
+    speaking = {line for line in lines if stems <= {token.stem for token in ENGLISH.tokens(line)}}
+    if len(speaking) > 1:
+        raise Declined(
+            f'more than one line of the text speaks of "{label}"', hint="Ask for one of them in full."
+        )
+
+
+def _answers(how: str, value: str) -> bool:
+    """Return whether a value is of the kind that the question's first words ask for."""
+    if how == "who":
+        return not any(map(str.isdigit, value))
+    if how == "how many":
+        return re.fullmatch(r"\d{1,3}(?:,\d{3})+|\d+", value) is not None
+    if how in ("when", "what time"):
+        first = re.split(r"\s?(?:to|until|[-–—])\s?", value)[0]
+        is_date = moment_of(value) is not None or bool(_BESIDE_FIGURES & set(_WORD.findall(folded(value))))
+        return _CLOCK.match(first) is not None or (how == "when" and is_date and any(map(str.isdigit, value)))
+    return not how.startswith("how ") or any(each.unit for each in amounts_in(value))
