@@ -207,7 +207,10 @@ class Grammar:
         if subject is not None and subject.kind in ("number", "distinct"):
             later = self.after(ask, 2)
             subject = later if later is not None and later.kind == "column" else subject
-        return subject if ask is not None and subject is not None and subject.start <= ask.end + 3 else None
+        if ask is None or subject is None or subject.start > ask.end + 3:
+            return None
+        names = (item for item in self.frame.items if item.kind == "value")
+        return None if any(ask.end <= name.start < subject.start for name in names) else subject
 
     def _price(self, item: Item, subject: Item | None) -> float:
         """What it costs to take a named column for what is asked."""

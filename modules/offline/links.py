@@ -205,14 +205,16 @@ class Links:
             if column.stems:
                 found.extend(self._named(column, stems))
         whole = [item for item, missing in found if not missing]
+        exact = {(item.start, item.end) for item in whole if not item.cost}
         for item, missing in found:
             rivals = (
                 each
                 for each in whole
                 if each.start <= item.start and item.end <= each.end and each.value != item.value
             )
-            if not missing or not any(rivals):
-                yield item
+            if item.cost and ((item.start, item.end) in exact or (missing and any(rivals))):
+                continue
+            yield item
         for column in self.sheet.numbers:  # "3 strokes", where cells count strokes
             for start, token in enumerate(self.tokens):
                 if token.stem in column.bases and token.low not in ENGLISH.units:

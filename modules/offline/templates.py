@@ -161,7 +161,8 @@ class Templates(Grammar):
         if column.is_running:
             yield from self.yields(0.1, self.counted(), *used, distinct)
         elif column.kind == "number":
-            if column.index not in self.where.columns and not is_of:
+            is_one = self.names_row or len(self.where.rows(self.sheet)) < 2
+            if column.index not in self.where.columns and not is_of and is_one:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
             several = any(
                 type(each.condition) is Either and not each.condition.negated for each in self.bounds
@@ -170,7 +171,10 @@ class Templates(Grammar):
                 column.is_rate or column.is_rank or column.is_label or column.index in self.where.columns
             )
             if (several or not self.names_row) and adds_up:
-                cost = 0.0 if several else 0.15 if self.bounds else 0.3
+                is_total = several or "total" in {
+                    token.low for token in self.frame.tokens[count.start : count.end]
+                }
+                cost = 0.0 if is_total else 0.15 if self.bounds else 0.3
                 yield from self.yields(cost, Fold(self.where, column.index, "sum"), *used, *self.sums)
             if is_of:
                 yield from self.yields(0.05, self.counted(), *used)
@@ -285,6 +289,10 @@ class Templates(Grammar):
                 continue
             extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
             extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
+            is_value = (
+                self.word == "what" and named is not None and named.start == item.end and target is None
+            )
+            extra += 0.4 if is_value else 0.0  # what is the highest age?
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
             yield from self.yields(
                 cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts

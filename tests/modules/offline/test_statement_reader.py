@@ -7,7 +7,7 @@ import pytest
 from chameleon import Executor, Inventory, Table
 from tests.e2e.tables import RACE
 
-pytest.importorskip("chameleon.modules.offline.verdict")
+pytest.importorskip("chameleon.modules.offline.statement_reader")
 
 
 @pytest.mark.parametrize(
