@@ -26,8 +26,7 @@ class TableRegion:
     def to_json(self, table: Table, cells: Sequence[Cell] = ()) -> dict[str, Any]:
         """Return it as people count: rows from 1, left out above a thousand, columns by name or number.
 
-        `of` is how many rows there are, `count` how many of them are meant where `rows` is left out; `cells`
-        are those in which the answer stands.
+        `of` is how many rows there are, `count` how many of them are left out; `cells` hold the answer.
         """
         names = [name.strip() or f"column {number}" for number, name in enumerate(table.header, 1)]
         rows, columns = self._within(table)
