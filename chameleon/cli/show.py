@@ -274,6 +274,8 @@ def _source(source: Mapping[str, Any]) -> str:
     rows, of = source.get("rows"), source.get("of")
     if isinstance(rows, Sequence) and rows and len(rows) != of:
         parts.append(_listed("row", _ranges(rows)))
+    elif isinstance(of, int) and isinstance(count := source.get("count"), int):
+        parts.append(f"{count:,} of {of:,} rows")
     elif isinstance(of, int):
         parts.append(f"all {of:,} rows" if of != 1 else "its one row")
     if columns := source.get("columns"):

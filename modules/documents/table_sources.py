@@ -26,13 +26,15 @@ class TableRegion:
     def to_json(self, table: Table, cells: Sequence[Cell] = ()) -> dict[str, Any]:
         """Return it as people count: rows from 1, left out above a thousand, columns by name or number.
 
-        `of` is how many rows there are; `cells` are those in which the answer stands.
+        `of` is how many rows there are, `count` how many of them are left out; `cells` hold the answer.
         """
         names = [name.strip() or f"column {number}" for number, name in enumerate(table.header, 1)]
         rows, columns = self._within(table)
         told: dict[str, Any] = {"of": len(table.rows), "columns": [names[column] for column in columns]}
         if len(rows) <= _MOST_ROWS:
             told["rows"] = [row + 1 for row in rows]
+        elif len(rows) < len(table.rows):
+            told["count"] = len(rows)
         if cells:
             told["cells"] = [[row + 1, names[column]] for row, column in cells]
         return told
