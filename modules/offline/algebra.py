@@ -95,7 +95,7 @@ class Compares(Condition):
 
     def rows(self, sheet: Sheet) -> set[int]:
         column = sheet.columns[self.column]
-        check_units(column)
+        _check_units(column)
         test = _SIGNS[self.sign]
         return {
             row for row, each in enumerate(column.numbers) if each is not None and test(each, self.number)
@@ -168,7 +168,7 @@ class Versus(Condition):
 
     def rows(self, sheet: Sheet) -> set[int]:
         one, two = sheet.columns[self.column], sheet.columns[self.other]
-        check_units(one, two)
+        _check_units(one, two)
         test, pairs = _SIGNS[self.sign], zip(one.numbers, two.numbers, strict=True)
         return {row for row, (a, b) in enumerate(pairs) if a is not None and b is not None and test(a, b)}
 
@@ -233,7 +233,7 @@ class Both(Condition):
         return " & ".join(part.code(sheet) for part in self.parts)
 
 
-def check_units(*columns: SheetColumn) -> None:
+def _check_units(*columns: SheetColumn) -> None:
     """Raise `Unfit` where amounts cannot be compared: of several kinds of unit, or of none."""
     bases = set[str]().union(*(column.bases for column in columns))
     if len(bases - {""}) > 1 or (len(bases) > 1 and len(columns) == 1 and _mixed(columns[0])):
@@ -297,7 +297,7 @@ def _keys(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[
         return [(each[0], row) for row in rows if (each := moments[row]) is not None]
     if column.kind not in ("number", "time"):
         raise Unfit(f'"{column.plain}" has neither numbers nor dates')
-    check_units(column)
+    _check_units(column)
     numbers = column.numbers
     return [(number, row) for row in rows if (number := numbers[row]) is not None]
 
@@ -466,7 +466,7 @@ def _number(
     number: Number, rows: Sequence[int], columns: Sequence[int], like: SheetColumn | None = None, *,
     steps: tuple[Any, ...] = (),
 ) -> Result:  # fmt: skip
-    text = plain(number) if like is None else as_written(number, like)
+    text = plain(number) if like is None else _as_written(number, like)
     return Result((text,), tuple(rows), tuple(columns), "number", number, steps)
 
 
@@ -484,7 +484,7 @@ def plain(number: Number, places: int = 4) -> str:
     return f"{value:.{10 if exact == 1 else digits}f}".rstrip("0").rstrip(".")
 
 
-def as_written(number: Number, column: SheetColumn) -> str:
+def _as_written(number: Number, column: SheetColumn) -> str:
     """Write a number as its column does: with its unit, and thousands marked where cells mark them."""
     if column.kind == "time":
         raise Unfit(f'times of "{column.plain}" are not computed with')
@@ -655,7 +655,7 @@ class Gap:
         numbers = [_only_number(sheet, form, result) for form, result in ((self.one, a), (self.other, b))]
         (x, like), (y, other) = numbers
         if like is not None and other is not None:
-            check_units(like, other)
+            _check_units(like, other)
         rows, steps = tuple(dict.fromkeys((*a.rows, *b.rows))), (*a.steps, *b.steps)
         number = Fraction(x - y) / self.span
         number = number if self.is_signed else abs(number)
@@ -724,7 +724,7 @@ def _order_key(sheet: Sheet, form: Any, result: Result) -> Any:
     column = sheet.columns[form.wanted[0]]
     if len(result.values) != 1:
         raise Unfit("several rows fit one of them")
-    check_units(column) if column.kind == "number" else None
+    _check_units(column) if column.kind == "number" else None
     key = column.moments[result.rows[0]] if column.kind == "date" else column.numbers[result.rows[0]]
     if key is None:
         raise Unfit(f'"{column.plain}" has nothing to compare there')
@@ -768,7 +768,7 @@ class Groups:
         table = self.table(sheet)
         like = None if self.column is None or self.how == "count" else sheet.columns[self.column]
         values = tuple(
-            f"{name}: {plain(n) if like is None else as_written(n, like)}" for name, (n, _) in table.items()
+            f"{name}: {plain(n) if like is None else _as_written(n, like)}" for name, (n, _) in table.items()
         )
         rows = tuple(row for _, rows in table.values() for row in rows)
         return Result(

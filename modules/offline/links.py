@@ -59,6 +59,10 @@ class Links:
     def __init__(self, tokens: Sequence[Token], sheet: Sheet, context: int = 0) -> None:
         """`context`: how many of the first tokens only lead to the question, and may go unread."""
         self.tokens, self.sheet, self.context = list(tokens), sheet, context
+        # Years of the caption that no cell has: "in 2024" over the league of 2024 leaves nothing out.
+        years = {stem for stem in sheet.caption if stem.isdigit() and len(stem) == 4}
+        texts = [*sheet.table.header, *(column.blob for column in sheet.columns)] if years else []
+        self.told = {year for year in years if not any(year in text for text in texts)}
         self.by_start: dict[int, list[Item]] = defaultdict(list)
         for item in self._all():
             self.by_start[item.start].append(item)
@@ -120,7 +124,7 @@ class Links:
         while place < len(self.tokens):
             if ":" in self.tokens[place].low and (clock := seconds_of(self.tokens[place].low)) is not None:
                 yield Item(place, place + 1, "number", 0.0, Measure(clock, "clock"))
-            found = self._number_at(place)
+            found = None if self.tokens[place].low in self.told else self._number_at(place)
             if found is None:
                 place += 1
                 continue
@@ -168,6 +172,8 @@ class Links:
 
     def _dates(self) -> Iterator[Item]:
         for start, token in enumerate(self.tokens):
+            if token.low in self.told:
+                continue
             if (
                 token.low.startswith(tuple(month[:3] for month in MONTHS)) and len(token.low) > 2
             ) or token.number:
@@ -452,6 +458,8 @@ class Links:
             cost = self.sheet.nouns.get(stem)
             if cost is None and start >= self.context and stem in before:
                 cost = 0.1
+            if token.low in self.told:
+                cost = 0.0
             if stem in _NUMBER_WORDS and len(amounts) == 1 and amounts[0].kind == "number":
                 yield Item(start, start + 1, "column", 0.1, amounts[0].index)
             if cost is None:

@@ -18,7 +18,6 @@ from chameleon.modules.program.answer_generator import as_choice
 from chameleon.modules.table_ops.aggregate import GroupBy
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _FIGURE = re.compile(r"-?\d[\d,.]*")
 _MOST_ROWS = 1_000  # of a table whose chain is kept, and of cells that are told
 _MOST_STEPPED = 60  # a step of the algebra names no more rows
@@ -58,7 +57,7 @@ class TableReader(Module):
             most = f"{self.max_table_rows:,}"
             raise Declined(f"the table has more than {most} rows", hint="Raise `max_table_rows`.")
         sheet = Sheet(table)
-        found = self.read(_without_years(state.input["question"], table), sheet)
+        found = self.read(state.input["question"], sheet)
         if found.confidence < self.at_least:
             sure = f"{found.confidence:.2f}, below {self.at_least:g}"
             raise Declined(f"the reading {found.form.code(sheet)} has a confidence of {sure}")
@@ -104,14 +103,6 @@ class TableReader(Module):
         if self.form == "text":
             return said
         return [_THOUSANDS.sub("", each) if _FIGURE.fullmatch(each) else each for each in result.values]
-
-
-def _without_years(question: str, table: Table) -> str:
-    """Return the question without a year that the name of the table tells, and nothing in it."""
-    for year in set(_YEAR.findall(table.caption)) & set(_YEAR.findall(question)):
-        if not any(year in cell for row in (table.header, *table.rows) for cell in row):
-            question = re.sub(rf"\s*\b(?:(?:in|of|for|during)\s+(?:the\s+)?)?{year}\b", "", question)
-    return question
 
 
 def _region(sheet: Sheet, result: Result) -> TableRegion:

@@ -290,7 +290,11 @@ class Templates(Grammar):
             extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
             extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
             is_value = (
-                self.word == "what" and named is not None and named.start == item.end and target is None
+                self.word == "what"
+                and named is not None
+                and named.start == item.end
+                and named.cost < 0.1
+                and target is None
             )
             extra += 0.4 if is_value else 0.0  # what is the highest age?
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
