@@ -105,6 +105,8 @@ class Frame:
             if self.kind(near) != "column" or (leads and self.kind(near + 1) != "column"):
                 continue
             column, taken = self.sheet.columns[self.items[near].value], frozenset(range(place, near + 1))
+            if column.is_truth:
+                continue
             if column.kind == "number":
                 sign: Any = "==" if item.kind == "none" else item.value
                 yield Bound(Compares(column.index, sign, Fraction(0)), 0.1, taken)
@@ -226,6 +228,7 @@ class Frame:
         """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
         kind = "time" if measure.base == "clock" else "number"
         is_written = self.tokens[self.items[place].start].number is not None or bool(measure.base)
+        is_written = is_written or self.kind(place - 1) == "none"
         grades = self.kind(before) == "comparative"
         is_named = False
         for distance, near in enumerate((end, before - 1, -1 if grades else before, end + 1, before - 2)):
@@ -268,11 +271,12 @@ class Frame:
         sign: Any = "in"
         until = last if last != moment else None
         before = self.kind(place - 1)
-        if before == "dates" or (before == "between" and "rate" not in self.kinds):
+        is_step = bool({"rate", "change"} & set(self.kinds))  # from one to the other, not the time between
+        if before == "dates" or (before == "between" and not is_step):
             taken.add(place - 1)
             sign = self.items[place - 1].value if before == "dates" else sign
         other = end if self.kind(end) == "date" else end + 1
-        if self.kind(other) == "date" and "rate" not in self.kinds:
+        if self.kind(other) == "date" and not is_step:
             joined = self.items[end] if other > end else None
             words = self.between(item, self.items[end])
             if joined is None:
@@ -284,6 +288,7 @@ class Frame:
                 )
             if is_span:
                 until, taken, sign = self.items[other].value[0], taken | set(range(end, other + 1)), "in"
+                moment = moment if moment.year else moment._replace(year=until.year)
         if self.kind(end) == "after":
             sign, taken = self.items[end].value, taken | {end}
         columns = [column for column in self.sheet.columns if column.kind == "date"]

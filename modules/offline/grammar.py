@@ -30,7 +30,7 @@ Target = tuple[float, int, Item | None]  # what it costs, the column, and the it
 # What a form may leave unused, and what that costs; of other kinds none may be left.
 _SPARE = {
     "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
-    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.4,
+    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0,
 }  # fmt: skip
 _LEADS = frozenset(
     (
@@ -218,7 +218,7 @@ class Grammar:
         if column.is_running and any(
             each.kind == "value" and each.end <= item.start for each in self.frame.items
         ):
-            return 0.8  # what did they order: no number of theirs
+            return 1.2  # what did they order: no number of theirs
         if self.word == "which" and subject is not None and subject.kind in ("noun", "thing", "unknown"):
             return 0.5  # which of the plants that are closing …
         sort = {"who": "person", "where": "place"}.get(self.asks, "")

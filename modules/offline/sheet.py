@@ -118,8 +118,8 @@ def _amount(text: str) -> Measure | None:
     unit, left = (found["unit"] or "").strip(), rest[found.end() :].strip(" ,.;/")
     if found["scale"]:
         number *= ENGLISH.data["scales"][found["scale"].lower()]
-    if unit and rest[0].isalpha() and folded(unit) not in ENGLISH.units:
-        return None  # 258Sg is a name
+    if unit and folded(unit) not in ENGLISH.units and (rest[0].isalpha() or unit[0].isupper()):
+        return None  # 258Sg and 12 Mill Lane are names
     if _NOT_A_UNIT.match(unit) or (rest[:1] and rest[0] in "-–:/" and rest[1:2] and not unit):
         return None
     if (match["sign"] and match["sign"].strip() in "-–") or match["sign2"] or match["open"]:

@@ -37,6 +37,7 @@ from chameleon.modules.offline.words import ENGLISH, Token
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _RANKS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"])
 _MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
+_PAID = ("spend", "spent", "pay", "paid", "cost")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
@@ -82,7 +83,8 @@ class Templates(Grammar):
             return
         for cost, index, item in self.targets():
             column = self.sheet.columns[index]
-            single = column.kind in ("number", "date", "time") or (self.names_row and not self.has("each"))
+            is_amount = column.kind in ("number", "date", "time") and not column.is_running
+            single = is_amount or (self.names_row and not self.has("each"))
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             is_sum = column.is_flow and index not in self.where.columns and not self.names_row
             if item is not None and is_sum and self.word != "which":
@@ -101,8 +103,9 @@ class Templates(Grammar):
     def _how_much(self) -> Iterator[Costed]:
         """How much something cost or sold for: the only column of money, summed where it adds up."""
         how = next((item for item in self.of("how") if item.value == "how much"), None)
-        numbers = (column for column in self.sheet.columns if column.kind == "number")
-        money = [each for each in numbers if each.unit_stems & set("$€£¥") or _MONEY & set(each.stems)]
+        if how is None and self.word == "what":  # what did we spend on …
+            how = next((each for each in self.of("spend") if self.frame.low(each.start) in _PAID), None)
+        money = self._money()
         if (
             how is None
             or len(money) != 1
@@ -110,9 +113,17 @@ class Templates(Grammar):
         ):
             return
         if self.names_row:
-            yield from self.yields(0.2, Pick(self.where, (money[0].index,), True), how)
+            yield from self.yields(
+                0.2, Pick(self.where, (money[0].index,), True), how, *self.of("column", "spend")
+            )
         elif money[0].is_flow:
-            yield from self.yields(0.2, Fold(self.where, money[0].index, "sum"), how, *self.sums)
+            used = (how, *self.sums, *self.of("spend"))
+            yield from self.yields(0.2, Fold(self.where, money[0].index, "sum"), *used)
+
+    def _money(self) -> list[SheetColumn]:
+        """The columns of money."""
+        numbers = (column for column in self.sheet.columns if column.kind == "number")
+        return [each for each in numbers if each.unit_stems & set("$€£¥") or _MONEY & set(each.stems)]
 
     # Counts and sums.
 
@@ -301,7 +312,7 @@ class Templates(Grammar):
             yield from self.yields(
                 cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
             )
-        if named is None:
+        if named is None or any(each is not named and each.start == item.end for each in self.columns()):
             return
         if is_far and not number:
             yield from self._ends(way, by, cost, item, named)
@@ -506,7 +517,7 @@ class Templates(Grammar):
 
     def shares(self) -> Iterator[Costed]:
         """What part of the rows, or of a column, those are that meet the conditions."""
-        share = self.one("share")
+        share, *others = self.of("share") or [None]
         if share is None or not self.bounds:
             return
         as_fraction = self.frame.low(share.start) == "fraction"
@@ -519,21 +530,29 @@ class Templates(Grammar):
                 form = Share(
                     self.where, Where(tuple(near)), None if item is None else item.value, as_fraction
                 )
-                yield from self.yields(0.1, form, share, item, *self.of("count"))
+                yield from self.yields(0.1, form, share, item, *others, *self.of("count"))
             return
         numbers = [item for item in self.columns("number") if not self.col(item).is_running]
         for item in numbers:
             if item.value not in self.where.columns:
-                yield from self.yields(0.1, Share(self.where, Where(), item.value, as_fraction), share, item)
-        if not numbers and not self.names_row:
+                yield from self.yields(
+                    0.1, Share(self.where, Where(), item.value, as_fraction), share, item, *others
+                )
+        money = self._money() if self.has("spend") else []
+        if not numbers and len(money) == 1:
+            form = Share(self.where, Where(), money[0].index, as_fraction)
+            yield from self.yields(0.1, form, share, *others, *self.of("spend"))
+        elif not numbers and not self.names_row:
             form = Share(self.where, Where(), None, as_fraction)
-            yield from self.yields(0.1, form, share, *self.of("column", "count"))
+            yield from self.yields(0.1, form, share, *others, *self.of("column", "count"))
         elif not numbers:
             total = [
                 column for column in self.sheet.amounts if column.stems == ("total",)
             ] or self.sheet.amounts
             if len(total) == 1:
-                yield from self.yields(0.3, Share(self.where, Where(), total[0].index, as_fraction), share)
+                yield from self.yields(
+                    0.3, Share(self.where, Where(), total[0].index, as_fraction), share, *others
+                )
 
     def groups(self) -> Iterator[Costed]:
         """A count, sum or mean for each text of a column."""
@@ -559,7 +578,7 @@ class Templates(Grammar):
         if self.has("count", "fold", "most", "superlative", "difference", "share", "ask"):
             return
         more, numbers = self.one("more"), self.columns("number")
-        if more is not None and len(numbers) == 2:
+        if more is not None and len(numbers) == 2 and self._pair() is None:
             versus = Versus(numbers[0].value, ">" if more.value > 0 else "<", numbers[1].value)
             yield from self.yields(0.1, Exists(self.also(versus)), more, *numbers, *self.of("than"))
         rest = [item for item in self.columns() if item.value not in self.where.columns]
