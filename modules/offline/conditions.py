@@ -250,6 +250,8 @@ class Frame:
             for column in fitting:
                 yield column, 0.1 if len(fitting) == 1 else 0.35, set()
         elif is_compared and not is_named:
+            if self.kind(end) == "column" and self.sheet.columns[self.items[end].value].kind == "text":
+                return  # more than one author
             odd = 0.4 if self.kind(end) in ("column", "unknown") else 0.0
             for column in self.sheet.amounts:
                 only = 0.25 if len(self.sheet.amounts) == 1 else 0.3 if column.stems == ("total",) else 0.7

@@ -64,6 +64,7 @@ class Grammar:
         self.asks: str = ask.value if ask is not None else ""
         self.word = frame.low(ask.start) if ask is not None else ""  # "which" or "what" as it is written
         cells = [each.condition for each in bounds if isinstance(each.condition, Is | Either)]
+        cells = [condition for condition in cells if not getattr(condition, "negated", False)]
         self.celled = {column for condition in cells for column in condition.columns}
         key = self.sheet.key
         tested = (each.condition for each in bounds if not isinstance(each.condition, Compares))
@@ -115,7 +116,7 @@ class Grammar:
             cost, used = cost + 0.1, (*used, told)  # "the two cats", where there are two
         columns = getattr(form, "wanted", ()) or (getattr(form, "column", None),)
         units = {item.value for item in self.of("unit")}
-        told_units = [self.sheet.columns[index].unit_stems for index in columns if index is not None]
+        told_units = [self.sheet.columns[index].units for index in columns if index is not None]
         if units and any(each and not each & units for each in told_units):
             return
         if isinstance(form, Pick) and not isinstance(form.of, Beside) and set(form.wanted) <= self.celled:
@@ -177,8 +178,12 @@ class Grammar:
             if self.col(item).name not in same and self._may_be(self.col(item))
         ]
         subject = self._subject()
-        if self.asks == "which" and subject in named and subject is not None:
-            yield 0.0, subject.value, subject
+        if self.asks == "which" and subject is not None and subject in named:
+            yield (
+                (0.4 if self.col(subject).kind == "number" and subject.cost > 0 else 0.0),
+                subject.value,
+                subject,
+            )
             return
         for item in named:
             if self.frame.low(item.start - 1) != "by":
@@ -203,11 +208,14 @@ class Grammar:
     def _subject(self) -> Item | None:
         """The item that says what is asked for: after the question word, past "three" or "different"."""
         ask = self.one("ask")
+        if ask is None:  # name a show that …
+            first = self.items[0] if self.items else None
+            return first if first is not None and first.kind in ("noun", "thing", "unknown") else None
         subject = self.after(ask)
         if subject is not None and subject.kind in ("number", "distinct"):
             later = self.after(ask, 2)
             subject = later if later is not None and later.kind == "column" else subject
-        if ask is None or subject is None or subject.start > ask.end + 3:
+        if subject is None or subject.start > ask.end + 3:
             return None
         names = (item for item in self.frame.items if item.kind == "value")
         return None if any(ask.end <= name.start < subject.start for name in names) else subject
@@ -219,7 +227,13 @@ class Grammar:
             each.kind == "value" and each.end <= item.start for each in self.frame.items
         ):
             return 1.2  # what did they order: no number of theirs
-        if self.word == "which" and subject is not None and subject.kind in ("noun", "thing", "unknown"):
+        marked = self.after(subject) if subject is not None and subject.kind in ("first", "last") else None
+        is_other = (
+            subject is not None
+            and subject.kind in ("noun", "thing", "unknown", "unit")
+            and self.word == "which"
+        )
+        if is_other or (marked is not None and marked.kind in ("noun", "thing", "unknown")):
             return 0.5  # which of the plants that are closing …
         sort = {"who": "person", "where": "place"}.get(self.asks, "")
         odd = bool(sort) and not self.fits(column, sort) and self.any_of(sort)
@@ -299,7 +313,11 @@ class Grammar:
             if mark.kind in ("comparative", "superlative", "degree"):
                 yield from ((cost, index, None) for _, index, cost in self.frame.graded(mark.value))
         if len(self.sheet.amounts) == 1:
-            yield 0.35, self.sheet.amounts[0].index, None
+            yield (
+                0.35 if any(mark.kind != "difference" for mark in marks) else 0.7,
+                self.sheet.amounts[0].index,
+                None,
+            )
 
 
 def costed(frame: Frame, grammar: type[Grammar]) -> Iterator[Costed]:

@@ -99,7 +99,7 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
         if _repeats(form, result):
             continue
         # A count of nothing is seldom what a question is about.
-        cost = price + (0.3 if isinstance(form, Count) and result.number == 0 and form.of.columns else 0.0)
+        cost = price + (0.6 if isinstance(form, Count) and result.number == 0 and form.of.columns else 0.0)
         if first is None:
             if why is not None and cost > least + (NEAR if why.empty else 0.12):
                 raise Declined(str(why))

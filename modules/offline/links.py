@@ -86,6 +86,10 @@ class Links:
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
                 if lows[start:end] == ["in", "all"] and end < len(lows):
                     continue
+                if token.low in ("least", "most") and start and lows[start - 1] == "at":
+                    continue
+                if token.low == "top" and lows[start + 1 : start + 2] == ["of"]:
+                    continue
                 if token.low == "%" and start and self.tokens[start - 1].number is not None:
                     continue
                 for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
@@ -108,14 +112,14 @@ class Links:
         low = self.tokens[start].low
         after = self.tokens[start + 1].low if start + 1 < len(self.tokens) else ""
         if (two := f"{low} {after.removesuffix('s')}") in ENGLISH.units:
-            yield Item(start, start + 2, "unit", 0.0, ENGLISH.units[two][0])
+            yield Item(start, start + 2, "unit", 0.0, ENGLISH.units[two])
         elif (
             low in ENGLISH.units
             and low not in ENGLISH.filler
             and len(low) > 1
             and ENGLISH.units[low][0] != "%"
         ):
-            yield Item(start, start + 1, "unit", 0.05, ENGLISH.units[low][0])
+            yield Item(start, start + 1, "unit", 0.05, ENGLISH.units[low])
         if low in ("$", "€", "£", "¥", "°", "#", "?"):
             yield Item(start, start + 1, "filler", 0.0)
 
@@ -357,6 +361,7 @@ class Links:
     def _of_span(self, column: SheetColumn, start: int, end: int, lines: dict[str, int]) -> Iterator[Item]:
         words = self.tokens[start:end]
         telling = [word for word in words if word.low not in ENGLISH.filler or word.quote]
+        is_said = any(word.low not in _FUNCTION or word.quote for word in telling)
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         said = " ".join(word.text for word in words)
         before = self.tokens[start - 1].low if start else ""
@@ -384,18 +389,18 @@ class Links:
             )
         if (
             column.kind in ("number", "date", "time")
-            or not telling
+            or not is_said
             or (is_figure and len(words) == 1 and not exact)
         ):
             return
-        held = frozenset(lines)
+        held = frozenset(line for line in lines if not self.sheet.summaries.issuperset(column.places[line]))
         share = len(held) / max(1, len(column.places))
         longest = max(len(word.low) for word in telling)
         if held == exact or longest < 3:
             return
         covered = sum((end - start) / length for length in lines.values()) / len(lines)
         if share > 0.6 and len(column.places) > 3:
-            yield Item(start, end, "noun", 0.15 if share > 0.95 else 0.4)
+            yield Item(start, end, "noun", 0.15 if share > 0.95 else 0.7)
         if share <= 0.95 or len(column.places) <= 3:
             names = all(self._names_something(word) for word in telling)
             if not any(word.low in ("not", "no", "never") for word in words):
@@ -408,6 +413,8 @@ class Links:
                 if not held:
                     return
             inexact = not any(all(word.low in line for word in telling) for line in held)
+            if inexact and min(len(word.stem) for word in telling) < 4:
+                return  # "lose" is not in "Los Angeles"
             cost = (
                 way
                 + 0.1
@@ -460,7 +467,7 @@ class Links:
                 cost = 0.1
             if token.low in self.told:
                 cost = 0.0
-            if stem in _NUMBER_WORDS and len(amounts) == 1 and amounts[0].kind == "number":
+            if token.low in _NUMBER_WORDS and len(amounts) == 1 and amounts[0].kind == "number":
                 yield Item(start, start + 1, "column", 0.1, amounts[0].index)
             if cost is None:
                 near = [c + 0.15 for name, c in self.sheet.nouns.items() if ENGLISH.are_kin(stem, name)]
@@ -544,7 +551,12 @@ class Links:
         return [Reading(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
 
-_NUMBER_WORDS = frozenset(map(ENGLISH.stem, ENGLISH.data["numbers_word"]))
+_NUMBER_WORDS = frozenset(ENGLISH.data["numbers_word"])
+_FUNCTION = frozenset(
+    words[0]
+    for words, kinds in ENGLISH.phrases.items()
+    if len(words) == 1 and kinds[0][0] not in ("spend", "degree", "ordinal", "change")
+)
 _WEAK = frozenset(map(ENGLISH.stem, ENGLISH.data["weak"]))
 _NAMING = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["name_columns"])
 _TOTALS = frozenset(ENGLISH.data["total_rows"])

@@ -294,6 +294,21 @@ class SheetColumn:
         return told | (self.bases - {""} if self.kind == "number" else set())
 
     @cached_property
+    def units(self) -> set[tuple[str, Fraction]]:
+        """The units that its name or its cells tell, each with its kind and factor."""
+        words = re.split(r"[\s().,_]+", folded(self.name))
+        pairs = [*words, *map(" ".join, pairwise(words))]
+        told = {
+            ENGLISH.units[word] for word in pairs if word in ENGLISH.units and word not in ("in", "a", "t")
+        }
+        cells = {
+            (each.base, each.factor)
+            for each in self.measures
+            if each is not None and each.base in ENGLISH.bases
+        }
+        return told | cells if self.kind == "number" else set()
+
+    @cached_property
     def day_first(self) -> bool | None:
         """Whether figures such as 13/04/2024 tell the day first; None where no cell tells it."""
         pairs = [re.match(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d", cell) for cell in map(shown, self.cells)]
@@ -336,8 +351,12 @@ class SheetColumn:
         if self.kind != "number":
             return low <= {"#", "no", "nr", "number", "id", "code"} and bool(low)
         filled = [number for number in self.numbers if number is not None]
-        if not low & _CODES and not low <= names:
-            return False  # "No. of beds" and "# Beds" count
+        if (
+            not low & _CODES
+            and not low <= names
+            and not re.search(r"(?:#|\bno\.?|\bnr\.?)$", folded(self.name.strip()))
+        ):
+            return False  # "No. of beds" and "# Beds" count, "Pick #" does not
         is_counted = bool(low & {*_CODES, "#", "no", "nr"})
         return (
             is_counted
@@ -349,6 +368,8 @@ class SheetColumn:
     def is_label(self) -> bool:
         """Whether its numbers name the rows, and are not to be added up."""
         filled = [number for number in self.numbers if number is not None] if self.kind == "number" else []
+        if {b - a for a, b in pairwise(filled)} == {0, 1} and filled[0] == 1:
+            return True  # 1, 1, 1, 2, 2, 3: legs, rounds
         spread = (
             bool(filled)
             and max(filled) - min(filled) < 2 * len(filled)

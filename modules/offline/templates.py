@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
@@ -37,6 +38,7 @@ from chameleon.modules.offline.words import ENGLISH, Token
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _RANKS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"])
 _MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
+_TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
 _PAID = ("spend", "spent", "pay", "paid", "cost")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
@@ -62,7 +64,9 @@ class Templates(Grammar):
     """The kinds of question. Each yields the forms that the items allow, with what they cost beyond these."""
 
     def forms(self) -> Iterator[Costed]:
-        if self.frame.asks_truth and not self.has("ask", "count"):
+        count = self.one("count")
+        is_asked = count is not None and self.frame.low(count.start) == "how"
+        if self.frame.asks_truth and not self.has("ask") and not is_asked:
             templates = [self.truths, self.comparisons]
         elif any(item.kind == "value" and item.end <= self.frame.context for item in self.frame.items):
             templates = [self.bills]
@@ -150,6 +154,8 @@ class Templates(Grammar):
         if sorts and "thing" not in sorts and not self.sheet.tally and not any(map(self.any_of, sorts)):
             cost += 0.7
         cost += 1.0 if self.names_row else 0.0
+        if subject is not None and self._is_amount(subject):
+            cost += 1.0
         quantity = self.sheet.quantity
         if quantity is not None and self.bounds and quantity.index not in self.where.columns:
             yield from self.yields(cost, Fold(self.where, quantity.index, "sum"), count, *self.sums)
@@ -164,52 +170,61 @@ class Templates(Grammar):
             for price, index, _ in self.of_sort(sort, self.where.columns, 0.1):
                 yield from self.yields(price, Count(self.where, index), count, distinct)
 
+    def _is_amount(self, subject: Item) -> bool:
+        """Whether a word that counts rows here is also in the name of numbers, or one for them elsewhere."""
+        stems = {token.stem for token in self.frame.tokens[subject.start : subject.end]}
+        named = {stem for column in self.sheet.numbers for stem in column.stems}
+        kin = any(ENGLISH.are_kin(one, other) for one in stems for other in named)
+        return kin or bool(stems & named) or (subject.kind == "unknown" and bool(stems & set(ENGLISH.ideas)))
+
     def _count_of(self, count: Item, subject: Item, distinct: Item | None) -> Iterator[Costed]:
         """How many of what a column names there are."""
-        column, key = self.col(subject), self.sheet.key
-        is_of = "of" in self.frame.between(count, subject) and not self.names_row
-        used = (count, subject)
+        column, key, used = self.col(subject), self.sheet.key, (count, subject)
+        quantity = self.sheet.quantity
+        if column.kind == "text" and set(column.stems) & _TIMES:
+            return  # how many years something ran
         if column.is_running:
             yield from self.yields(0.1, self.counted(), *used, distinct)
         elif column.kind == "number":
-            is_one = self.names_row or len(self.where.rows(self.sheet)) < 2
-            if column.index not in self.where.columns and not is_of and is_one:
-                yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
-            several = any(
-                type(each.condition) is Either and not each.condition.negated for each in self.bounds
-            )
-            adds_up = not (
-                column.is_rate or column.is_rank or column.is_label or column.index in self.where.columns
-            )
-            if (several or not self.names_row) and adds_up:
-                is_total = several or "total" in {
-                    token.low for token in self.frame.tokens[count.start : count.end]
-                }
-                cost = 0.0 if is_total else 0.15 if self.bounds else 0.3
-                yield from self.yields(cost, Fold(self.where, column.index, "sum"), *used, *self.sums)
-            if is_of:
-                yield from self.yields(0.05, self.counted(), *used)
+            yield from self._numbers_of(count, subject)
         elif column.kind == "text" and self.names_row:
             if any(map(amounts_in, column.sample)):
                 yield from self.yields(0.05, Pick(self.where, (column.index,), True), *used)
         elif key is not None and column.name == key.name and distinct is None:
             yield from self.yields(0.05, self.counted(), *used)
         else:
-            quantity = self.sheet.quantity
             if quantity is not None and self.bounds and distinct is None:
                 yield from self.yields(0.1, Fold(self.where, quantity.index, "sum"), *used, *self.sums)
             figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
             if figures < len(column.sample) / 2 or distinct is not None:
-                yield from self.yields(
-                    0.05 if distinct else 0.1, Count(self.where, column.index), *used, distinct
-                )
+                cost = 0.05 if distinct else 0.1
+                yield from self.yields(cost, Count(self.where, column.index), *used, distinct)
             if distinct is None and self.bounds and not self.names_row:
                 yield from self.yields(0.3, self.counted(), *used)
+
+    def _numbers_of(self, count: Item, subject: Item) -> Iterator[Costed]:
+        """How many a column of numbers says: of one row what stands there, of several their sum."""
+        column, used = self.col(subject), (count, subject)
+        is_of = "of" in self.frame.between(count, subject) and not self.names_row
+        is_free = column.index not in self.where.columns
+        if is_free and not is_of and (self.names_row or len(self.where.rows(self.sheet)) < 2):
+            yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
+        parts = [each.condition for each in self.bounds if type(each.condition) is Either]
+        several = any(not condition.negated for condition in parts)
+        adds_up = is_free and not (column.is_rate or column.is_rank or column.is_label)
+        if (several or not self.names_row) and adds_up:
+            words = {token.low for token in self.frame.tokens[count.start : count.end]}
+            cost = 0.0 if several or "total" in words else 0.15 if self.bounds else 0.3
+            yield from self.yields(cost, Fold(self.where, column.index, "sum"), *used, *self.sums)
+        if is_of:
+            yield from self.yields(0.05, self.counted(), *used)
 
     def folds(self) -> Iterator[Costed]:
         """A sum, mean or median of a column that is named, or graded by an adjective."""
         for fold in self.of("fold"):
             is_mean = fold.value in ("mean", "median")
+            if self.word == "which" or self.asks in ("who", "where"):
+                continue
             if self.has("each", "share") or (self.has("count") and not is_mean):
                 continue
             for item in self.columns():
@@ -245,7 +260,8 @@ class Templates(Grammar):
         numbers = self.columns("number", "time")
         for item in self.of("most"):
             for by in numbers:
-                if not self.col(by).is_running:
+                is_best = self.col(by).kind == "time" and self.frame.low(item.start) == "top"
+                if not self.col(by).is_running and not is_best:
                     way = -item.value if self.col(by).is_rank else item.value
                     yield from self._at_the_end(
                         way, by.value, 0.0 if by.start >= item.start else 0.1, item, by
@@ -254,19 +270,27 @@ class Templates(Grammar):
                 total = [column for column in self.sheet.amounts if column.stems == ("total",)]
                 if len(total) == 1 and self.has("noun", "unknown"):
                     yield from self._at_the_end(item.value, total[0].index, 0.3, item, None)
-                elif len(self.sheet.amounts) == 1:
+                elif len(self.sheet.amounts) == 1 and not self._names_amount(item):
                     yield from self._at_the_end(item.value, self.sheet.amounts[0].index, 0.5, item, None)
         lone = self.asks and self.bounds and not self.has("than", "or") and self._pair() is None
         for item in [*self.of("superlative"), *(self.of("comparative") if lone else [])]:
-            for way, index, cost in self.frame.graded(item.value):
+            told = {by.value for by in numbers if item.end <= by.start <= item.end + 3}
+            graded = [each for each in self.frame.graded(item.value) if not told or each[1] in told]
+            for way, index, cost in graded:
                 named = next((by for by in self.columns() if by.value == index), None)
                 yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
             way, _ = ENGLISH.degrees[item.value].ways[0]
             is_any = any("any" in ideas for _, ideas in ENGLISH.degrees[item.value].ways)
             if len(self.sheet.columns) == 1 and self.sheet.numbers and not self.columns():
                 yield from self._ends(way, 0, 0.2, item, *self.of("degree"))
-            for by in self.columns("number", "date", "time") if is_any else numbers:
+            named_ones = self.columns("number", "date", "time") if is_any else numbers
+            for by in (each for each in named_ones if not any(each.value == index for _, index, _ in graded)):
                 yield from self._at_the_end(way, by.value, 0.0 if is_any else 0.3, item, by)
+
+    def _names_amount(self, most: Item) -> bool:
+        """Whether a word after "most" says what is counted, which no column is named by."""
+        after = self.after(most)
+        return after is not None and after.start == most.end and after.kind in ("noun", "thing", "unknown")
 
     def _ends(self, way: int, by: int, cost: float, *used: Item | None) -> Iterator[Costed]:
         """The largest or smallest number itself."""
@@ -300,13 +324,9 @@ class Templates(Grammar):
                 continue
             extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
             extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
-            is_value = (
-                self.word == "what"
-                and named is not None
-                and named.start == item.end
-                and named.cost < 0.1
-                and target is None
-            )
+            follows = named is not None and named.start == item.end and named.cost < 0.1
+            is_name = self.sheet.columns[index] is self.sheet.key or self.sheet.columns[index].is_running
+            is_value = self.word == "what" and follows and is_name
             extra += 0.4 if is_value else 0.0  # what is the highest age?
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
             yield from self.yields(
@@ -370,8 +390,9 @@ class Templates(Grammar):
         if self.has("most", "superlative", "fold", "count"):
             return
         marks = [*self.of("ordinal")] or self.of("first", "last")
-        number = self.few()
         for mark in marks:
+            number = self.few()
+            number = number if number is not None and number.start == mark.end else None
             if self.frame.low(mark.end) in ("time", "times"):
                 return
             start, backwards = mark.value - 1 if mark.kind == "ordinal" else 0, mark.kind == "last"
@@ -411,7 +432,11 @@ class Templates(Grammar):
             yield 0.15 if is_numbered else 0.3, None, None
 
     def neighbours(self) -> Iterator[Costed]:
-        """The row before or after the one that is named right after it."""
+        """The row before or after the one that is named right after it; where dates fall, the other way."""
+        dates = next((column for column in self.sheet.columns if column.kind == "date"), None)
+        told = [each[0] for each in dates.moments if each] if dates is not None else []
+        falls = len(told) > 2 and all(a >= b for a, b in pairwise(told)) and told[0] > told[-1]
+        way = -1 if falls else 1
         for mark in self.of("next", "previous"):
             value = next(
                 (each for each in self.frame.items if each.kind == "value" and each.start >= mark.end), None
@@ -422,7 +447,7 @@ class Templates(Grammar):
             for index in {value.column, *(() if key is None else (key.index,))}:
                 asked = next((item for item in self.columns() if item.value == index), None)
                 cost = 0.1 if asked is not None or index == value.column else 0.2
-                form = Pick(Beside(self.where, 1 if mark.kind == "next" else -1), (index,))
+                form = Pick(Beside(self.where, way if mark.kind == "next" else -way), (index,))
                 yield from self.yields(cost, form, mark, asked)
 
     # Two things compared.
@@ -442,7 +467,7 @@ class Templates(Grammar):
     def gaps(self) -> Iterator[Costed]:
         """How much two rows, or two columns of one, differ."""
         marks = self.of("difference", "more", "comparative", "change")
-        if not marks or self.has("rate"):
+        if not marks or self.has("rate") or self.asks == "who" or self.word == "which":
             return
         numbers, used = self.columns("number", "date"), self.of("count", "than", "and")
         is_asked = self.has("difference", "change") or (self.has("more") and self.has("count", "how"))
@@ -477,11 +502,13 @@ class Templates(Grammar):
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""
         marks, pair = self.of("most", "more", "comparative", "superlative"), self._pair()
-        if not marks or pair is None or self.has("count", "difference", "how"):
+        is_truth = self.frame.asks_truth and "or" not in self.frame.kinds
+        counts = self.of("count")
+        is_asked = any(self.frame.low(each.start) == "how" for each in counts)
+        if not marks or pair is None or is_asked or self.has("difference", "how"):
             return
         several = (each.condition for each in self.bounds if type(each.condition) is Either)
         either = next((condition for condition in several if not condition.negated), None)
-        is_truth = self.frame.asks_truth and "or" not in self.frame.kinds
         if either is None and not is_truth:
             return
         parts = either.parts if either is not None else pair[:2]
@@ -494,7 +521,9 @@ class Templates(Grammar):
                     Fold(each, index, "sum") if is_sum else Pick(each, (index,), True) for each in rows
                 )
                 form = Greater(names, forms, self._way(mark, index), is_truth)
-                yield from self.yields(cost, form, mark, item, *self.of("than", "or", "and"), *self.sums)
+                yield from self.yields(
+                    cost, form, mark, item, *counts, *self.of("than", "or", "and"), *self.sums
+                )
 
     def _way(self, mark: Item, index: int) -> bool:
         """Whether a mark asks for the larger."""
@@ -518,7 +547,7 @@ class Templates(Grammar):
     def shares(self) -> Iterator[Costed]:
         """What part of the rows, or of a column, those are that meet the conditions."""
         share, *others = self.of("share") or [None]
-        if share is None or not self.bounds:
+        if share is None or not self.bounds or self.frame.low(self.items[0].start) == "how":
             return
         as_fraction = self.frame.low(share.start) == "fraction"
         starts = [min(self.frame.items[place].start for place in each.taken) for each in self.bounds]
@@ -592,7 +621,7 @@ class Templates(Grammar):
 
     def durations(self) -> Iterator[Costed]:
         """How many years something lasted: from one date of its row to another."""
-        units = [item for item in self.of("unit") if item.value == "s"]
+        units = [item for item in self.of("unit") if item.value[0] == "s"]
         dates = self.columns("date")
         if units and len(dates) == 2 and self.has("count") and self.bounds:
             one, two = (Pick(self.where, (item.value,), True) for item in dates)

@@ -152,6 +152,10 @@ class Language:
         )
 
     @cached_property
+    def bases(self) -> frozenset[str]:
+        return frozenset(base for base, _ in self.units.values())
+
+    @cached_property
     def ideas(self) -> Mapping[str, frozenset[str]]:
         """Map a stem to the stems that share an idea with it."""
         return self._groups(self.data["ideas"])
@@ -220,7 +224,7 @@ class Language:
             yield from ((kind, kind, text) for text in data[kind].split(";"))
         yield from (("how", text, text) for text in data["how"])
         yield from (("signed", sign, text) for text, sign in data["positive"].items())
-        for kind in ("spend", "enough", "left", "rate"):
+        for kind in ("spend", "enough", "left", "affix", "rate"):
             yield from ((kind, kind, text) for text in (data[kind] if kind != "rate" else [data[kind]]))
         for kind in (
             "distinct",
