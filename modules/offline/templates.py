@@ -546,7 +546,7 @@ class Templates(Grammar):
 
     def shares(self) -> Iterator[Costed]:
         """What part of the rows, or of a column, those are that meet the conditions."""
-        share, *others = self.of("share") or [None]
+        share, *others = self.of("share") or (None,)
         if share is None or not self.bounds or self.frame.low(self.items[0].start) == "how":
             return
         as_fraction = self.frame.low(share.start) == "fraction"
