@@ -227,7 +227,7 @@ class Links:
             yield item
         for column in self.sheet.numbers:  # "3 strokes", where cells count strokes
             for start, token in enumerate(self.tokens):
-                if token.stem in column.bases and token.low not in ENGLISH.units:
+                if token.stem in {each.base for each in column.sampled} and token.low not in ENGLISH.units:
                     yield Item(start, start + 1, "column", 0.1, column.index)
         yield from self._measuring()
         for column in self.sheet.columns:  # "lifeExp", "GDP/cap": as it is written

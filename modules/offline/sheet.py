@@ -48,7 +48,7 @@ _DATES = tuple(
 )
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
-_SAMPLE, _MOSTLY = 400, 0.8
+_SAMPLE, _MOSTLY, _MOST_ADDED = 400, 0.8, 5_000
 
 
 Number = Fraction | int  # exact both; whole ones are compared faster
@@ -291,7 +291,12 @@ class SheetColumn:
         told = {base for text in _IN_HEADER.findall(self.name) for base in _bases(text)} | set(
             _bases(self.name)
         )
-        return told | (self.bases - {""} if self.kind == "number" else set())
+        return told | ({each.base for each in self.sampled} - {""} if self.kind == "number" else set())
+
+    @cached_property
+    def sampled(self) -> list[Measure]:
+        """The amounts of some of its cells, enough to tell units by."""
+        return [amounts[0] for cell in self.sample if (amounts := amounts_in(cell))]
 
     @cached_property
     def units(self) -> set[tuple[str, Fraction]]:
@@ -301,11 +306,7 @@ class SheetColumn:
         told = {
             ENGLISH.units[word] for word in pairs if word in ENGLISH.units and word not in ("in", "a", "t")
         }
-        cells = {
-            (each.base, each.factor)
-            for each in self.measures
-            if each is not None and each.base in ENGLISH.bases
-        }
+        cells = {(each.base, each.factor) for each in self.sampled if each.base in ENGLISH.bases}
         return told | cells if self.kind == "number" else set()
 
     @cached_property
