@@ -24,6 +24,7 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
 }  # fmt: skip
 _MOST_SHOWN = 60
+_POWERS = {"billion": 10**9, "million": 10**6}
 
 
 class Unfit(Exception):
@@ -485,27 +486,31 @@ def plain(number: Number, places: int = 4) -> str:
 
 
 def _as_written(number: Number, column: SheetColumn) -> str:
-    """Write a number as its column does: with its unit, and thousands marked where cells mark them."""
+    """Write a number as its column does: its unit and where it stands, its cents, its marks of thousands."""
     if column.kind == "time":
         raise Unfit(f'times of "{column.plain}" are not computed with')
-    digits = plain(number)
-    has_marks = any("," in cell for cell in column.sample)
-    whole, _, part = digits.lstrip("-").partition(".")
-    if has_marks:
-        whole = f"{int(whole):,}"
-    digits = ("-" if number < 0 else "") + whole + (f".{part}" if part else "")
-    unit = column.unit if not column.is_scaled else next(iter(column.bases), "")
-    if not unit:
-        return digits
-    if unit[-1] in "$€£¥₹":
-        scale = next((c for c in column.sample if c.rstrip(" .").lower().endswith("illion")), "")
-        if scale and abs(Fraction(number)) >= 10**6:
-            power = 10**9 if "billion" in scale.lower() else 10**6
-            return f"{unit}{plain(Fraction(number) / power)} {'billion' if power == 10**9 else 'million'}"
-        if part and len(part) == 1 and any("." in cell for cell in column.sample):
-            digits += "0"
-        return digits.replace("-", f"-{unit}", 1) if number < 0 else f"{unit}{digits}"
-    return digits + (unit if unit == "%" or not any(c.isalpha() for c in unit) else f" {unit}")
+    unit, value, cells = column.unit, Fraction(number), column.sample
+    if column.is_scaled:  # 500 g and 1 kg come to kg, or whatever the first is in
+        first = column.sampled[0]
+        unit, value = first.unit, value / first.factor
+    is_money = unit[-1:] in tuple("$€£¥₹")
+    scale = next((power for name, power in _POWERS.items() if any(name in cell for cell in cells)), 1)
+    if is_money and scale > 1 and abs(value) >= scale:
+        return (
+            f"{unit}{plain(value / scale)} {next(name for name, power in _POWERS.items() if power == scale)}"
+        )
+    places = max((len(cell.partition(".")[2].rstrip("%) ")) for cell in cells if "." in cell), default=0)
+    digits = plain(round(value, min(places, 6) + 4))
+    if is_money and (places == 2 or "." in digits):
+        digits = f"{float(value):.2f}"
+    whole, dot, part = digits.lstrip("-").partition(".")
+    whole = f"{int(whole):,}" if any("," in cell for cell in cells) else whole
+    sign, figure = "-" if digits.startswith("-") else "", whole + dot + part
+    if is_money and any(cell.endswith(unit) for cell in cells):
+        return f"{sign}{figure} {unit}"
+    if is_money or not unit:
+        return f"{sign}{unit}{figure}"
+    return sign + figure + (f" {unit}" if any(map(str.isalpha, unit)) else unit)
 
 
 @dataclass(frozen=True)
@@ -713,7 +718,8 @@ class Greater:
 
     def code(self, sheet: Sheet) -> str:
         pairs = ", ".join(
-            f"{name!r}: {form.code(sheet)}" for name, form in zip(self.names, self.forms, strict=True)
+            f"{name!r}: {form.code(sheet)}{'.item()' if isinstance(form, Pick) else ''}"
+            for name, form in zip(self.names, self.forms, strict=True)
         )
         return f"pd.Series({{{pairs}}}).idx{'max' if self.descending else 'min'}()"
 
@@ -776,8 +782,15 @@ class Groups:
             rows,
             self.columns,
             "pairs",
-            steps=(*self.of.steps(sheet), ("group_by", (sheet.columns[self.by].name,))),
+            steps=(*self.of.steps(sheet), self.step(sheet)),
         )
+
+    def step(self, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
+        """Return the operation that shows it: groups show counts alone, so others show their columns."""
+        by = sheet.columns[self.by].name
+        if self.column is None:
+            return "group_by", (by,)
+        return "select_column", (by, sheet.columns[self.column].name)
 
     def code(self, sheet: Sheet) -> str:
         grouped = f"{self.of.code(sheet)}.groupby({sheet.columns[self.by].name!r})"
@@ -804,7 +817,7 @@ class Chosen:
         last = table[ranked[self.count - 1]][0]
         names = ranked[: self.count] + [name for name in ranked[self.count :] if table[name][0] == last]
         rows = tuple(row for name in names for row in table[name][1])
-        steps = (*self.of.of.steps(sheet), ("group_by", (sheet.columns[self.of.by].name,)))
+        steps = (*self.of.of.steps(sheet), self.of.step(sheet))
         return Result(tuple(names), rows, self.of.columns, steps=steps)
 
     def code(self, sheet: Sheet) -> str:

@@ -107,7 +107,7 @@ class Frame:
             column, taken = self.sheet.columns[self.items[near].value], frozenset(range(place, near + 1))
             if column.is_truth:
                 continue
-            if column.kind == "number":
+            if column.kind == "number" and (item.kind == "signed" or 0 in column.numbers):
                 sign: Any = "==" if item.kind == "none" else item.value
                 yield Bound(Compares(column.index, sign, Fraction(0)), 0.1, taken)
             elif item.kind == "none":

@@ -17,6 +17,7 @@ from chameleon.modules.offline.algebra import (
     Form,
     Is,
     Pick,
+    Share,
     Unfit,
     Where,
 )  # fmt: skip
@@ -30,7 +31,7 @@ Target = tuple[float, int, Item | None]  # what it costs, the column, and the it
 # What a form may leave unused, and what that costs; of other kinds none may be left.
 _SPARE = {
     "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
-    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0,
+    "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.3,
 }  # fmt: skip
 _LEADS = frozenset(
     (
@@ -49,6 +50,7 @@ _LEADS = frozenset(
     )
 )
 _SORTS = {"who": "person", "where": "place", "when": "time"}
+_MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
 _NAME = ENGLISH.stem("name")
 _CODES = frozenset(map(ENGLISH.stem, ("id", "code", "key", "number")))
 
@@ -117,10 +119,14 @@ class Grammar:
         columns = getattr(form, "wanted", ()) or (getattr(form, "column", None),)
         units = {item.value for item in self.of("unit")}
         told_units = [self.sheet.columns[index].units for index in columns if index is not None]
-        if units and any(each and not each & units for each in told_units):
+        if units and (isinstance(form, Count) or any(each and not each & units for each in told_units)):
             return
         if isinstance(form, Pick) and not isinstance(form.of, Beside) and set(form.wanted) <= self.celled:
             return
+        if isinstance(form, Count | Share) and any(
+            item.kind == "spend" and item not in used for item in self.items
+        ):
+            return  # of what was spent, no rows are counted
         spare = 0.0
         for item in self.items:
             if not any(item is each for each in used):
@@ -135,7 +141,10 @@ class Grammar:
         before = self.after(item, -1)
         match item.kind:
             case "unknown":
-                return 0.0 if self._is_subject(item) else None
+                known = {token.stem for token in self.frame.tokens[item.start : item.end]} & set(
+                    ENGLISH.ideas
+                )
+                return 0.0 if self._is_subject(item) and not known else None
             case "verb" if (item.cost > 0.2 and not self.bounds) or (
                 before is not None and before.end == item.start and before.kind in ("count", "most")
             ):
@@ -151,6 +160,8 @@ class Grammar:
                 each is not None and each.kind == "column" and each.value == item.value for each in used
             ):
                 return 0.05
+            case "each" if self.frame.low(item.start) == "per":
+                return None
             case "dates" if item.value not in ("in", "<=", ">="):
                 return None
         extra = 0.3 if item.kind == "thing" and not self._is_subject(item) else 0.0
@@ -188,6 +199,8 @@ class Grammar:
         for item in named:
             if self.frame.low(item.start - 1) != "by":
                 yield self._price(item, subject), item.value, item
+        if any(item.value == "how much" for item in self.of("how")):
+            return
         used = {column.index for column in self.sheet.columns if column.name in same}
         sorts = [_SORTS[self.asks]] if self.asks in _SORTS else []
         if subject is not None and subject.kind == "thing" and self.asks == "which":
@@ -289,6 +302,11 @@ class Grammar:
 
     # What several templates need.
 
+    def money(self) -> list[SheetColumn]:
+        """The columns of money."""
+        numbers = (column for column in self.sheet.columns if column.kind == "number")
+        return [each for each in numbers if each.unit_stems & set("$€£¥") or _MONEY & set(each.stems)]
+
     def counted(self) -> Form:
         """How many rows, or where a column tallies them, what it adds up to."""
         tally = self.sheet.tally
@@ -304,6 +322,10 @@ class Grammar:
         named = self.columns("number", "date", "time")
         yield from ((0.05, item.value, item) for item in named)
         if named:
+            return
+        spend = self.one("spend")
+        if spend is not None and len(money := self.money()) == 1:
+            yield 0.1, money[0].index, spend
             return
         for unit in self.of("unit"):
             yield from (

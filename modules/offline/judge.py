@@ -16,7 +16,7 @@ from chameleon.modules.offline.words import ENGLISH, Token, folded, is_slip
 NEAR = 0.25  # a reading that costs so much more than the cheapest is no rival of it
 DOUBT = 5  # a cost of half of one is right nine times of ten, on the questions that it was read off
 _MOST = 1.05
-_LONGEST, _MOST_TOKENS = 10_000, 120
+_LONGEST, _MOST_TOKENS, _MOST_NAMED = 10_000, 120, 8
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
 
 
@@ -27,6 +27,7 @@ class Answer:
     result: Result
     form: Form
     confidence: float
+    sheet: Sheet
 
 
 def answer(question: str, sheet: Sheet) -> Answer:
@@ -64,14 +65,18 @@ def _not_understood(asked: list[Token], links: Links, sheet: Sheet) -> Declined:
             f"the question does not seem to be in {ENGLISH.name}, the language that is read without a model"
         )
     if not unknown:
-        return Declined("this kind of question is not understood", hint=_HOW_TO_ASK)
+        return Declined("this kind of question is not understood", hint=_how_to_ask(sheet))
     rest = [token for token in asked if token.text not in unknown]
     forms = forms_of(sheet, rest, Links(rest, sheet).readings)
-    hint = f"Without them it would be read as: {said(forms[0][1], sheet)}." if forms else _HOW_TO_ASK
+    hint = f"Without them it would be read as: {said(forms[0][1], sheet)}." if forms else _how_to_ask(sheet)
     return Declined(f"these words were not understood: {', '.join(dict.fromkeys(unknown))}", hint=hint)
 
 
-_HOW_TO_ASK = "Ask with the names of columns and cells, such as: what is the COLUMN of NAME?"
+def _how_to_ask(sheet: Sheet) -> str:
+    """Name the columns that a question may ask for."""
+    names = [column.plain for column in sheet.columns if column.plain]
+    more = f" and {len(names) - _MOST_NAMED} others" if len(names) > _MOST_NAMED else ""
+    return f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MOST_NAMED])}{more}."
 
 
 def _meant(word: str, sheet: Sheet) -> str:
@@ -110,13 +115,13 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
                 f"it may mean two things: {one}, or {other}", hint="Ask with more of the words of one."
             )
     if first is None:
-        raise Declined(str(why or "this kind of question is not understood"), hint=_HOW_TO_ASK)
+        raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(sheet))
     cost, form, result = first
     if cost > _MOST:
         raise Declined(
             "too little of the question is accounted for", hint=f"It would be read as: {said(form, sheet)}."
         )
-    return Answer(_placed(result, sheet), form, max(0.0, 1 - cost / DOUBT))
+    return Answer(_placed(result, sheet), form, max(0.0, 1 - cost / DOUBT), sheet)
 
 
 def _placed(result: Result, sheet: Sheet) -> Result:

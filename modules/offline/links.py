@@ -83,24 +83,17 @@ class Links:
         for start, token in enumerate(self.tokens):
             if token.quote:
                 continue
+            before, after = lows[start - 1] if start else "", " ".join(lows[start + 1 : start + 3])
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
-                if lows[start:end] == ["in", "all"] and end < len(lows):
-                    continue
-                if token.low in ("least", "most") and start and lows[start - 1] == "at":
-                    continue
-                if token.low == "top" and lows[start + 1 : start + 2] == ["of"]:
-                    continue
-                if token.low == "%" and start and self.tokens[start - 1].number is not None:
-                    continue
-                for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
-                    yield Item(start, end, kind, 0.0, value)
+                if not _is_idle(lows[start:end], before, after):
+                    for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
+                        yield Item(start, end, kind, 0.0, value)
             if start <= 4 and token.low in ENGLISH.request:
                 yield Item(start, start + 1, "filler", 0.0)
-            is_month = token.low == "may" and (
-                token.text[0].isupper() or "".join(lows[max(0, start - 1) : start]) in _BEFORE_DATES
-            )
-            if is_month:
-                continue
+            is_month = token.low == "may" and (token.text[0].isupper() or before in _BEFORE_DATES)
+            is_name = token.text.isupper() and len(token.text) > 1 and not self.tokens[0].text.isupper()
+            if is_month or is_name:
+                continue  # IT is not it
             if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
                 yield Item(start, start + 1, "filler", 0.25 if token.low in _STEERING else 0.0)
             elif token.stem in ENGLISH.neutral:
@@ -309,6 +302,12 @@ class Links:
                 for start, length in self._overlaps(names):
                     for end in range(start + 1, start + length + 1):
                         spans[column.index, start, end][line] = len(names)
+        # A word as it is written in one column is hardly another form of it in another.
+        self.literal = {
+            (start, end)
+            for (_, start, end), lines in spans.items()
+            if " ".join(token.low for token in self.tokens[start:end]) in lines
+        }
         for (index, start, end), lines in spans.items():
             yield from self._of_span(self.sheet.columns[index], start, end, lines)
         yield from self._of_peoples()
@@ -360,7 +359,11 @@ class Links:
 
     def _of_span(self, column: SheetColumn, start: int, end: int, lines: dict[str, int]) -> Iterator[Item]:
         words = self.tokens[start:end]
-        telling = [word for word in words if word.low not in ENGLISH.filler or word.quote]
+        telling = [
+            w
+            for w in words
+            if w.low not in ENGLISH.filler or w.quote or (w.text.isupper() and len(w.text) > 1)
+        ]
         is_said = any(word.low not in _FUNCTION or word.quote for word in telling)
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         said = " ".join(word.text for word in words)
@@ -373,20 +376,11 @@ class Links:
         is_figure = all(word.number is not None for word in words)
         if exact and (telling or (words[0].text[0].isupper() and start > 0)):
             # A figure in a column of amounts is compared as a number, not as a text.
-            cost = (
-                0.3
-                if all(line in _TOTALS for line in exact)
-                else 0.3
-                if is_figure and column.kind in ("number", "date")
-                else 0.0
-            )
-            yield Item(
-                start,
-                end,
-                "value",
-                cost + way + (0.15 if not telling else 0.0),
-                Is(column.index, exact, said),
-            )
+            is_amount = is_figure and column.kind in ("number", "date")
+            cost = way + (0.3 if is_amount or all(line in _TOTALS for line in exact) else 0.0)
+            is_other = (start, end) in self.literal and " ".join(word.low for word in words) not in exact
+            cost += (0.15 if not telling else 0.0) + (0.4 if is_other else 0.0)
+            yield Item(start, end, "value", cost, Is(column.index, exact, said))
         if (
             column.kind in ("number", "date", "time")
             or not is_said
@@ -399,7 +393,7 @@ class Links:
         if held == exact or longest < 3:
             return
         covered = sum((end - start) / length for length in lines.values()) / len(lines)
-        if share > 0.6 and len(column.places) > 3:
+        if share > 0.6 and len(column.places) > 3 and not exact:
             yield Item(start, end, "noun", 0.15 if share > 0.95 else 0.7)
         if share <= 0.95 or len(column.places) <= 3:
             names = all(self._names_something(word) for word in telling)
@@ -564,6 +558,16 @@ _STEERING = frozenset(ENGLISH.data["steering"].split())
 _SMALL = frozenset(map(ENGLISH.stem, ENGLISH.data["small"].split()))
 _VERBS = frozenset(ENGLISH.data["naming"].split())
 _STEMS: dict[str, Stems] = {}
+
+
+def _is_idle(lows: Sequence[str], before: str, after: str) -> bool:
+    """Tell whether a phrase means something else here: "at least", "top of", "5 %", "in all 82 games"."""
+    return (
+        (lows[0] in ("least", "most") and before == "at")
+        or (lows[0] == "top" and after.startswith("of"))
+        or (lows == ["%"] and before[-1:].isdigit())
+        or (list(lows) == ["in", "all"] and after != "all")
+    )
 
 
 def _stems_of(line: str) -> Stems:

@@ -18,7 +18,9 @@ from chameleon.table.typed import MONTHS
 Kind = Literal["number", "date", "time", "text", "empty"]
 
 _NOTE = re.compile(r"\[[^\]]*\]|[*†‡§^↓↑]+(?=\s|$)|(?<=\w)[*†‡§]+")
-_QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "−": "-"})
+_QUOTES = str.maketrans(
+    {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "−": "-"}
+)
 _AMOUNT = re.compile(
     r"""(?:c\.|ca\.?|circa|about|approx\.?|[~≈<>])?\s*(?P<open>\()?(?P<sign>[-+–]\s?)?
     (?P<currency>US\s?\$|[A-Z]{0,3}\$|[€£¥₹])?\s?(?P<sign2>-)?
@@ -48,6 +50,8 @@ _DATES = tuple(
 )
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
+_LONGEST_AMOUNT = 80
+_SHORT_SCALES = {"k": 10**3, "m": 10**6, "b": 10**9}  # $3m, 1.2M
 _SAMPLE, _MOSTLY, _MOST_ADDED = 400, 0.8, 5_000
 
 
@@ -89,6 +93,8 @@ def _unmarked(text: str) -> str:
 
 def amounts_in(text: str) -> list[Measure]:
     """Read the amounts that a cell begins with: "190 cm (6 ft 3 in)" has two, "25 lost" one, "1–0" none."""
+    if len(text) > _LONGEST_AMOUNT:
+        return []
     if text.isdigit() and text.isascii():
         return [Measure(int(text))]
     cell = text.translate(_QUOTES).strip()
@@ -102,7 +108,7 @@ def amounts_in(text: str) -> list[Measure]:
 
 def _amount(text: str) -> Measure | None:
     match = _AMOUNT.fullmatch(text)
-    if match is None or len(text) > 80:
+    if match is None:
         return None
     figure = match["figure"].replace(",", "")
     number: Number = Fraction(figure) if "." in figure else int(figure)
@@ -116,6 +122,9 @@ def _amount(text: str) -> Measure | None:
     found = _UNIT.match(rest)
     assert found is not None
     unit, left = (found["unit"] or "").strip(), rest[found.end() :].strip(" ,.;/")
+    short = _SHORT_SCALES.get(unit.lower()) if match["currency"] or unit in ("K", "M", "B") else None
+    if short is not None:
+        number, unit = number * short, ""
     if found["scale"]:
         number *= ENGLISH.data["scales"][found["scale"].lower()]
     if unit and folded(unit) not in ENGLISH.units and (rest[0].isalpha() or unit[0].isupper()):
@@ -140,6 +149,7 @@ def _amount(text: str) -> Measure | None:
     return Measure(number * factor, base, currency or unit, factor)
 
 
+@lru_cache(maxsize=65_536)
 def moment_of(text: str, *, day_first: bool = False) -> tuple[Moment, Moment] | None:
     """Read a date as far as it is told, with the last that it spans: "1999–2004", "May 4, 2024", "2006"."""
     cell = text.translate(_QUOTES).partition("(")[0].strip(" ,")
@@ -240,7 +250,9 @@ class SheetColumn:
             stem in _TIMES or any(idea in _TIMES for idea in ENGLISH.ideas.get(stem, ()))
             for stem in self.stems
         )
-        return is_time or min(map(int, years)) >= 1800
+        if is_time or set(self.stems) & (_FLOWS | _RATES | {ENGLISH.stem("rent"), ENGLISH.stem("salary")}):
+            return is_time
+        return min(map(int, years)) >= 1800
 
     @cached_property
     def measures(self) -> list[Measure | None]:
@@ -337,7 +349,9 @@ class SheetColumn:
 
     @cached_property
     def is_rank(self) -> bool:
-        names = set(map(ENGLISH.stem, ENGLISH.data["rank_columns"]))
+        names = {
+            ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"] if f"{word}s" not in folded(self.name)
+        }
         return self.kind == "number" and bool(
             names & set(self.stems if len(self.stems) <= 2 else self.stems[:1])
         )
@@ -366,17 +380,22 @@ class SheetColumn:
         )
 
     @cached_property
+    def is_ordinal(self) -> bool:
+        """Whether it numbers its rows by any name: 1, 2, 3, … or 1, 1, 2, 2, 3 from the first row on."""
+        filled = [number for number in self.numbers if number is not None] if self.kind == "number" else []
+        steps = {b - a for a, b in pairwise(filled)}
+        return self.is_running or (len(filled) > 2 and filled[0] == 1 and steps in ({1}, {0, 1}))
+
+    @cached_property
     def is_label(self) -> bool:
         """Whether its numbers name the rows, and are not to be added up."""
         filled = [number for number in self.numbers if number is not None] if self.kind == "number" else []
-        if {b - a for a, b in pairwise(filled)} == {0, 1} and filled[0] == 1:
-            return True  # 1, 1, 1, 2, 2, 3: legs, rounds
         spread = (
             bool(filled)
             and max(filled) - min(filled) < 2 * len(filled)
             and len(set(filled)) == len(filled) > 3
         )
-        return self.is_running or (
+        return self.is_ordinal or (
             spread and self.bases == {""} and all(number.denominator == 1 for number in filled)
         )
 
@@ -399,7 +418,7 @@ class SheetColumn:
     def is_truth(self) -> bool:
         """Whether its cells say yes and no."""
         texts = {text for text in self.places if not is_blank(text)}
-        return bool(texts) and texts <= _YES and len(texts & {"x"}) < 2
+        return len(texts) <= 4 and (bool(texts & _SURE) or texts in ({"y", "n"}, {"x"}))
 
     @cached_property
     def is_rate(self) -> bool:
@@ -414,10 +433,11 @@ def _is_m(measure: Measure | None) -> TypeGuard[Measure]:
 _TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
 _RATES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rate_columns"])
 _CODES = frozenset(("id", "code", "key", "index", "unnamed"))
+_CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
 _NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
 _FLOWS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["flow_columns"])
 _QUANTITIES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["quantity_columns"])
-_YES = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"]))
+_SURE = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"])) - {"x", "y", "n", "×"}
 _BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 
 
@@ -453,7 +473,7 @@ def _leaves(table: Table) -> Table | None:
 
 def is_blank(text: str) -> bool:
     """Tell whether a cell says nothing: empty, "n/a", "–", "unknown"."""
-    return not text or text.lower() in _BLANK
+    return not text or (text.lower() in _BLANK and text != "Nan")
 
 
 def _bases(text: str) -> Iterator[str]:
@@ -491,26 +511,31 @@ class Sheet:
         for place, cells in enumerate(self.table.rows):
             label = next((cell for cell in cells if not is_blank(cell) and not cell.isdigit()), "")
             low = folded(shown(label)).strip(" :.")
-            is_total = low in total or low.startswith(("total ", "grand total"))
-            is_note = width > 2 and (
-                len({*cells} - {""}) == 1 and (sum(map(bool, cells)) > 1 or len(label) > 25)
+            others = [cell for cell in cells if not is_blank(cell) and cell != label and not amounts_in(cell)]
+            is_total = low in total and not any(map(str.isalpha, "".join(others)))
+            is_total = (
+                is_total or low.startswith("total (") or (low.startswith("total ") and self._adds_up(place))
             )
+            texts = {*cells} - {""}
+            is_note = width > 2 and len(texts) == 1 and not amounts_in(label)
+            is_note = is_note and (sum(map(bool, cells)) > 1 or len(label) > 25)
             if (is_total and width > 1) or is_note or (cells == self.table.header):
                 found.append(place)
         last = len(self.table.rows) - 1
-        if (
-            last > 2
-            and last not in found
-            and any(self._adds_up(column, last, found) for column in self.columns)
-        ):
+        if 2 < last < _MOST_ADDED and last not in found and self._adds_up(last):
             found.append(last)
         return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
 
-    def _adds_up(self, column: SheetColumn, last: int, left_out: Sequence[int]) -> bool:
-        """Tell whether the last number of a column is the sum of those above it."""
-        numbers = column.numbers if column.kind == "number" else []
-        above = [number for row, number in enumerate(numbers[:last]) if number and row not in left_out]
-        return len(above) > 2 and numbers[last] == sum(above)
+    def _adds_up(self, last: int) -> bool:
+        """Tell whether a row has the sums of those above it in all of two or more columns of numbers."""
+        columns = [
+            each for each in self.columns if each.kind == "number" and not (each.is_rate or each.is_running)
+        ]
+        sums = []
+        for column in columns:
+            above = [number for number in column.numbers[:last] if number]
+            sums.append(len(above) > 1 and column.numbers[last] == sum(above))
+        return len(sums) > 1 and all(sums)
 
     @cached_property
     def key(self) -> SheetColumn | None:
@@ -521,8 +546,11 @@ class Sheet:
                 cells = [cell for row in self.rows if not is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
                     named = bool(set(column.stems) & (_NAMES | set(self.caption)))
-                    is_code = sum(map(len, cells)) < 3.5 * len(cells) or any(
-                        stem in ("id", "code") for stem in column.stems
+                    coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
+                    is_code = (
+                        coded
+                        or sum(map(len, cells)) < 3.5 * len(cells)
+                        or any(stem in ("id", "code") for stem in column.stems)
                     )
                     found.append((is_code, not named, column.index))
         return self.columns[min(found)[2]] if found else None
@@ -534,9 +562,8 @@ class Sheet:
     @cached_property
     def quantity(self) -> SheetColumn | None:
         """The column that tells how many of a thing a row is about, as "Quantity" in a list of orders."""
-        found = [
-            column for column in self.columns if column.kind == "number" and set(column.stems) & _QUANTITIES
-        ]
+        numbers = [each for each in self.columns if each.kind == "number" and set(each.stems) & _QUANTITIES]
+        found = [each for each in numbers if not (each.is_rate or each.unit_stems)]
         return found[0] if len(found) == 1 and not found[0].is_running else None
 
     @cached_property

@@ -10,7 +10,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from chameleon.errors import Declined
-from chameleon.modules.offline.algebra import Either, Exists, Form, Result, Unfit
+from chameleon.modules.offline.algebra import Either, Exists, Form, Greater, Is, Result, Unfit
 from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.grammar import costed
 from chameleon.modules.offline.judge import DOUBT, NEAR, Answer
@@ -23,7 +23,7 @@ from chameleon.modules.offline.words import ENGLISH, Token, folded
 _MOST = 0.9
 _READINGS = 16
 _NO = 0.25  # what it costs to deny a statement, for one that was misread is mostly denied
-_WHOLES = frozenset(("only", "both", "each", "every", "all", "neither", "either", "none", "no"))
+_WHOLES = frozenset(("only", "both", "each", "every", "all", "neither", "either", "none", "no", "up", "down"))
 
 
 class StatementReader(TableReader):
@@ -63,7 +63,7 @@ def verdict(statement: str, sheet: Sheet) -> Answer:
         raise Declined("this kind of statement is not understood")
     cost, truth, form, result = first
     told = Result(("yes" if truth else "no",), result.rows, result.columns, "truth", steps=result.steps)
-    return Answer(told, form, max(0.0, 1 - cost / DOUBT))
+    return Answer(told, form, max(0.0, 1 - cost / DOUBT), sheet)
 
 
 def _asked(
@@ -71,6 +71,16 @@ def _asked(
 ) -> Iterator[tuple[float, Form, Item | None]]:
     """The questions in a statement: what each value and number would be, and whether a row has all of it."""
     for reading in readings:
+        kinds = {item.kind for item in reading.items}
+        if "ask" in kinds:
+            continue  # a question states nothing
+        if "than" in kinds and {"more", "comparative"} & kinds and "number" not in kinds:
+            frame = Frame(sheet, tokens, reading.items)
+            frame.asks_truth = True
+            for cost, form in costed(frame, Templates):
+                if isinstance(form, Greater):
+                    yield reading.cost + cost, form, None
+            continue
         for place, item in enumerate(reading.items):
             rest = [*reading.items[:place], *reading.items[place + 1 :]]
             for asking in _asking(item, rest):
@@ -78,6 +88,9 @@ def _asked(
                     yield reading.cost + cost, form, item
         frame = Frame(sheet, tokens, reading.items)
         for cost, bounds, left in frame.bindings():
+            said = [each.condition.column for each in bounds if isinstance(each.condition, Is)]
+            if len(said) > len(set(said)):
+                continue  # two clauses
             lists = any(type(each.condition) is Either and not each.condition.negated for each in bounds)
             if len(bounds) > 1 and not lists:
                 asked = Templates(frame, bounds, left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
@@ -14,6 +15,8 @@ from chameleon.modules.documents.table_sources import TableRegion
 from chameleon.modules.offline.algebra import Fold, Pick, Result, plain
 from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in
+from chameleon.modules.offline.wording import said
+from chameleon.modules.offline.words import ENGLISH, folded
 from chameleon.modules.program.answer_generator import as_choice
 from chameleon.modules.table_ops.aggregate import GroupBy
 
@@ -60,7 +63,7 @@ class TableReader(Module):
         found = self.read(state.input["question"], sheet)
         if found.confidence < self.at_least:
             sure = f"{found.confidence:.2f}, below {self.at_least:g}"
-            raise Declined(f"the reading {found.form.code(sheet)} has a confidence of {sure}")
+            raise Declined(f"it was read as: {said(found.form, sheet)}, with a confidence of {sure}")
         region = _region(sheet, found.result)
         told = region.to_json(table, _cells(found))
         return {
@@ -83,6 +86,13 @@ class TableReader(Module):
         """Return what the question comes to. Raises `Declined`."""
         return answer(question, sheet)
 
+    def _units(self, found: Answer, said: str) -> set[tuple[str, Fraction]]:
+        """Return the units that a number has, by its cells or the names of its columns."""
+        mine = {(each.base, each.factor) for each in amounts_in(said)[:1] if each.base}
+        columns = (found.sheet.columns[index] for index in found.result.columns)
+        named = [column.units for column in columns if column.kind == "number" and column.units]
+        return mine or (named[-1] if named else set())
+
     def _written(self, found: Answer, given: Mapping[str, Any]) -> Any:
         """Return the answer as it is asked for. Raises `Declined` where no choice or unit is like that."""
         result, unit = found.result, given.get("unit") or ""
@@ -96,8 +106,8 @@ class TableReader(Module):
             if self.form == "items":
                 return [figure]
             if unit:
-                mine, asked = amounts_in(said), amounts_in(f"{unit}1") or amounts_in(f"1 {unit}")
-                if mine and asked and mine[0].unit and mine[0][1::2] != asked[0][1::2]:
+                told, asked = self._units(found, said), ENGLISH.units.get(folded(unit).strip())
+                if told and asked not in told:
                     raise Declined(f"the answer is {said}, not in {unit}")
                 return float(figure) if "." in figure else int(figure)
         if self.form == "text":

@@ -30,14 +30,13 @@ from chameleon.modules.offline.algebra import (
     Where,
 )  # fmt: skip
 from chameleon.modules.offline.conditions import Frame, is_plain_time
-from chameleon.modules.offline.grammar import Costed, Grammar, costed
+from chameleon.modules.offline.grammar import _NAME, Costed, Grammar, costed
 from chameleon.modules.offline.links import Item, Reading
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn, amounts_in, shown
 from chameleon.modules.offline.words import ENGLISH, Token
 
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _RANKS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"])
-_MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
 _TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
 _PAID = ("spend", "spent", "pay", "paid", "cost")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
@@ -83,7 +82,11 @@ class Templates(Grammar):
 
     def lookups(self) -> Iterator[Costed]:
         """What a column says in the rows: where numbers add up, their sum."""
-        if not self.bounds or self.has("count", "fold", "most", "superlative", "difference", "share"):
+        if self.has("count", "most", "superlative", "difference", "share"):
+            return
+        if self.bounds or self.sums:
+            yield from self._how_much()
+        if not self.bounds or self.has("fold"):
             return
         for cost, index, item in self.targets():
             column = self.sheet.columns[index]
@@ -93,7 +96,6 @@ class Templates(Grammar):
             is_sum = column.is_flow and index not in self.where.columns and not self.names_row
             if item is not None and is_sum and self.word != "which":
                 yield from self.yields(cost, Fold(self.where, index, "sum"), item)
-        yield from self._how_much()
         if (degree := self._how()) is not None:  # how tall is X?
             for _, index, cost in self.frame.graded(degree.value):
                 yield from self.yields(
@@ -109,7 +111,7 @@ class Templates(Grammar):
         how = next((item for item in self.of("how") if item.value == "how much"), None)
         if how is None and self.word == "what":  # what did we spend on …
             how = next((each for each in self.of("spend") if self.frame.low(each.start) in _PAID), None)
-        money = self._money()
+        money = self.money()
         if (
             how is None
             or len(money) != 1
@@ -120,14 +122,9 @@ class Templates(Grammar):
             yield from self.yields(
                 0.2, Pick(self.where, (money[0].index,), True), how, *self.of("column", "spend")
             )
-        elif money[0].is_flow:
+        elif money[0].is_flow and not {"does", "is"} & {token.low for token in self.frame.tokens[:4]}:
             used = (how, *self.sums, *self.of("spend"))
             yield from self.yields(0.2, Fold(self.where, money[0].index, "sum"), *used)
-
-    def _money(self) -> list[SheetColumn]:
-        """The columns of money."""
-        numbers = (column for column in self.sheet.columns if column.kind == "number")
-        return [each for each in numbers if each.unit_stems & set("$€£¥") or _MONEY & set(each.stems)]
 
     # Counts and sums.
 
@@ -148,25 +145,32 @@ class Templates(Grammar):
         if subject is not None and subject.kind == "column" and subject.start not in named:
             yield from self._count_of(count, subject, distinct)
             return
-        subject = None if subject is not None and subject.kind == "column" else subject
-        cost = 0.05 if subject is not None and subject.kind in ("noun", "thing", "unknown") else 0.1
-        sorts = sorted(subject.value) if subject is not None and subject.kind == "thing" else []
-        if sorts and "thing" not in sorts and not self.sheet.tally and not any(map(self.any_of, sorts)):
-            cost += 0.7
+        is_rows = subject is None or subject.kind != "column"
+        yield from self._count_rows(count, subject if is_rows else None, distinct)
+
+    def _count_rows(self, count: Item, subject: Item | None, distinct: Item | None) -> Iterator[Costed]:
+        """How many rows there are of what the subject calls them, or what they have together."""
+        key, quantity = self.sheet.key, self.sheet.quantity
+        kind = subject.kind if subject is not None else ""
+        cost = 0.05 if kind in ("noun", "thing", "unknown") else 0.1
+        sorts = sorted(subject.value) if subject is not None and kind == "thing" else []
+        is_sort = "thing" in sorts or self.sheet.tally is not None or any(map(self.any_of, sorts))
+        cost += 0.7 if sorts and not is_sort else 0.0
         cost += 1.0 if self.names_row else 0.0
-        if subject is not None and self._is_amount(subject):
-            cost += 1.0
-        quantity = self.sheet.quantity
+        cost += 1.0 if subject is not None and self._is_amount(subject) else 0.0
         if quantity is not None and self.bounds and quantity.index not in self.where.columns:
             yield from self.yields(cost, Fold(self.where, quantity.index, "sum"), count, *self.sums)
             cost += 0.5 if self.sums else 0.0
-        cost += 0.5 if not self.bounds and subject is not None and subject.kind == "unknown" else 0.0
-        key = self.sheet.key
+        cost += 0.5 if not self.bounds and kind == "unknown" else 0.0
         if distinct is None:
             yield from self.yields(cost, self.counted(), count, *self.sums)
         elif key is not None:
             yield from self.yields(cost, Count(self.where, key.index), count, distinct)
-        for sort in sorts:
+        verb = [item for item in self.columns("number") if item.value not in self.where.columns]
+        if len(verb) == 1 and self.names_row and not self.col(verb[0]).is_rate:  # how many people voted
+            yield from self.yields(0.1, Pick(self.where, (verb[0].value,), True), count, verb[0], subject)
+        is_named = key is not None and (_NAME in key.stems or self.fits(key, "person"))
+        for sort in (each for each in sorts if not (each == "person" and is_named)):
             for price, index, _ in self.of_sort(sort, self.where.columns, 0.1):
                 yield from self.yields(price, Count(self.where, index), count, distinct)
 
@@ -180,6 +184,9 @@ class Templates(Grammar):
     def _count_of(self, count: Item, subject: Item, distinct: Item | None) -> Iterator[Costed]:
         """How many of what a column names there are."""
         column, key, used = self.col(subject), self.sheet.key, (count, subject)
+        for verb in self.columns("number"):  # how many games they lost
+            if verb is not subject and verb.cost < subject.cost and self.names_row:
+                yield from self.yields(0.05, Pick(self.where, (verb.value,), True), *used, verb)
         quantity = self.sheet.quantity
         if column.kind == "text" and set(column.stems) & _TIMES:
             return  # how many years something ran
@@ -211,11 +218,14 @@ class Templates(Grammar):
             yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
         parts = [each.condition for each in self.bounds if type(each.condition) is Either]
         several = any(not condition.negated for condition in parts)
-        adds_up = is_free and not (column.is_rate or column.is_rank or column.is_label)
+        words = {token.low for token in self.frame.tokens[count.start : count.end]}
+        is_label = column.is_ordinal or (column.is_label and "total" not in words)
+        adds_up = is_free and not (column.is_rate or column.is_rank or is_label)
         if (several or not self.names_row) and adds_up:
-            words = {token.low for token in self.frame.tokens[count.start : count.end]}
             cost = 0.0 if several or "total" in words else 0.15 if self.bounds else 0.3
             yield from self.yields(cost, Fold(self.where, column.index, "sum"), *used, *self.sums)
+            if not self.bounds and "there" in {token.low for token in self.frame.tokens}:
+                yield from self.yields(cost, self.counted(), *used)  # how many weeks are there?
         if is_of:
             yield from self.yields(0.05, self.counted(), *used)
 
@@ -261,7 +271,7 @@ class Templates(Grammar):
         for item in self.of("most"):
             for by in numbers:
                 is_best = self.col(by).kind == "time" and self.frame.low(item.start) == "top"
-                if not self.col(by).is_running and not is_best:
+                if not self.col(by).is_ordinal and not is_best:
                     way = -item.value if self.col(by).is_rank else item.value
                     yield from self._at_the_end(
                         way, by.value, 0.0 if by.start >= item.start else 0.1, item, by
@@ -298,6 +308,8 @@ class Templates(Grammar):
 
     def _at_the_end(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
         column, number = self.sheet.columns[by], self.few()
+        if column.is_ordinal:
+            return  # the longest leg is not the last one
         if set(column.stems) & _CHANGES and any(each is not None and each < 0 for each in column.numbers):
             return  # the most changed may be the one that fell
         if any(self.frame.low(each.start - 1) == "by" and each.value != by for each in self.columns()):
@@ -339,6 +351,7 @@ class Templates(Grammar):
         if named.end <= item.start and item.kind == "superlative" and (number or start):
             yield from self.yields(cost, Pick(rows, (by,)), item, named, number, ordinal)
         has_subject = self.has("noun", "thing", "unknown")
+        has_subject = has_subject or any(self.col(each) is self.sheet.key for each in self.columns())
         if number or self.asks not in ("", "which") or (has_subject and self.word == "which"):
             return
         form: Form = Pick(rows, (by,)) if start else Fold(self.where, by, "max" if way > 0 else "min")
@@ -378,10 +391,12 @@ class Templates(Grammar):
                 column, follows = self.sheet.columns[index], target is not None and target.start == most.end
                 if column.kind == "number" or column is self.sheet.key or follows:
                     continue
-                extra = 0.3 if often is None and not self.has("noun", "thing", "unknown") else 0.0
+                key = next((each for each in self.columns() if self.col(each) is self.sheet.key), None)
+                is_said = key is not None or self.has("noun", "thing", "unknown")
+                extra = 0.3 if often is None and not is_said else 0.0
                 count = int(number.value.number) if number else 1
                 chosen = Chosen(Groups(self.where, index), "most" if most.value > 0 else "least", count=count)
-                yield from self.yields(price + extra + 0.05, chosen, most, often, target, number)
+                yield from self.yields(price + extra + 0.05, chosen, most, often, target, number, key)
 
     # Order.
 
@@ -516,7 +531,8 @@ class Templates(Grammar):
         for mark in marks:
             for cost, index, item in self.amount([mark]):
                 rows = [Where((*pair[2], each)) for each in parts]
-                is_sum = bool(self.sums)
+                is_many = any(len(each.rows(self.sheet)) > 1 for each in rows)
+                is_sum = bool(self.sums) or (is_many and self.sheet.columns[index].is_flow)
                 forms = tuple(
                     Fold(each, index, "sum") if is_sum else Pick(each, (index,), True) for each in rows
                 )
@@ -567,7 +583,7 @@ class Templates(Grammar):
                 yield from self.yields(
                     0.1, Share(self.where, Where(), item.value, as_fraction), share, item, *others
                 )
-        money = self._money() if self.has("spend") else []
+        money = self.money() if self.has("spend") else []
         if not numbers and len(money) == 1:
             form = Share(self.where, Where(), money[0].index, as_fraction)
             yield from self.yields(0.1, form, share, *others, *self.of("spend"))

@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     r"\d{1,2}:\d{2}(?!\s?[AaPp]\.?[Mm]|[\d:])|\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|(?<![\d/])\d+(?:\+\d+)?/\d+(?![\d/])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]"
 )
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})\s?([AaPp])\.?[Mm]\.?")
+_LONGEST_FIGURE = 40
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+(?:\+\d+)?/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -100,6 +101,7 @@ class Language:
                     low = f"{int(clock[1])}:{clock[2]}{clock[3].lower()}m"
                 is_number = _NUMBER.fullmatch(low) is not None and low.isascii()
                 whole, _, under = low.replace(",", "").rpartition("+")
+                is_number = is_number and len(low) < _LONGEST_FIGURE
                 number = Fraction(under) + int(whole or 0) if is_number else None
                 listed = "," in text[end : match.start()]
                 found.append(Token(part, low, low if is_number else self.stem(low), number, quote, listed))

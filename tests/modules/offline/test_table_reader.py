@@ -115,7 +115,7 @@ def test_at_least_bounds_the_confidence(command: Command) -> None:
     asked = ("ask", "How many points does Harbour Rovers have?", "--table", str(LEAGUE))
     assert command(*asked, "--at-least", "0.1").code == 0
     declined = command(*asked, "--at-least", "1")
-    assert declined.code == 3 and declined.out.splitlines()[-1].startswith("Declined: the reading ")
+    assert declined.code == 3 and declined.out.splitlines()[-1].startswith("Declined: it was read as: ")
     unable = command(*asked, "--at-least", "0.9", "--inventory", "tabmwp")
     assert unable.code == 1 and "no module of the inventory tabmwp takes at_least" in unable.complaint
     assert command(*asked, "--at-least", "2").code == 2
