@@ -7,6 +7,7 @@ table does not bear it: no such row, an empty cell, units that cannot be compare
 from __future__ import annotations
 
 import operator
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
 }  # fmt: skip
 _MOST_SHOWN = 60
+_DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
 _POWERS = {"billion": 10**9, "million": 10**6}
 
 
@@ -499,7 +501,8 @@ def _as_written(number: Number, column: SheetColumn) -> str:
         return (
             f"{unit}{plain(value / scale)} {next(name for name, power in _POWERS.items() if power == scale)}"
         )
-    places = max((len(cell.partition(".")[2].rstrip("%) ")) for cell in cells if "." in cell), default=0)
+    parts = (match[1] for cell in cells if (match := _DECIMALS.search(cell)))
+    places = max(map(len, parts), default=0)
     digits = plain(round(value, min(places, 6) + 4))
     if is_money and (places == 2 or "." in digits):
         digits = f"{float(value):.2f}"

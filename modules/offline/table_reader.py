@@ -69,6 +69,7 @@ class TableReader(Module):
         return {
             "answer": self._written(found, state.input),
             "reading": {
+                "means": said(found.form, sheet),
                 "confidence": round(found.confidence, 2),
                 "pandas": found.form.code(sheet),
                 "columns": told["columns"],
