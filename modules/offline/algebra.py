@@ -30,11 +30,14 @@ _POWERS = {"billion": 10**9, "million": 10**6}
 
 
 class Unfit(Exception):
-    """The table does not bear a form; the text says why. `empty`: the form fits, and nothing stands there."""
+    """The table does not bear a form; the text says why. `empty`: the form fits, and nothing stands there.
 
-    def __init__(self, why: str, *, empty: bool = False) -> None:
+    `moot`: nobody would ask so of this table.
+    """
+
+    def __init__(self, why: str, *, empty: bool = False, moot: bool = False) -> None:
         super().__init__(why)
-        self.empty = empty
+        self.empty, self.moot = empty, moot
 
 
 @dataclass(frozen=True)
@@ -813,7 +816,7 @@ class Chosen:
     def run(self, sheet: Sheet) -> Result:
         table = self.of.table(sheet)
         if max(number for number, _ in table.values()) == 1 and self.of.how == "count" and len(table) > 1:
-            raise Unfit("each stands there once")
+            raise Unfit("each stands there once", moot=True)
         if len(table) < self.count:
             raise Unfit("there are not so many")
         ranked = sorted(table, key=lambda name: table[name][0], reverse=self.sign == "most")

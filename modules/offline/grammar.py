@@ -296,7 +296,7 @@ class Grammar:
         ]
         plain = [column for column in fitting if len(column.stems) == 1]
         for column in fitting:
-            extra = 0.0 if len(fitting) == 1 or plain == [column] else 0.1
+            extra = 0.0 if len(fitting) == 1 else 0.1 if plain == [column] else 0.5
             extra += 1.0 if sort == "time" and not is_plain_time(column) else 0.0
             yield cost + extra, column.index, None
 

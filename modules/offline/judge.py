@@ -97,7 +97,7 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
         try:
             result = form.run(sheet)
         except Unfit as unfit:
-            why = why or unfit
+            why = why or (None if unfit.moot else unfit)
             if unfit.empty and price <= least + 0.02:
                 raise Declined(str(unfit), hint=f"It was read as: {said(form, sheet)}.") from None
             continue

@@ -402,7 +402,7 @@ class Links:
                 held = frozenset(
                     line
                     for line in held
-                    if not re.search(rf"\b(?:not|never|no|non)[ -](?:\w+ )?{first}", line)
+                    if not re.search(rf"\b(?:not|never|no|non|missed|failed)[ -](?:\w+ )?{first}", line)
                 )
                 if not held:
                     return

@@ -24,7 +24,8 @@ _QUOTES = str.maketrans(
 _AMOUNT = re.compile(
     r"""(?:c\.|ca\.?|circa|about|approx\.?|[~≈<>])?\s*(?P<open>\()?(?P<sign>[-+–]\s?)?
     (?P<currency>US\s?\$|[A-Z]{0,3}\$|[€£¥₹])?\s?(?P<sign2>-)?
-    (?P<figure>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s(?P<part>\d+/\d+))?(?P<rest>.*)""",
+    (?P<figure>\d{1,3}(?:(?P<mark>[,\ ])\d{3})(?:(?P=mark)\d{3})*(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)
+    (?:\s(?P<part>\d+/\d+))?(?P<rest>.*)""",
     re.VERBOSE | re.DOTALL,
 )
 _UNIT = re.compile(
@@ -110,7 +111,7 @@ def _amount(text: str) -> Measure | None:
     match = _AMOUNT.fullmatch(text)
     if match is None:
         return None
-    figure = match["figure"].replace(",", "")
+    figure = match["figure"].replace(",", "").replace(" ", "")
     number: Number = Fraction(figure) if "." in figure else int(figure)
     if match["part"]:
         over, under = map(int, match["part"].split("/"))
@@ -514,7 +515,9 @@ class Sheet:
             others = [cell for cell in cells if not is_blank(cell) and cell != label and not amounts_in(cell)]
             is_total = low in total and not any(map(str.isalpha, "".join(others)))
             is_total = (
-                is_total or low.startswith("total (") or (low.startswith("total ") and self._adds_up(place))
+                is_total
+                or low.startswith(("total (", *ENGLISH.data["summary_rows"]))
+                or (low.startswith("total ") and self._adds_up(place, some=True))
             )
             texts = {*cells} - {""}
             is_note = width > 2 and len(texts) == 1 and not amounts_in(label)
@@ -526,8 +529,8 @@ class Sheet:
             found.append(last)
         return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
 
-    def _adds_up(self, last: int) -> bool:
-        """Tell whether a row has the sums of those above it in all of two or more columns of numbers."""
+    def _adds_up(self, last: int, *, some: bool = False) -> bool:
+        """Tell whether a row has the sums of those above it: in all of two or more columns, or in some."""
         columns = [
             each for each in self.columns if each.kind == "number" and not (each.is_rate or each.is_running)
         ]
@@ -535,7 +538,7 @@ class Sheet:
         for column in columns:
             above = [number for number in column.numbers[:last] if number]
             sums.append(len(above) > 1 and column.numbers[last] == sum(above))
-        return len(sums) > 1 and all(sums)
+        return any(sums) if some else len(sums) > 1 and all(sums)
 
     @cached_property
     def key(self) -> SheetColumn | None:

@@ -91,7 +91,11 @@ class Templates(Grammar):
         for cost, index, item in self.targets():
             column = self.sheet.columns[index]
             is_amount = column.kind in ("number", "date", "time") and not column.is_running
-            single = is_amount or (self.names_row and not self.has("each"))
+            tokens = self.frame.tokens[item.start : item.end] if item is not None else ()
+            years = column.kind == "date" and any(
+                each.low.endswith("s") and each.low != each.stem for each in tokens
+            )
+            single = (is_amount and not years) or (self.names_row and not self.has("each"))
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             is_sum = column.is_flow and index not in self.where.columns and not self.names_row
             if item is not None and is_sum and self.word != "which":
@@ -199,14 +203,14 @@ class Templates(Grammar):
                 yield from self.yields(0.05, Pick(self.where, (column.index,), True), *used)
         elif key is not None and column.name == key.name and distinct is None:
             yield from self.yields(0.05, self.counted(), *used)
-        else:
+        elif "times" not in {token.low for token in self.frame.tokens[count.start : count.end]}:
             if quantity is not None and self.bounds and distinct is None:
                 yield from self.yields(0.1, Fold(self.where, quantity.index, "sum"), *used, *self.sums)
             figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
             if figures < len(column.sample) / 2 or distinct is not None:
                 cost = 0.05 if distinct else 0.1
                 yield from self.yields(cost, Count(self.where, column.index), *used, distinct)
-            if distinct is None and self.bounds and not self.names_row:
+            if distinct is None and self.bounds and not self.names_row and figures < len(column.sample) / 2:
                 yield from self.yields(0.3, self.counted(), *used)
 
     def _numbers_of(self, count: Item, subject: Item) -> Iterator[Costed]:
@@ -325,7 +329,7 @@ class Templates(Grammar):
             named is not None
             and named.start > item.end + 1
             and item.kind == "superlative"
-            and self.asks == "which"
+            and self.word == "what"
         )
         is_amount = self.frame.low(item.start) in ("most", "least", "fewest")
         for price, index, target in self.targets():
