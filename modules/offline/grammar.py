@@ -123,10 +123,10 @@ class Grammar:
             return
         if isinstance(form, Pick) and not isinstance(form.of, Beside) and set(form.wanted) <= self.celled:
             return
-        if isinstance(form, Count | Share) and any(
-            item.kind == "spend" and item not in used for item in self.items
-        ):
-            return  # of what was spent, no rows are counted
+        if any(item.kind == "spend" and not any(item is each for each in used) for item in self.items):
+            money = {column.index for column in self.money()}
+            if isinstance(form, Count | Share) or not set(columns) & money:
+                return  # what was spent or is worth is told by money
         spare = 0.0
         for item in self.items:
             if not any(item is each for each in used):

@@ -38,7 +38,7 @@ from chameleon.modules.offline.words import ENGLISH, Token
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _RANKS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"])
 _TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
-_PAID = ("spend", "spent", "pay", "paid", "cost")
+_PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
@@ -116,18 +116,15 @@ class Templates(Grammar):
         if how is None and self.word == "what":  # what did we spend on …
             how = next((each for each in self.of("spend") if self.frame.low(each.start) in _PAID), None)
         money = self.money()
-        if (
-            how is None
-            or len(money) != 1
-            or self.has("column", "difference", "more", "comparative", "enough")
-        ):
+        is_other = self.has("difference", "more", "comparative", "enough") or bool(self.columns("number"))
+        if how is None or len(money) != 1 or is_other:
             return
         if self.names_row:
             yield from self.yields(
                 0.2, Pick(self.where, (money[0].index,), True), how, *self.of("column", "spend")
             )
         elif money[0].is_flow and not {"does", "is"} & {token.low for token in self.frame.tokens[:4]}:
-            used = (how, *self.sums, *self.of("spend"))
+            used = (how, *self.sums, *self.of("column", "spend"))
             yield from self.yields(0.2, Fold(self.where, money[0].index, "sum"), *used)
 
     # Counts and sums.
@@ -348,7 +345,8 @@ class Templates(Grammar):
             yield from self.yields(
                 cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
             )
-        if named is None or any(each is not named and each.start == item.end for each in self.columns()):
+        called = [*self.columns(), *self.of("noun", "thing", "unknown")]
+        if named is None or any(each is not named and each.start == item.end for each in called):
             return
         if is_far and not number:
             yield from self._ends(way, by, cost, item, named)
@@ -587,7 +585,8 @@ class Templates(Grammar):
                 yield from self.yields(
                     0.1, Share(self.where, Where(), item.value, as_fraction), share, item, *others
                 )
-        money = self.money() if self.has("spend") else []
+        paid = any(self.frame.low(each.start) in _PAID for each in self.of("spend"))
+        money = self.money() if paid else []
         if not numbers and len(money) == 1:
             form = Share(self.where, Where(), money[0].index, as_fraction)
             yield from self.yields(0.1, form, share, *others, *self.of("spend"))
