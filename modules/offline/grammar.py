@@ -125,8 +125,8 @@ class Grammar:
             return
         if any(item.kind == "spend" and not any(item is each for each in used) for item in self.items):
             money = {column.index for column in self.money()}
-            told = {index for index in columns if index is not None}
-            if isinstance(form, Count | Share) or (money and told and not told & money):
+            asked = {index for index in columns if index is not None}
+            if isinstance(form, Count | Share) or (money and asked and not asked & money):
                 return  # what was spent or is worth is told by money
         spare = 0.0
         for item in self.items:
