@@ -97,22 +97,26 @@ class TableReader(Module):
     def _written(self, found: Answer, given: Mapping[str, Any]) -> Any:
         """Return the answer as it is asked for. Raises `Declined` where no choice or unit is like that."""
         result, unit = found.result, given.get("unit") or ""
-        said = ", ".join(result.values)
+        told = ", ".join(result.values)
         if choices := given.get("choices") or ():
-            if (choice := as_choice(said, choices)) not in choices:
-                raise Declined(f"the answer {said!r} is none of the choices: {'; '.join(choices)}")
-            return choice
+            if (choice := as_choice(told, choices)) in choices:
+                return choice
+            words = set(folded(told).split())  # "cycling" stands for "cycling event"
+            named = [choice for choice in choices if words and words <= set(folded(choice).split())]
+            if len(named) != 1:
+                raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
+            return named[0]
         if result.kind == "number" and result.number is not None:
             figure = plain(result.number, 8)
             if self.form == "items":
                 return [figure]
             if unit:
-                told, asked = self._units(found, said), ENGLISH.units.get(folded(unit).strip())
-                if told and asked not in told:
-                    raise Declined(f"the answer is {said}, not in {unit}")
+                mine, asked = self._units(found, told), ENGLISH.units.get(folded(unit).strip())
+                if mine and asked not in mine:
+                    raise Declined(f"the answer is {told}, not in {unit}")
                 return float(figure) if "." in figure else int(figure)
         if self.form == "text":
-            return said
+            return told
         return [_THOUSANDS.sub("", each) if _FIGURE.fullmatch(each) else each for each in result.values]
 
 
