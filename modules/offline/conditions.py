@@ -20,8 +20,7 @@ from chameleon.modules.offline.words import ENGLISH, Token
 _MOST_BINDINGS, _MOST_TRIED = 24, 400
 _DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!="}
 _DEGREES = frozenset(map(ENGLISH.stem, ENGLISH.degrees))
-_TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
-_PLAIN_TIMES = _TIMES | {"of", "the", "fiscal", "calendar", "order", "sal"}
+_PLAIN_TIMES = ENGLISH.listed("time_columns") | {"of", "the", "fiscal", "calendar", "order", "sal"}
 _TWO_MEANT = frozenset(("rate", "difference", "change", "more", "comparative", "or"))  # of one column
 
 

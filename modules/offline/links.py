@@ -551,11 +551,11 @@ _FUNCTION = frozenset(
     for words, kinds in ENGLISH.phrases.items()
     if len(words) == 1 and kinds[0][0] not in ("spend", "degree", "ordinal", "change")
 )
-_WEAK = frozenset(map(ENGLISH.stem, ENGLISH.data["weak"]))
-_NAMING = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["name_columns"])
+_WEAK = ENGLISH.listed("weak")
+_NAMING = ENGLISH.listed("name_columns")
 _TOTALS = frozenset(ENGLISH.data["total_rows"])
 _STEERING = frozenset(ENGLISH.data["steering"].split())
-_SMALL = frozenset(map(ENGLISH.stem, ENGLISH.data["small"].split()))
+_SMALL = ENGLISH.listed("small")
 _VERBS = frozenset(ENGLISH.data["naming"].split())
 _STEMS: dict[str, Stems] = {}
 

@@ -431,18 +431,18 @@ def _is_m(measure: Measure | None) -> TypeGuard[Measure]:
     return measure is not None and measure.unit == "m"
 
 
-_TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
-_RATES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rate_columns"])
+_TIMES = ENGLISH.listed("time_columns")
+_RATES = ENGLISH.listed("rate_columns")
 _CODES = frozenset(("id", "code", "key", "index", "unnamed"))
 _CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
 _NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
-_FLOWS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["flow_columns"])
-_QUANTITIES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["quantity_columns"])
+_FLOWS = ENGLISH.listed("flow_columns")
+_QUANTITIES = ENGLISH.listed("quantity_columns")
 _SURE = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"])) - {"x", "y", "n", "×"}
 _BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 
 
-_TALLIES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["tallies"])
+_TALLIES = ENGLISH.listed("tallies")
 
 
 def _is_headless(table: Table) -> bool:

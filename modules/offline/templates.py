@@ -36,8 +36,8 @@ from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn,
 from chameleon.modules.offline.words import ENGLISH, Token
 
 _CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
-_RANKS = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["rank_columns"])
-_TIMES = frozenset(ENGLISH.stem(word) for word in ENGLISH.data["time_columns"])
+_RANKS = ENGLISH.listed("rank_columns")
+_TIMES = ENGLISH.listed("time_columns")
 _PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")

@@ -77,13 +77,13 @@ class Language:
     """The data of one language, read once. `phrases` maps folded words to what they may be: (kind, value)."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
         self.name: str = data["language"]
         self.forms = dict(pair.split("=") for pair in data["forms"].split())
         self.filler = frozenset(data["filler"].split())
         self.suffixes = frozenset(data["suffixes"].split())
         self.request = frozenset(data["request"].split())
-        self.neutral = frozenset(self.stem(word) for word in data["neutral"].split())
-        self.data = data
+        self.neutral = self.listed("neutral")
 
     def stem(self, low: str) -> str:
         return _cut(self.forms.get(low, low))
@@ -203,6 +203,11 @@ class Language:
                 ways.append((1 if sign == "up" else -1, tuple(map(self.stem, ideas))))
             found[word] = Degree(tuple(ways))
         return found
+
+    def listed(self, name: str) -> frozenset[str]:
+        """Return the stems of one of the lists of words."""
+        words = self.data[name]
+        return frozenset(map(self.stem, words.split() if isinstance(words, str) else words))
 
     @cached_property
     def phrases(self) -> Mapping[tuple[str, ...], list[tuple[str, Any]]]:
