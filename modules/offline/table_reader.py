@@ -101,11 +101,10 @@ class TableReader(Module):
         if choices := given.get("choices") or ():
             if (choice := as_choice(told, choices)) in choices:
                 return choice
-            words = set(folded(told).split())  # "cycling" stands for "cycling event"
-            named = [choice for choice in choices if words and words <= set(folded(choice).split())]
-            if len(named) != 1:
-                raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
-            return named[0]
+            header = [found.sheet.columns[index].name for index in result.columns]
+            if choice := _longer(told, choices, " ".join((given["question"], *header))):
+                return choice
+            raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
         if result.kind == "number" and result.number is not None:
             figure = plain(result.number, 8)
             if self.form == "items":
@@ -118,6 +117,16 @@ class TableReader(Module):
         if self.form == "text":
             return told
         return [_THOUSANDS.sub("", each) if _FIGURE.fullmatch(each) else each for each in result.values]
+
+
+def _longer(answer: str, choices: Sequence[str], context: str) -> str | None:
+    """Return the only choice that has the answer's words, and else none but words of its context.
+
+    "cycling" is the "cycling event" where events are asked for; "York" is never "New York".
+    """
+    words, known = set(ENGLISH.stems(answer)), set(ENGLISH.stems(context))
+    fits = [choice for choice in choices if words and words <= set(ENGLISH.stems(choice)) <= words | known]
+    return fits[0] if len(fits) == 1 else None
 
 
 def _region(sheet: Sheet, result: Result) -> TableRegion:
