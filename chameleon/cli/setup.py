@@ -59,7 +59,7 @@ def set_up(
         at_least: the confidence below which the inventory's readers decline.
     """
     named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
-    if named is not None and at_least is not None:
+    if named is not None:
         named = _declining_below(at_least, named)
     if named is not None and not named.needs_model:
         unused = f", so {options.model} is not asked" if options.model else ""
@@ -70,9 +70,7 @@ def set_up(
         choice = ModelChoice(model, f"every part names its model, {part} first")
     else:
         choice = choose_model(options.model, named.llm.model if named else None, replay=recorded)
-    chosen = named or Inventory.load(defaults[0] if choice.model else defaults[1])
-    if named is None and at_least is not None:
-        chosen = _declining_below(at_least, chosen)
+    chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
     if not chosen.needs_model:
         return Setup(Executor(chosen), in_options(f"inventory {chosen.name}; {choice}"))
     chosen = chosen.with_params(options.params)
@@ -84,9 +82,9 @@ def set_up(
     return Setup(executor, in_options(why))
 
 
-def _declining_below(at_least: float, inventory: Inventory) -> Inventory:
+def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:
     try:
-        return inventory.with_setting("at_least", at_least)
+        return inventory if at_least is None else inventory.with_setting("at_least", at_least)
     except InventoryError as problem:
         hint = (
             "Leave --at-least out, or name an inventory that answers without a model, such as tables_offline."
