@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -19,6 +19,7 @@ from typing import Any, Literal
 from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn, is_blank, shown
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
+Step = tuple[str, tuple[str, ...]]  # an operation of a chain of tables, and what it names
 How = Literal["sum", "mean", "median", "max", "min", "spread", "mode"]
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge,
@@ -49,7 +50,7 @@ class Result:
     columns: tuple[int, ...]
     kind: Literal["cells", "number", "truth", "pairs"] = "cells"
     number: Number | None = None
-    steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 class Condition:
@@ -204,7 +205,7 @@ class Either(Condition):
 
     @property
     def columns(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
+        return _columns_of(self.parts)
 
     def rows(self, sheet: Sheet) -> set[int]:
         found = set[int]().union(*(part.rows(sheet) for part in self.parts))
@@ -230,13 +231,17 @@ class Both(Condition):
 
     @property
     def columns(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(column for part in self.parts for column in part.columns))
+        return _columns_of(self.parts)
 
     def rows(self, sheet: Sheet) -> set[int]:
         return set.intersection(*(part.rows(sheet) for part in self.parts))
 
     def code(self, sheet: Sheet) -> str:
         return " & ".join(part.code(sheet) for part in self.parts)
+
+
+def _columns_of(parts: Iterable[Any]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(column for part in parts for column in part.columns))
 
 
 def _check_units(*columns: SheetColumn) -> None:
@@ -268,7 +273,7 @@ class Where:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(column for each in self.conditions for column in each.columns))
+        return _columns_of(self.conditions)
 
     def rows(self, sheet: Sheet) -> list[int]:
         return _once(sheet, self, self._rows)
@@ -282,7 +287,7 @@ class Where:
             found = [row for row in found if row not in sheet.summaries]
         return found
 
-    def steps(self, sheet: Sheet) -> list[tuple[str, tuple[str, ...]]]:
+    def steps(self, sheet: Sheet) -> list[Step]:
         if not self.conditions:
             return []
         rows = self.rows(sheet)
@@ -348,7 +353,7 @@ class Ordered:
             row for key, row in keys[self.start + self.count :] if key == last
         ]
 
-    def steps(self, sheet: Sheet) -> list[tuple[str, tuple[str, ...]]]:
+    def steps(self, sheet: Sheet) -> list[Step]:
         found = self.of.steps(sheet)
         if self.column is not None:
             way = "large to small" if self.descending else "small to large"
@@ -396,7 +401,7 @@ class Beside:
             raise Unfit("there is no row beside it")
         return [order[place]]
 
-    def steps(self, sheet: Sheet) -> list[tuple[str, tuple[str, ...]]]:
+    def steps(self, sheet: Sheet) -> list[Step]:
         return [("select_row", tuple(f"row {row + 1}" for row in self.rows(sheet)))]
 
     def code(self, sheet: Sheet) -> str:
@@ -581,6 +586,12 @@ def fold(numbers: Sequence[Fraction], how: How) -> Fraction:
     return min(numbers)
 
 
+def _read_by(results: Sequence[Result]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Step, ...]]:
+    """Return the rows, the columns and the steps of several results."""
+    rows = tuple(dict.fromkeys(row for each in results for row in each.rows))
+    return rows, _columns_of(results), tuple(step for each in results for step in each.steps)
+
+
 @dataclass(frozen=True)
 class Bill:
     """What several things come to, each so many times its amount; with `budget` whether that is enough."""
@@ -595,9 +606,7 @@ class Bill:
         pairs = [_only_number(sheet, form, result) for form, result in zip(self.of, results, strict=True)]
         column = pairs[0][1]
         number = sum((n * each for n, (each, _) in zip(self.times, pairs, strict=True)), Fraction())
-        rows = tuple(dict.fromkeys(row for each in results for row in each.rows))
-        columns = tuple(dict.fromkeys(each for result in results for each in result.columns))
-        steps = tuple(step for each in results for step in each.steps)
+        rows, columns, steps = _read_by(results)
         if self.budget is not None and self.rest:
             return _number(self.budget - number, rows, columns, column, steps=steps)
         if self.budget is not None:
@@ -662,12 +671,11 @@ class Gap:
         if self.one == self.other:
             raise Unfit("it is compared with itself")
         a, b = self.one.run(sheet), self.other.run(sheet)
-        columns = tuple(dict.fromkeys((*a.columns, *b.columns)))
         numbers = [_only_number(sheet, form, result) for form, result in ((self.one, a), (self.other, b))]
         (x, like), (y, other) = numbers
         if like is not None and other is not None:
             _check_units(like, other)
-        rows, steps = tuple(dict.fromkeys((*a.rows, *b.rows))), (*a.steps, *b.steps)
+        rows, columns, steps = _read_by((a, b))
         number = Fraction(x - y) / self.span
         number = number if self.is_signed else abs(number)
         return _number(number, rows, columns, like, steps=steps)
@@ -706,9 +714,7 @@ class Greater:
     def run(self, sheet: Sheet) -> Result:
         results = [form.run(sheet) for form in self.forms]
         keys = [_order_key(sheet, form, result) for form, result in zip(self.forms, results, strict=True)]
-        rows = tuple(dict.fromkeys(row for each in results for row in each.rows))
-        columns = tuple(dict.fromkeys(column for each in results for column in each.columns))
-        steps = tuple(step for each in results for step in each.steps)
+        rows, columns, steps = _read_by(results)
         best = max(keys) if self.descending else min(keys)
         if self.truth:
             return Result(
@@ -791,7 +797,7 @@ class Groups:
             steps=(*self.of.steps(sheet), self.step(sheet)),
         )
 
-    def step(self, sheet: Sheet) -> tuple[str, tuple[str, ...]]:
+    def step(self, sheet: Sheet) -> Step:
         """Return the operation that shows it: groups show counts alone, so others show their columns."""
         by = sheet.columns[self.by].name
         if self.column is None:

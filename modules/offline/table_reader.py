@@ -12,7 +12,7 @@ from pydantic import Field, PositiveInt
 from chameleon import Declined, Module, State, StepRejected, Table
 from chameleon.module import Keys
 from chameleon.modules.documents.table_sources import TableRegion
-from chameleon.modules.offline.algebra import Fold, Pick, Result, plain
+from chameleon.modules.offline.algebra import Fold, Pick, Result, Step, plain
 from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in
 from chameleon.modules.offline.wording import said
@@ -162,9 +162,7 @@ def _names(rows: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"row {row + 1}" for row in rows)
 
 
-def _links(
-    sheet: Sheet, steps: Sequence[tuple[str, tuple[str, ...]]], result: Result
-) -> Iterator[dict[str, Any]]:
+def _links(sheet: Sheet, steps: Sequence[Step], result: Result) -> Iterator[dict[str, Any]]:
     """Yield the steps as links that change the table; rows are numbered as they stand by then."""
     header, rows = sheet.table.header, list(range(len(sheet.table.rows)))
     columns, table = list(range(len(header))), sheet.table
