@@ -18,8 +18,6 @@ from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
 from chameleon.modules.offline.words import ENGLISH, Token
 
 _MOST_BINDINGS, _MOST_TRIED = 24, 400
-_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!="}
-_DEGREES = frozenset(map(ENGLISH.stem, ENGLISH.degrees))
 _PLAIN_TIMES = ENGLISH.listed("time_columns") | {"of", "the", "fiscal", "calendar", "order", "sal"}
 _TWO_MEANT = frozenset(("rate", "difference", "change", "more", "comparative", "or"))  # of one column
 
@@ -169,17 +167,12 @@ class Frame:
         """A number against the columns that it may be compared with."""
         measure, before, end = self.items[place].value, place - 1, place + 1
         taken, sign, until = {place}, "==", None
-        if self.kind(end) == "and" and self.kind(end + 1) == "number" and not measure.base:
-            other: Measure = self.items[end + 1].value  # between 3 and 4 kg
-            measure = other._replace(number=measure.number * other.factor)
         has_than = self.kind(before) == "than"
         before -= has_than
         match self.kind(before):
             case "compare":
                 sign = self.items[before].value
                 taken |= set(range(before, place))
-                if self.kind(before - 1) == "none":
-                    sign, taken = _DENIED[sign], taken | {before - 1}
             case "comparative" | "more" if has_than:
                 sign, taken = "", taken | set(range(before, place))
             case "dates" if measure.base == "clock":
@@ -249,12 +242,8 @@ class Frame:
             for column in fitting:
                 yield column, 0.1 if len(fitting) == 1 else 0.35, set()
         elif is_compared and not is_named:
-            if self.kind(end) == "column" and self.sheet.columns[self.items[end].value].kind == "text":
-                return  # more than one author
-            odd = 0.4 if self.kind(end) in ("column", "unknown") else 0.0
             for column in self.sheet.amounts:
-                only = 0.25 if len(self.sheet.amounts) == 1 else 0.3 if column.stems == ("total",) else 0.7
-                yield column, odd + only, set()
+                yield column, 0.25 if len(self.sheet.amounts) == 1 else 0.7, set()
 
     def _equals(self, near: int, place: int, end: int) -> bool:
         """Whether a column beside a bare number tells what it is: "82 games", "a grade of 5"."""
@@ -290,10 +279,7 @@ class Frame:
             if is_span:
                 until, taken, sign = self.items[other].value[0], taken | set(range(end, other + 1)), "in"
                 moment = moment if moment.year else moment._replace(year=until.year)
-        if self.kind(end) == "after":
-            sign, taken = self.items[end].value, taken | {end}
-        columns = [column for column in self.sheet.columns if column.kind == "date"]
-        for column in columns:
+        for column in (each for each in self.sheet.columns if each.kind == "date"):
             named = [
                 p for p, each in enumerate(self.items) if each.kind == "column" and each.value == column.index
             ]
@@ -302,8 +288,7 @@ class Frame:
                 key=lambda p: abs(p - place),
                 default=None,
             )
-            is_plain = is_plain_time(column)
-            cost = 0.05 if is_plain else 1.0 + (0.2 if len(columns) > 1 else 0.0)
+            cost = 0.05 if is_plain_time(column) else 1.0
             if named:
                 cost = 0.1 if beside is None else 0.02 * abs(beside - place)
             near = frozenset(() if beside is None else (beside,))
@@ -313,13 +298,12 @@ class Frame:
     def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
         """The columns that an adjective grades: which way, which, and what it costs to say so."""
         for way, ideas in ENGLISH.degrees[word].ways:
-            alike = {idea for each in ideas for idea in ENGLISH.ideas.get(each, ())} - _DEGREES
+            alike = {idea for each in ideas for idea in ENGLISH.ideas.get(each, ())}
             for column in self.sheet.columns:
                 is_dated = column.kind == "date" and word in ENGLISH.data["dated"]
                 if column.is_rank or column.is_running or not (is_dated or column.kind in ("number", "time")):
                     continue
-                measured = {each for base in column.unit_stems for each in ENGLISH.measures.get(base, ())}
-                stems = set(column.stems) | (measured - _DEGREES)
+                stems = set(column.stems)
                 if stems & {*ideas, ENGLISH.stem(word)}:
                     yield way, column.index, 0.1
                 elif stems & alike:
