@@ -239,6 +239,8 @@ class Frame:
         of_kind = [column for column in self.sheet.columns if column.kind == kind]
         if measure.base:
             fitting = [column for column in of_kind if measure.base in ("clock", *column.unit_stems)]
+            own = (measure.base, measure.factor)
+            fitting = [column for column in fitting if own in column.units] or fitting
             for column in fitting:
                 yield column, 0.1 if len(fitting) == 1 else 0.35, set()
         elif is_compared and not is_named:
@@ -317,24 +319,20 @@ def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     if column.kind == "time":
         hours = 60 if measure.factor == 3600 else 1
         return Fraction(measure.number) / hours if measure.base == "s" else None
-    words = re.split(r"[\s()\[\]_.,]+", column.name.lower())
     if not measure.base:  # 5 million, under a name with "(millions)"
         scales = ENGLISH.data["scales"]
-        told = (word.rstrip("s") for word in words if len(word) > 6)
+        told = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
         scale: int = next((scales[word] for word in told if word in scales), 1)
         biggest = max((float(abs(number)) for number in column.numbers if number is not None), default=0.0)
         is_scaled = scale > 1 and measure.number > 20 * biggest
         return Fraction(measure.number, scale) if is_scaled else measure.number
     if not column.unit_stems:
         return Fraction(measure.number) / measure.factor
-    if measure.base not in column.unit_stems:
-        return None
-    if column.bases <= {""}:  # the unit stands in the name
-        units = (ENGLISH.units[word] for word in words if word in ENGLISH.units)
-        factor = next((factor for base, factor in units if base == measure.base), Fraction(1))
-        return Fraction(measure.number) / factor
-    factor = next(each.factor for each in column.measures if each is not None)
-    return measure.number if column.is_scaled else Fraction(measure.number) / factor
+    factors = [factor for base, factor in column.units if base == measure.base]
+    if column.is_scaled or not factors:
+        return measure.number if factors else None
+    written = (each.factor for each in column.measures if each is not None and each.base)
+    return Fraction(measure.number) / next(written, min(factors))
 
 
 def is_plain_time(column: SheetColumn) -> bool:

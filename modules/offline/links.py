@@ -85,8 +85,6 @@ class Links:
     def _phrases(self) -> Iterator[Item]:
         lows = [token.low for token in self.tokens]
         for start, token in enumerate(self.tokens):
-            if token.quote:
-                continue
             before, after = self.low(start - 1), " ".join(lows[start + 1 : start + 3])
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
                 if not _is_idle(lows[start:end], before, after):
@@ -225,7 +223,7 @@ class Links:
             return 0.0, stem
         token = self.tokens[place]
         is_filler = token.low in ENGLISH.filler and token.low not in _VERBS
-        if is_filler or token.number is not None or token.quote:
+        if is_filler or token.number is not None:
             return None
         kin = next((name for name in names if ENGLISH.are_kin(stem, name)), None)
         if kin is not None:
@@ -239,8 +237,7 @@ class Links:
         )
         if begun is not None:
             return 0.35, begun
-        slip = next((name for name in names if is_slip(token.low, name) or is_slip(stem, name)), None)
-        return None if slip is None else (0.4, slip)
+        return None
 
     # Texts of cells.
 
@@ -262,7 +259,7 @@ class Links:
         for token in self.tokens:
             is_number, low = token.number is not None, token.low
             is_short = len(low) < 2 and not token.text.isupper()
-            is_filler = low in ENGLISH.filler and not token.quote and not token.text[0].isupper()
+            is_filler = low in ENGLISH.filler and not token.text[0].isupper()
             if not is_number and (is_short or is_filler):
                 continue
             base = token.stem if len(token.stem) > 2 and low.startswith(token.stem) else low
@@ -285,11 +282,7 @@ class Links:
     def _of_span(self, column: SheetColumn, start: int, end: int, lines: dict[str, int]) -> Iterator[Item]:
         """The cells that a stretch names in full, or that have all of it in their text."""
         words = self.tokens[start:end]
-        telling = [
-            w
-            for w in words
-            if w.low not in ENGLISH.filler or w.quote or (w.text.isupper() and len(w.text) > 1)
-        ]
+        telling = [w for w in words if w.low not in ENGLISH.filler or (w.text.isupper() and len(w.text) > 1)]
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         said = " ".join(word.text for word in words)
         before = self.low(start - 1)
@@ -300,7 +293,7 @@ class Links:
             is_amount = is_figure and column.kind in ("number", "date")
             cost = way + (0.3 if is_amount or exact <= _TOTALS else 0.0)
             yield Item(start, end, "value", cost, Is(column.index, exact, said))
-        is_said = any(word.low not in _FUNCTION or word.quote for word in telling)
+        is_said = any(word.low not in _FUNCTION for word in telling)
         if column.kind in ("number", "date", "time") or not is_said or (is_figure and len(words) == 1):
             return
         held = frozenset(line for line in lines if not self.sheet.summaries.issuperset(column.places[line]))

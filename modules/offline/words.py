@@ -23,7 +23,6 @@ _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})\s?([AaPp])\.?[Mm]\.?")
 _LONGEST_FIGURE = 40
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+(?:\+\d+)?/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
-_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,200})[\"”»]|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)")
 
 
 class Token(NamedTuple):
@@ -33,7 +32,6 @@ class Token(NamedTuple):
     low: str
     stem: str
     number: Fraction | None = None
-    quote: int = 0  # which quotation it stands in, from 1
     listed: bool = False  # whether a comma stands before it
 
 
@@ -87,9 +85,7 @@ class Language:
         """Cut a text into tokens; a figure that a unit or scale follows without space is two."""
         found: list[Token] = []
         end = 0
-        quotes = [match.span() for match in _QUOTED.finditer(text)]
         for match in _TOKEN.finditer(text):
-            quote = next((n for n, (a, b) in enumerate(quotes, 1) if a <= match.start() < b), 0)
             for part in self._parts(match[0]):
                 low = folded(part)
                 if clock := _CLOCK.fullmatch(part):
@@ -99,7 +95,7 @@ class Language:
                 is_number = is_number and len(low) < _LONGEST_FIGURE
                 number = Fraction(under) + int(whole or 0) if is_number else None
                 listed = "," in text[end : match.start()]
-                found.append(Token(part, low, low if is_number else self.stem(low), number, quote, listed))
+                found.append(Token(part, low, low if is_number else self.stem(low), number, listed))
                 end = match.end()
         return found
 
@@ -141,12 +137,7 @@ class Language:
         """The words that mean something to the reader, as they are written."""
         singles = {words[0] for words in self.phrases if len(words) == 1}
         ideas = {word for line in self.data["ideas"] for word in line.split()}
-        peoples = {people + end for people in self.demonyms for end in ("", "s")}
-        return frozenset(
-            word
-            for word in singles | ideas | self.neutral | peoples
-            if len(word) >= (7 if word in peoples else 4)
-        )
+        return frozenset(word for word in singles | ideas | self.neutral if len(word) >= 4)
 
     @cached_property
     def bases(self) -> frozenset[str]:
