@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -162,31 +162,19 @@ class Links:
                 found.extend(self._named(column, stems))
         whole = [item for item, missing in found if not missing]
         for item, missing in found:
-            rivals = (
-                each
-                for each in whole
-                if each.start <= item.start and item.end <= each.end and each.value != item.value
-            )
-            if not (item.cost and missing and any(rivals)):
+            rivals = (each for each in whole if each.start <= item.start and item.end <= each.end)
+            if not (item.cost and missing and any(each.value != item.value for each in rivals)):
                 yield item
-        yield from self._measuring()
         for column in self.sheet.columns:  # "lifeExp", "GDP/cap": as it is written
             low = folded(column.plain)
             for start, token in enumerate(self.tokens):
                 if token.low == low and column.stems != (token.stem,):
                     yield Item(start, start + 1, "column", 0.0, column.index)
-
-    def _measuring(self) -> Iterator[Item]:
-        """The only column that has a unit of what a word is about: "weigh" and a column in kg."""
-        for base, stems in ENGLISH.measures.items():
-            fitting = [
-                column
-                for column in self.sheet.columns
-                if column.kind == "number" and base in column.unit_stems
-            ]
+        for base, words in ENGLISH.measures.items():  # "weigh" is the only column in kg
+            units = [each for each in self.sheet.columns if each.kind == "number" and base in each.unit_stems]
             for start, token in enumerate(self.tokens):
-                if token.stem in stems and len(fitting) == 1 and token.stem not in fitting[0].stems:
-                    yield Item(start, start + 1, "column", 0.3, fitting[0].index)
+                if token.stem in words and len(units) == 1 and token.stem not in units[0].stems:
+                    yield Item(start, start + 1, "column", 0.3, units[0].index)
 
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
@@ -198,12 +186,8 @@ class Links:
             while end < len(stems):
                 near = self._nearness(end, stems[end], content)
                 if near is None:
-                    if (
-                        met
-                        and self.tokens[end].low in ("of", "in", "the", "for", "per", "by", "to", "and")
-                        and end + 1 < len(stems)
-                        and self._nearness(end + 1, stems[end + 1], content)
-                    ):
+                    joins = met and self.tokens[end].low in _JOINING and end + 1 < len(stems)
+                    if joins and self._nearness(end + 1, stems[end + 1], content):
                         end += 1
                         continue
                     break
@@ -211,10 +195,8 @@ class Links:
                 met.add(near[1])
                 if all(stem.isdigit() for stem in met) and len(content) > 1:
                     continue
-                extra = 0.1 * (len(content) < len([stem for stem in names if stem not in _SMALL]))
-                missing = extra + sum(1 for stem in dict.fromkeys(content) if stem not in met) / len(
-                    set(content)
-                )
+                is_cut = len(content) < len([stem for stem in names if stem not in _SMALL])
+                missing = 0.1 * is_cut + 1 - len(met) / len(set(content))
                 yield Item(start, end, "column", cost + 0.25 * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:
@@ -225,19 +207,14 @@ class Links:
         is_filler = token.low in ENGLISH.filler and token.low not in _VERBS
         if is_filler or token.number is not None:
             return None
-        kin = next((name for name in names if ENGLISH.are_kin(stem, name)), None)
-        if kin is not None:
-            return 0.15, kin
         ideas = ENGLISH.ideas.get(stem, frozenset())
-        alike = next((name for name in names if name in ideas), None)
-        if alike is not None:
-            return 0.35, alike
-        begun = next(
-            (name for name in names if 3 <= len(name) <= 4 < len(stem) and stem.startswith(name)), None
+        ways: tuple[tuple[float, Callable[[str], bool]], ...] = (
+            (0.15, lambda name: ENGLISH.are_kin(stem, name)),
+            (0.35, ideas.__contains__),
+            (0.35, lambda name: 3 <= len(name) <= 4 < len(stem) and stem.startswith(name)),
         )
-        if begun is not None:
-            return 0.35, begun
-        return None
+        found = ((cost, name) for cost, fits in ways for name in names if fits(name))
+        return next(found, None)
 
     # Texts of cells.
 
@@ -414,6 +391,7 @@ class Links:
         return [Reading(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
 
+_JOINING = ("of", "in", "the", "for", "per", "by", "to", "and")
 _TELLING = ("value", "number", "spend")
 _NUMBER_WORDS = frozenset(ENGLISH.data["numbers_word"])
 _FUNCTION = frozenset(

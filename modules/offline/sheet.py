@@ -358,13 +358,10 @@ _TALLIES = ENGLISH.listed("tallies")
 def _is_headless(table: Table) -> bool:
     """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
-        above, below = amounts_in(name), [amounts_in(cell) for cell in column.cells[:20]]
-        if (
-            above
-            and above[0].base
-            and below
-            and all(each and each[0].base == above[0].base for each in below)
-        ):
+        bases = [
+            amount[0].base if (amount := amounts_in(cell)) else "" for cell in (name, *column.cells[:20])
+        ]
+        if bases[0] and len(bases) > 1 and len(set(bases)) == 1:
             return True
     return False
 
@@ -373,13 +370,9 @@ def _leaves(table: Table) -> Table | None:
     """Read a stem-and-leaf plot as the numbers that it shows."""
     if [folded(name).strip() for name in table.header] != ["stem", "leaf"]:
         return None
-    cells = [
-        (stem.strip(), leaf.strip())
-        for stem, leaves in table.rows
-        for leaf in leaves.split(",")
-        if leaf.strip()
-    ]
-    return Table(["number"], [[stem + leaf] for stem, leaf in cells], table.caption) if cells else None
+    leaves = [(stem.strip(), leaf.strip()) for stem, cell in table.rows for leaf in cell.split(",")]
+    numbers = [[stem + leaf] for stem, leaf in leaves if leaf]
+    return Table(["number"], numbers, table.caption) if numbers else None
 
 
 def is_blank(text: str) -> bool:
@@ -462,9 +455,7 @@ class Sheet:
     @cached_property
     def tally(self) -> SheetColumn | None:
         """The column that tells how many there are of each row, as "Frequency" beside what was counted."""
-        found = [
-            column for column in self.columns if set(column.stems) & _TALLIES and column.kind == "number"
-        ]
+        found = [each for each in self.columns if each.kind == "number" and set(each.stems) & _TALLIES]
         return found[0] if len(found) == 1 and len(self.columns) == 2 else None
 
     @cached_property

@@ -140,10 +140,6 @@ class Language:
         return frozenset(word for word in singles | ideas | self.neutral if len(word) >= 4)
 
     @cached_property
-    def bases(self) -> frozenset[str]:
-        return frozenset(base for base, _ in self.units.values())
-
-    @cached_property
     def ideas(self) -> Mapping[str, frozenset[str]]:
         """Map a stem to the stems that share an idea with it."""
         return self._groups(self.data["ideas"])
