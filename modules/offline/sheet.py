@@ -196,9 +196,8 @@ class SheetColumn:
     def _are_years(self, cells: Sequence[str]) -> bool:
         """Whether all are years: figures from 1000 to 2100 under a name of time, or all of 1800 and later."""
         years = [cell for cell in cells if re.fullmatch(r"(?:1\d|20)\d\d", cell)]
-        if len(years) < _MOSTLY * len(cells) or any(
-            not moment_of(cell) for cell in cells if cell not in years
-        ):
+        others = [cell for cell in cells if cell not in years]
+        if len(years) < _MOSTLY * len(cells) or not all(map(moment_of, others)):
             return False
         return bool(_TIMES & set(self.stems)) or min(map(int, years)) >= 1800
 
@@ -304,7 +303,8 @@ class SheetColumn:
     def is_ordinal(self) -> bool:
         """Whether it numbers its rows by any name: 1, 2, 3, … or 1, 1, 2, 2, 3 from the first row on."""
         steps = {b - a for a, b in pairwise(self.filled)}
-        return self.is_running or (len(self.filled) > 2 and self.filled[0] == 1 and steps in ({1}, {0, 1}))
+        is_first = len(self.filled) > 2 and self.filled[0] == 1
+        return self.is_running or (is_first and steps in ({1}, {0, 1}))
 
     @cached_property
     def is_label(self) -> bool:
@@ -322,12 +322,8 @@ class SheetColumn:
     @cached_property
     def is_flow(self) -> bool:
         """Whether its numbers are told of several rows together by adding them up: revenue, hours, goals."""
-        return (
-            self.kind == "number"
-            and bool(_FLOWS & set(self.stems))
-            and not self.is_rate
-            and not self.is_label
-        )
+        adds_up = self.kind == "number" and not (self.is_rate or self.is_label)
+        return adds_up and bool(_FLOWS & set(self.stems))
 
     @cached_property
     def is_truth(self) -> bool:
@@ -419,11 +415,8 @@ class Sheet:
 
     def _adds_up(self, last: int, *, some: bool = False) -> bool:
         """Tell whether a row has the sums of those above it: in all of two or more columns, or in some."""
-        columns = [
-            each for each in self.columns if each.kind == "number" and not (each.is_rate or each.is_running)
-        ]
         sums = []
-        for column in columns:
+        for column in (each for each in self.numbers if not each.is_rate):
             above = [number for number in column.numbers[:last] if number]
             sums.append(len(above) > 1 and column.numbers[last] == sum(above))
         return any(sums) if some else len(sums) > 1 and all(sums)

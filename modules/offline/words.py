@@ -176,11 +176,9 @@ class Language:
         """Map the stem of an adjective to its ways."""
         found = {}
         for word, text in self.data["degrees"].items():
-            ways = []
-            for part in text.split("|"):
-                sign, *ideas = part.split()
-                ways.append((1 if sign == "up" else -1, tuple(map(self.stem, ideas))))
-            found[word] = Degree(tuple(ways))
+            ways = (part.split() for part in text.split("|"))
+            signs = {"up": 1, "down": -1}
+            found[word] = Degree(tuple((signs[way], tuple(map(self.stem, ideas))) for way, *ideas in ways))
         return found
 
     def listed(self, name: str) -> frozenset[str]:
