@@ -18,8 +18,7 @@ from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
 from chameleon.modules.offline.words import ENGLISH, Token
 
 _MOST_BINDINGS, _MOST_TRIED = 24, 400
-_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "==": "!="}
-_DEGREES = frozenset(map(ENGLISH.stem, ENGLISH.degrees))
+_ENDS = (["and", "number"], ["dates", "number"])
 _PLAIN_TIMES = ENGLISH.listed("time_columns") | {"of", "the", "fiscal", "calendar", "order", "sal"}
 _TWO_MEANT = frozenset(("rate", "difference", "change", "more", "comparative", "or"))  # of one column
 
@@ -114,54 +113,44 @@ class Frame:
 
     def _said_yes(self, place: int) -> Iterator[Bound]:
         column, denied = self.sheet.columns[self.items[place].value], self._denial(place)
-        words = map(str, ENGLISH.data["yes" if denied is None else "no"])
-        texts = frozenset(word for word in words if word in column.places)
+        texts = frozenset(map(str, ENGLISH.data["no" if denied else "yes"])).intersection(column.places)
         is_told = any(item.kind == "value" and item.column == column.index for item in self.items)
         if texts and not is_told:
-            yield Bound(
-                Is(column.index, texts), 0.1, frozenset({place} | ({denied} if denied is not None else set()))
-            )
+            yield Bound(Is(column.index, texts), 0.1, denied | {place})
 
-    def _denial(self, place: int) -> int | None:
-        """The word that denies an item: right before it, or before words that lead to it."""
+    def _denial(self, place: int) -> frozenset[int]:
+        """The word that denies an item, if any: right before it, or before words that lead to it."""
         for before in range(place - 1, max(-1, place - 4), -1):
             if self.kinds[before] == "none":
-                return before
+                return frozenset({before})
             if self.kinds[before] not in ("dates", "noun", "column", "thing", "verb", "exists"):
-                return None
-        return None
+                break
+        return frozenset()
 
     # Cells.
 
     def _cells(self) -> Iterator[Bound]:
         """Cells with the word that denies them; those of one column with "or" or commas between together."""
-        place = 0
-        while place < len(self.items):
-            item = self.items[place]
-            if item.kind != "value":
-                place += 1
+        end = 0
+        for place, item in enumerate(self.items):
+            if place < end or item.kind != "value":
                 continue
-            parts, taken, end = [item.value], {place}, place + 1
+            parts, end = [item.value], place + 1
             while True:
-                step = 1 if self.kind(end) in ("or", "and") else 0
-                other = self.items[end + step] if end + step < len(self.items) else None
-                if other is None or other.kind != "value" or other.column != item.column:
+                other = end + (self.kind(end) in ("or", "and"))
+                if self.kind(other) != "value" or self.items[other].column != item.column:
                     break
-                if not step and not self.tokens[other.start].listed:
+                if other == end and not self.tokens[self.items[other].start].listed:
                     break
-                parts.append(other.value)
-                taken |= set(range(end, end + step + 1))
-                end += step + 1
+                parts.append(self.items[other].value)
+                end = other + 1
             denied = self._denial(place)
-            condition = (
-                parts[0] if len(parts) == 1 and denied is None else Either(tuple(parts), denied is not None)
-            )
-            near = {
-                p for p in (place - 1, end) if self.kind(p) == "column" and self.items[p].value == item.column
-            }
-            named = frozenset(p for p in near if not self.is_owned(self.items[p]))
-            yield Bound(condition, 0.0, frozenset(taken | ({denied} if denied is not None else set())), named)
-            place = end
+            is_single = len(parts) == 1 and not denied
+            condition = parts[0] if is_single else Either(tuple(parts), bool(denied))
+            near = [p for p in (place - 1, end) if self.kind(p) == "column"]
+            named = (p for p in near if self.items[p].value == item.column)
+            named = (p for p in named if not self.is_owned(self.items[p]))
+            yield Bound(condition, 0.0, denied | set(range(place, end)), frozenset(named))
 
     # Numbers.
 
@@ -169,17 +158,12 @@ class Frame:
         """A number against the columns that it may be compared with."""
         measure, before, end = self.items[place].value, place - 1, place + 1
         taken, sign, until = {place}, "==", None
-        if self.kind(end) == "and" and self.kind(end + 1) == "number" and not measure.base:
-            other: Measure = self.items[end + 1].value  # between 3 and 4 kg
-            measure = other._replace(number=measure.number * other.factor)
         has_than = self.kind(before) == "than"
         before -= has_than
         match self.kind(before):
             case "compare":
                 sign = self.items[before].value
                 taken |= set(range(before, place))
-                if self.kind(before - 1) == "none":
-                    sign, taken = _DENIED[sign], taken | {before - 1}
             case "comparative" | "more" if has_than:
                 sign, taken = "", taken | set(range(before, place))
             case "dates" if measure.base == "clock":
@@ -190,11 +174,7 @@ class Frame:
         if self.kind(after) == "after":
             sign, taken = self.items[after].value, taken | {after}
             end += after == end
-        elif (
-            self.kind(before) == "between"
-            and self.kind(end) in ("and", "dates")
-            and self.kind(end + 1) == "number"
-        ):
+        elif self.kind(before) == "between" and self.kinds[end : end + 2] in _ENDS:
             until, taken, end = self.items[end + 1].value, taken | {before, end, end + 1}, end + 2
         is_compared = bool(taken - {place}) and sign != "!="
         for column, cost, named in self._compared(place, before, end, measure, is_compared):
@@ -204,10 +184,8 @@ class Frame:
                     continue
                 condition: Any = Compares(column.index, each, number)  # type: ignore[arg-type]
                 if until is not None:
-                    last = _in_units(until, column)
-                    condition = Both(
-                        (Compares(column.index, ">=", number), Compares(column.index, "<=", last or number))
-                    )
+                    last = Compares(column.index, "<=", _in_units(until, column) or number)
+                    condition = Both((Compares(column.index, ">=", number), last))
                 yield Bound(condition, cost + extra, frozenset(taken | named), frozenset(named))
 
     def _signs(self, place: int, column: SheetColumn) -> list[tuple[str, float]]:
@@ -246,15 +224,13 @@ class Frame:
         of_kind = [column for column in self.sheet.columns if column.kind == kind]
         if measure.base:
             fitting = [column for column in of_kind if measure.base in ("clock", *column.unit_stems)]
+            own = (measure.base, measure.factor)
+            fitting = [column for column in fitting if own in column.units] or fitting
             for column in fitting:
                 yield column, 0.1 if len(fitting) == 1 else 0.35, set()
         elif is_compared and not is_named:
-            if self.kind(end) == "column" and self.sheet.columns[self.items[end].value].kind == "text":
-                return  # more than one author
-            odd = 0.4 if self.kind(end) in ("column", "unknown") else 0.0
             for column in self.sheet.amounts:
-                only = 0.25 if len(self.sheet.amounts) == 1 else 0.3 if column.stems == ("total",) else 0.7
-                yield column, odd + only, set()
+                yield column, 0.25 if len(self.sheet.amounts) == 1 else 0.7, set()
 
     def _equals(self, near: int, place: int, end: int) -> bool:
         """Whether a column beside a bare number tells what it is: "82 games", "a grade of 5"."""
@@ -278,48 +254,35 @@ class Frame:
             sign = self.items[place - 1].value if before == "dates" else sign
         other = end if self.kind(end) == "date" else end + 1
         if self.kind(other) == "date" and not is_step:
-            joined = self.items[end] if other > end else None
-            words = self.between(item, self.items[end])
-            if joined is None:
-                is_span = words <= {"to", "through", "until", "till"}
+            joined, leads = (
+                self.items[end],
+                before == "between" or (before == "dates" and sign in (">=", "in")),
+            )
+            if other == end:
+                is_span = self.between(item, joined) <= {"to", "through", "until", "till"}
             else:
-                leads = before == "between" or (before == "dates" and sign in (">=", "in"))
-                is_span = leads and (
-                    joined.kind == "and" or (joined.kind == "dates" and joined.value in ("in", "<="))
-                )
+                is_span = leads and (joined.kind == "and" or joined.value in ("in", "<="))
             if is_span:
                 until, taken, sign = self.items[other].value[0], taken | set(range(end, other + 1)), "in"
                 moment = moment if moment.year else moment._replace(year=until.year)
-        if self.kind(end) == "after":
-            sign, taken = self.items[end].value, taken | {end}
-        columns = [column for column in self.sheet.columns if column.kind == "date"]
-        for column in columns:
+        for column in (each for each in self.sheet.columns if each.kind == "date"):
             named = [
-                p for p, each in enumerate(self.items) if each.kind == "column" and each.value == column.index
+                p for p, each in enumerate(self.items) if (each.kind, each.value) == ("column", column.index)
             ]
-            beside = min(
-                (p for p in named if abs(p - place) <= 3 and p not in taken),
-                key=lambda p: abs(p - place),
-                default=None,
-            )
-            is_plain = is_plain_time(column)
-            cost = 0.05 if is_plain else 1.0 + (0.2 if len(columns) > 1 else 0.0)
-            if named:
-                cost = 0.1 if beside is None else 0.02 * abs(beside - place)
-            near = frozenset(() if beside is None else (beside,))
-            condition = Dates(column.index, sign, moment, until)
-            yield Bound(condition, cost, frozenset(taken) | near, near)
+            near = sorted((abs(p - place), p) for p in named if abs(p - place) <= 3 and p not in taken)[:1]
+            cost = 0.1 if named else 0.05 if is_plain_time(column) else 1.0
+            cost, beside = (0.02 * near[0][0], frozenset({near[0][1]})) if near else (cost, frozenset[int]())
+            yield Bound(Dates(column.index, sign, moment, until), cost, beside | taken, beside)
 
     def graded(self, word: str) -> Iterator[tuple[int, int, float]]:
         """The columns that an adjective grades: which way, which, and what it costs to say so."""
         for way, ideas in ENGLISH.degrees[word].ways:
-            alike = {idea for each in ideas for idea in ENGLISH.ideas.get(each, ())} - _DEGREES
+            alike = {idea for each in ideas for idea in ENGLISH.ideas.get(each, ())}
             for column in self.sheet.columns:
                 is_dated = column.kind == "date" and word in ENGLISH.data["dated"]
                 if column.is_rank or column.is_running or not (is_dated or column.kind in ("number", "time")):
                     continue
-                measured = {each for base in column.unit_stems for each in ENGLISH.measures.get(base, ())}
-                stems = set(column.stems) | (measured - _DEGREES)
+                stems = set(column.stems)
                 if stems & {*ideas, ENGLISH.stem(word)}:
                     yield way, column.index, 0.1
                 elif stems & alike:
@@ -333,24 +296,20 @@ def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     if column.kind == "time":
         hours = 60 if measure.factor == 3600 else 1
         return Fraction(measure.number) / hours if measure.base == "s" else None
-    words = re.split(r"[\s()\[\]_.,]+", column.name.lower())
     if not measure.base:  # 5 million, under a name with "(millions)"
         scales = ENGLISH.data["scales"]
-        told = (word.rstrip("s") for word in words if len(word) > 6)
+        told = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
         scale: int = next((scales[word] for word in told if word in scales), 1)
         biggest = max((float(abs(number)) for number in column.numbers if number is not None), default=0.0)
         is_scaled = scale > 1 and measure.number > 20 * biggest
         return Fraction(measure.number, scale) if is_scaled else measure.number
     if not column.unit_stems:
         return Fraction(measure.number) / measure.factor
-    if measure.base not in column.unit_stems:
-        return None
-    if column.bases <= {""}:  # the unit stands in the name
-        units = (ENGLISH.units[word] for word in words if word in ENGLISH.units)
-        factor = next((factor for base, factor in units if base == measure.base), Fraction(1))
-        return Fraction(measure.number) / factor
-    factor = next(each.factor for each in column.measures if each is not None)
-    return measure.number if column.is_scaled else Fraction(measure.number) / factor
+    factors = [factor for base, factor in column.units if base == measure.base]
+    if column.is_scaled or not factors:
+        return measure.number if factors else None
+    written = (each.factor for each in column.measures if each is not None and each.base)
+    return Fraction(measure.number) / next(written, min(factors))
 
 
 def is_plain_time(column: SheetColumn) -> bool:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from chameleon.errors import Declined
-from chameleon.modules.offline.algebra import Either, Exists, Form, Greater, Is, Result, Unfit
+from chameleon.modules.offline.algebra import Either, Exists, Form, Result, Unfit
 from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.grammar import costed
 from chameleon.modules.offline.judge import DOUBT, NEAR, Answer
@@ -71,16 +71,8 @@ def _asked(
 ) -> Iterator[tuple[float, Form, Item | None]]:
     """The questions in a statement: what each value and number would be, and whether a row has all of it."""
     for reading in readings:
-        kinds = {item.kind for item in reading.items}
-        if "ask" in kinds:
+        if any(item.kind == "ask" for item in reading.items):
             continue  # a question states nothing
-        if "than" in kinds and {"more", "comparative"} & kinds and "number" not in kinds:
-            frame = Frame(sheet, tokens, reading.items)
-            frame.asks_truth = True
-            for cost, form in costed(frame, Templates):
-                if isinstance(form, Greater):
-                    yield reading.cost + cost, form, None
-            continue
         for place, item in enumerate(reading.items):
             rest = [*reading.items[:place], *reading.items[place + 1 :]]
             for asking in _asking(item, rest):
@@ -88,9 +80,6 @@ def _asked(
                     yield reading.cost + cost, form, item
         frame = Frame(sheet, tokens, reading.items)
         for cost, bounds, left in frame.bindings():
-            said = [each.condition.column for each in bounds if isinstance(each.condition, Is)]
-            if len(said) > len(set(said)):
-                continue  # two clauses
             lists = any(type(each.condition) is Either and not each.condition.negated for each in bounds)
             if len(bounds) > 1 and not lists:
                 asked = Templates(frame, bounds, left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib import resources
@@ -23,8 +23,6 @@ _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})\s?([AaPp])\.?[Mm]\.?")
 _LONGEST_FIGURE = 40
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+(?:\+\d+)?/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,200})[\"”»]|(?<!\w)['‘]([^'’]{2,200})['’](?!\w)")
 
 
 class Token(NamedTuple):
@@ -34,7 +32,6 @@ class Token(NamedTuple):
     low: str
     stem: str
     number: Fraction | None = None
-    quote: int = 0  # which quotation it stands in, from 1
     listed: bool = False  # whether a comma stands before it
 
 
@@ -57,12 +54,8 @@ def _plain(text: str) -> str:
 
 def _cut(word: str) -> str:
     """Cut what spelling adds to a word: plurals, -ed, -ing, a last e."""
-    if len(word) > 4 and word.endswith("men"):
-        word = word[:-3] + "man"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-3] + "y" if word.endswith("ies") and len(word) > 4 else word[:-1]
-        if word.endswith(("sse", "xe", "che", "she", "zze")):
-            word = word[:-1]
     for end in ("ing", "ed"):
         base = word.removesuffix(end)
         if len(base) >= 3 and base != word and re.search("[aeiouy]", base):
@@ -92,9 +85,7 @@ class Language:
         """Cut a text into tokens; a figure that a unit or scale follows without space is two."""
         found: list[Token] = []
         end = 0
-        quotes = [match.span() for match in _QUOTED.finditer(text)]
         for match in _TOKEN.finditer(text):
-            quote = next((n for n, (a, b) in enumerate(quotes, 1) if a <= match.start() < b), 0)
             for part in self._parts(match[0]):
                 low = folded(part)
                 if clock := _CLOCK.fullmatch(part):
@@ -104,7 +95,7 @@ class Language:
                 is_number = is_number and len(low) < _LONGEST_FIGURE
                 number = Fraction(under) + int(whole or 0) if is_number else None
                 listed = "," in text[end : match.start()]
-                found.append(Token(part, low, low if is_number else self.stem(low), number, quote, listed))
+                found.append(Token(part, low, low if is_number else self.stem(low), number, listed))
                 end = match.end()
         return found
 
@@ -115,8 +106,8 @@ class Language:
         return (text,)
 
     def stems(self, text: str) -> Stems:
-        """Return the stems of a text; words that run together as lifeExp or unit_price are told apart."""
-        return tuple(token.stem for token in self.tokens(_CAMEL.sub(" ", text.replace("_", " "))))
+        """Return the stems of a text; those of unit_price are told apart."""
+        return tuple(token.stem for token in self.tokens(text.replace("_", " ")))
 
     @cached_property
     def units(self) -> Mapping[str, tuple[str, Fraction]]:
@@ -146,16 +137,7 @@ class Language:
         """The words that mean something to the reader, as they are written."""
         singles = {words[0] for words in self.phrases if len(words) == 1}
         ideas = {word for line in self.data["ideas"] for word in line.split()}
-        peoples = {people + end for people in self.demonyms for end in ("", "s")}
-        return frozenset(
-            word
-            for word in singles | ideas | self.neutral | peoples
-            if len(word) >= (7 if word in peoples else 4)
-        )
-
-    @cached_property
-    def bases(self) -> frozenset[str]:
-        return frozenset(base for base, _ in self.units.values())
+        return frozenset(word for word in singles | ideas | self.neutral if len(word) >= 4)
 
     @cached_property
     def ideas(self) -> Mapping[str, frozenset[str]]:
@@ -187,21 +169,16 @@ class Language:
     @cached_property
     def demonyms(self) -> Mapping[str, tuple[str, ...]]:
         """Map a people's adjective to the names of its country: "british" to "united kingdom", …"""
-        found: dict[str, tuple[str, ...]] = {}
-        for pair in re.findall(r"(\S+)=((?:[^=\s]+(?:\s(?!\S+=))?)+)", self.data["demonyms"]):
-            found[pair[0]] = tuple(name.strip() for name in pair[1].split("|"))
-        return found
+        return {people: tuple(names.split("|")) for people, names in self.data["demonyms"].items()}
 
     @cached_property
     def degrees(self) -> Mapping[str, Degree]:
         """Map the stem of an adjective to its ways."""
         found = {}
         for word, text in self.data["degrees"].items():
-            ways = []
-            for part in text.split("|"):
-                sign, *ideas = part.split()
-                ways.append((1 if sign == "up" else -1, tuple(map(self.stem, ideas))))
-            found[word] = Degree(tuple(ways))
+            ways = (part.split() for part in text.split("|"))
+            signs = {"up": 1, "down": -1}
+            found[word] = Degree(tuple((signs[way], tuple(map(self.stem, ideas))) for way, *ideas in ways))
         return found
 
     def listed(self, name: str) -> frozenset[str]:
@@ -218,48 +195,22 @@ class Language:
         return found
 
     def _entries(self) -> Iterator[tuple[str, Any, str]]:
-        data = self.data
-        for name in ("after", "after_less"):
-            for text in data[name].removeprefix(">= ").split(";"):
-                yield "after", ">=" if name == "after" else "<=", text
-        for kind in ("compare", "dates"):
-            for sign, texts in data[kind].items():
-                yield from ((kind, sign, text) for text in texts.split(";"))
-        for how, texts in data["fold"].items():
-            yield from (("fold", how, text) for text in texts.split(";"))
-        for kind in ("count", "share", "difference", "change", "each"):
-            yield from ((kind, kind, text) for text in data[kind].split(";"))
-        yield from (("how", text, text) for text in data["how"])
-        yield from (("signed", sign, text) for text, sign in data["positive"].items())
-        for kind in ("spend", "enough", "left", "affix", "rate"):
-            yield from ((kind, kind, text) for text in (data[kind] if kind != "rate" else [data[kind]]))
-        for kind in (
-            "distinct",
-            "frequent",
-            "none",
-            "than",
-            "or",
-            "and",
-            "first",
-            "last",
-            "next",
-            "previous",
-            "exists",
-        ):
-            yield from ((kind, kind, text) for text in data[kind])
-        yield from (("between", "between", text) for text in data["between"])
-        yield from (("most", 1, text) for text in data["most"])
-        yield from (("most", -1, text) for text in data["least"])
-        yield from (("more", 1, text) for text in data["more"])
-        yield from (("more", -1, text) for text in data["less"])
-        for kind, texts in data["ask"].items():
-            yield from (("ask", kind, text) for text in texts)
-        for word in data["degrees"]:
+        for kind, told in self.data["phrases"].items():
+            for value, texts in (told if isinstance(told, dict) else {kind: told}).items():
+                yield from ((kind, value, text) for text in texts.split(";"))
+        for word in self.data["degrees"]:
             yield "degree", word, word
-            yield from (("superlative", word, form) for form in _compared(word, "est"))
-            yield from (("comparative", word, form) for form in _compared(word, "er"))
-        yield from (("ordinal", n, text) for n, text in enumerate(data["ordinals"]) if n)
-        yield from (("ordinal", n, f"{n}{_ending(n)}") for n in range(1, 201))
+            yield from (("superlative", word, form) for form in self._compared(word, "est"))
+            yield from (("comparative", word, form) for form in self._compared(word, "er"))
+        yield from (("ordinal", n, text) for n, text in enumerate(self.data["ordinals"]) if n)
+        yield from (("ordinal", n, f"{n}{end}") for n in range(1, 201) for end in ("st", "nd", "rd", "th"))
+
+    def _compared(self, word: str, end: str) -> set[str]:
+        """Return the forms "tallest" or "taller" of an adjective, one of them with "most" or "more"."""
+        is_most = end == "est"
+        irregular = {form for form, of in self.forms.items() if of == word and form.endswith("st") == is_most}
+        base = word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")
+        return {base + end, base + base[-1] + end, f"{'most' if is_most else 'more'} {word}"} | irregular
 
     def _groups(self, lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = defaultdict(frozenset)
@@ -271,55 +222,25 @@ class Language:
 
     def are_kin(self, one: str, other: str) -> bool:
         """Tell whether two stems are forms of one word, as "publish" and "publisher" are."""
-        if len(one) > len(other):
-            one, other = other, one
-        base = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+        base = alike(one, other)
         ends = one[base:], other[base:]
-        return (
-            base >= 4
-            and all(not end or end in self.suffixes for end in ends)
-            and (base >= 5 or not all(ends))
-        )
+        return base >= 4 and all(not end or end in self.suffixes for end in ends)
 
 
-_IRREGULAR = {
-    ("good", "est"): ["best"],
-    ("good", "er"): ["better"],
-    ("bad", "est"): ["worst"],
-    ("bad", "er"): ["worse"],
-    ("far", "est"): ["furthest", "farthest"],
-    ("far", "er"): ["further", "farther"],
-    ("old", "est"): ["oldest", "eldest"],
-    ("late", "est"): ["latest"],
-}
-
-
-def _compared(word: str, end: str) -> list[str]:
-    """Return the forms "tallest" or "taller" of an adjective, one of them with "most" or "more"."""
-    if (word, end) in _IRREGULAR:
-        return _IRREGULAR[word, end]
-    base = word[:-1] + "i" if word.endswith("y") else word.removesuffix("e")
-    doubled = [base + base[-1] + end] if re.search(r"[^aeiou][aeiou][bdgtn]$", base) else []
-    return [base + end, *doubled, f"{'most' if end == 'est' else 'more'} {word}"]
-
-
-def _ending(n: int) -> str:
-    return "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+def alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items or letters two sequences begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def is_slip(one: str, other: str, shortest: int = 5) -> bool:
     """Tell whether two words are one slip of a finger apart; short ones never are."""
     if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < shortest or one[0] != other[0]:
         return False
-    if len(one) == len(other):
-        if one == other:
-            return False
-        places = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-        first, last = places[0], places[-1]
-        swapped = last == first + 1 and (one[first], one[last]) == (other[last], other[first])
-        return len(places) == 1 or (len(places) == 2 and swapped)
-    short, long = sorted((one, other), key=len)
-    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+    start = alike(one, other)
+    end = alike(one[start:][::-1], other[start:][::-1])
+    a, b = one[start : len(one) - end], other[start : len(other) - end]
+    return one != other and (max(len(a), len(b)) == 1 or (len(a) == 2 and a == b[::-1]))
 
 
 ENGLISH = Language(yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8")))
