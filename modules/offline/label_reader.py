@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
-from chameleon import Declined, Module, State
-from chameleon.modules.offline.sheet import amounts_in, is_blank, moment_of
+from pydantic import Field
+
+from chameleon import Declined, Module, State, Table
+from chameleon.modules.offline.algebra import Either, Is, Pick, Where
+from chameleon.modules.offline.judge import answer
+from chameleon.modules.offline.sheet import Sheet, amounts_in, is_blank, moment_of
 from chameleon.modules.offline.words import ENGLISH, folded
 from chameleon.modules.program.answer_generator import as_choice, mentioned
 from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
@@ -48,8 +51,12 @@ class LabelReader(Module):
     reads = ("input.question", "input.choices?", "cache.detected_text|input.text", "cache.text_boxes?")
     writes = ("cache.answer", "cache.reading")
 
+    def __init__(self, at_least: Annotated[float, Field(ge=0, le=1)] = 0.0) -> None:
+        """`at_least`: answers of less confidence, from 0 to 1, are declined."""
+        self.at_least = at_least
+
     def run(self, state: State) -> dict[str, Any]:
-        """Return the `answer` and its `reading`: the line it stands on.
+        """Return the `answer` and its `reading`: the line it stands on, and the confidence.
 
         Raises `Declined` for what the text alone does not tell. Where a picture comes with a text, labels of
         both are read.
@@ -60,17 +67,20 @@ class LabelReader(Module):
             raise Declined("there is no text in the picture" if is_picture else "the text is empty")
         question = " ".join(state.input["question"].lower().replace("’", "'").split()).rstrip("?!. ")
         choices = state.input.get("choices") or ()
-        first = [line for line in (seen if any(seen) else given) if line]
+        first, confidence = [line for line in (seen if any(seen) else given) if line], 1.0
         if _SAYS.fullmatch(question) or (choices and _STANDS.fullmatch(question)):
             value = line = " ".join(first).replace("\t", " ")
             if choices:
                 value = line = _standing(first, choices)
         else:
-            value, line = _labelled(question, [*seen, "", *given])
+            value, line, confidence = _labelled(question, [*seen, "", *given])
             if choices and (choice := as_choice(value, choices)) not in choices:
                 raise Declined(f'what stands there is none of the choices: "{value}"')
             value = choice if choices else value
-        return {"answer": value, "reading": {"line": line.replace("\t", " ")}}
+        if confidence < self.at_least:
+            raise Declined(f"the reading has a confidence of {confidence:.2f}, below {self.at_least:g}")
+        reading = {"line": line.replace("\t", " "), "confidence": round(confidence, 2)}
+        return {"answer": value, "reading": reading}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
@@ -106,40 +116,49 @@ def _standing(lines: Sequence[str], choices: Sequence[str]) -> str:
     return choice
 
 
-def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str]:
-    """Return the value of the label that has just the words that are asked for, and its line."""
+def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str, float]:
+    """Return the value of the label that is asked for, its line and the confidence.
+
+    Labels and values are a table of two columns, which the reader of tables is asked.
+    """
     asked = _ASKED.fullmatch(question)
-    how, wanted = (asked["how"], asked["label"]) if asked else ("what", question)
+    how, label = (asked["how"], asked["label"]) if asked else ("what", question)
     how = "how many" if asked and asked["count"] else how
-    pairs = {line: pair for line in lines if (pair := _pair(line))}
-    if not pairs or re.match(r"(?:which|where|why|is|are|do|does|can)\b", question):
+    rows = {}
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if pair := _pair(line):
+            rows[line] = (*pair, below)
+    if not rows or re.match(r"(?:which|where|why|is|are|do|does|can)\b", question):
         raise Declined("the text does not answer such a question by itself", hint=_HOW_TO_ASK)
-    implied = {ENGLISH.stem("price")} if how == "how much" else set()
-    stems, told = _stems(wanted) - implied, _stems(question) | implied
-    found = [line for line, (label, _) in pairs.items() if stems and stems <= _stems(label) <= told]
-    if not found:
-        raise Declined(f'no line of the text has the label that is asked for: "{wanted}"')
-    line, (label, value) = found[0], pairs[found[0]]
-    is_written = set(_WORD.findall(_COUNT.sub("", label).lower())) <= set(_WORD.findall(question))
-    if not is_written if how == "how many" else _COUNT.match(label):
-        raise Declined(f'"{label}" is not what is asked for')
-    if len({each for each in lines if stems <= _stems(each)}) > 1:
-        why = f'more than one line of the text speaks of "{label}"'
-        raise Declined(why, hint="Ask for one of them in full.")
+    entries = enumerate(rows.values(), 1)
+    sheet = Sheet(
+        Table(["label", "entry"], [(_COUNT.sub("", name), f"no. {n}") for n, (name, _, _) in entries])
+    )
+    found = answer(f"What is the entry of {label}?", sheet)
+    where = found.form.of if isinstance(found.form, Pick) else None
+    if not isinstance(where, Where) or not all(map(_names_labels, where.conditions)):
+        raise Declined("the text does not answer such a question by itself", hint=_HOW_TO_ASK)
+    if len(found.result.rows) != 1:
+        raise Declined(
+            f'more than one line of the text speaks of "{label}"', hint="Ask for one of them in full."
+        )
+    line, (name, value, below) = list(rows.items())[found.result.rows[0]]
+    _check_label(question, how, name, lines)
     if UNREAD in line:
         raise Declined(f'a part of the line "{line.replace(chr(9), " ")}" could not be read')
     if not _answers(how, value):
-        raise Declined(f'what stands beside "{label}" does not answer "{how}": "{value[:_LONGEST]}"')
-    below = [after for each, after in pairwise([*lines, ""]) if each == line and after and not _pair(after)]
+        raise Declined(f'what stands beside "{name}" does not answer "{how}": "{value[:_LONGEST]}"')
     is_open = len(value.split()) > 1 and not amounts_in(value)
-    if any(is_open or _GOES_ON.match(after) for after in below):
-        raise Declined(f'what stands beside "{label}" may go on in the next line')
-    return value, line
+    if below and not _pair(below) and (is_open or _GOES_ON.match(below)):
+        raise Declined(f'what stands beside "{name}" may go on in the next line')
+    return value, line, found.confidence
 
 
-def _stems(text: str) -> frozenset[str]:
-    tokens = ENGLISH.tokens(_COUNT.sub("", text))
-    return frozenset(token.stem for token in tokens if token.low not in ENGLISH.filler)
+def _names_labels(condition: Any) -> bool:
+    """Return whether a condition asks for labels, rather than for all but some."""
+    if isinstance(condition, Either):
+        return not condition.negated and all(map(_names_labels, condition.parts))
+    return isinstance(condition, Is) and condition.column == 0
 
 
 def _pair(line: str) -> tuple[str, str] | None:
@@ -150,8 +169,11 @@ def _pair(line: str) -> tuple[str, str] | None:
     if len(line) > _MOST_CHARACTERS:
         return None
     if found := _MARKED.fullmatch(line):
-        value = found["value"].strip()
-        return (found["label"], value) if _is_value(value, marked=True) else None
+        return (
+            (found["label"], found["value"].strip())
+            if _is_value(found["value"].strip(), marked=True)
+            else None
+        )
     label, _, value = (part.strip(" .") for part in line.rpartition("\t"))
     if found := None if "\t" in line else _BESIDE.fullmatch(line):
         label, value = found["label"], found["value"]
@@ -165,13 +187,34 @@ def _is_value(text: str, *, marked: bool) -> bool:
     if len(text) > _LONGEST or "\t" in text or is_blank(text) or _DENIES & set(words):
         return False
     if not any(map(str.isdigit, text)):
-        is_name = re.search(r"[/;?]", text) is None or " " not in text
-        return marked and 0 < len(words) <= _MOST_WORDS and is_name
+        return (
+            marked
+            and 0 < len(words) <= _MOST_WORDS
+            and (re.search(r"[/;?]", text) is None or " " not in text)
+        )
     if marked and (len(text.split()) == 1 or re.fullmatch(r"[A-Z]{1,3} \d+|\+?[\d() -]+", text)):
         return True
     figures = re.findall(r"\d[\d.,:]*", text)
     is_plain = all(word in _BESIDE_FIGURES or word in ENGLISH.units for word in words)
     return is_plain and re.search(r"[<>½/](?!h\b)|\(", text) is None and (marked or len(figures) <= 2)
+
+
+def _check_label(question: str, how: str, label: str, lines: Sequence[str]) -> None:
+    """Raise `Declined` unless the question has all words of the label, and no other line has them."""
+    tokens, asked = ENGLISH.tokens(_COUNT.sub("", label)), {token.stem for token in ENGLISH.tokens(question)}
+    implied = ENGLISH.ideas["price"] | {"price"} if how == "how much" else set()
+    stems = {token.stem for token in tokens if token.low not in ENGLISH.filler} - implied
+    words = {token.low for token in tokens if token.stem in stems}
+    counts = _COUNT.match(label) is not None
+    if not stems or not all(stem in asked or ENGLISH.ideas.get(stem, frozenset()) & asked for stem in stems):
+        raise Declined(f'no line of the text has the label that is asked for, only "{label}"')
+    if (how == "how many" and not words <= set(_WORD.findall(question))) or (counts and how != "how many"):
+        raise Declined(f'"{label}" is not what is asked for')
+    speaking = {line for line in lines if stems <= {token.stem for token in ENGLISH.tokens(line)}}
+    if len(speaking) > 1:
+        raise Declined(
+            f'more than one line of the text speaks of "{label}"', hint="Ask for one of them in full."
+        )
 
 
 def _answers(how: str, value: str) -> bool:

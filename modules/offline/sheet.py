@@ -48,6 +48,7 @@ _MONTHS = {month[:length]: n for n, month in enumerate(MONTHS, 1) for length in 
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
 _LONGEST_AMOUNT = 80
 _SCALES = {"": 1, "K": 10**3, "M": 10**6, "MN": 10**6, "B": 10**9, "BN": 10**9}
+_NOTE_LENGTH = 25
 _SAMPLE, _MOSTLY, _MOST_ADDED = 400, 0.8, 5_000
 
 
@@ -345,6 +346,7 @@ _NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
 _FLOWS = ENGLISH.listed("flow_columns")
 _QUANTITIES = ENGLISH.listed("quantity_columns")
 _SURE = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"])) - {"x", "y", "n", "×"}
+_SUMS = frozenset(ENGLISH.data["total_cells"])
 _BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 
 
@@ -402,16 +404,19 @@ class Sheet:
         total, starts = set(ENGLISH.data["total_rows"]), ("total (", *ENGLISH.data["summary_rows"])
         found = []
         for place, cells in enumerate(self.table.rows):
-            label = next((cell for cell in cells if not is_blank(cell) and not cell.isdigit()), "")
-            low = folded(shown(label)).strip(" :.")
-            is_total = low in total or low.startswith(starts)
-            is_total = is_total or (low.startswith("total ") and self._adds_up(place, some=True))
-            if is_total and len(self.columns) > 1:
+            filled = [cell for cell in cells if not is_blank(cell)]
+            texts = [folded(shown(cell)).strip(" :.") for cell in filled if not cell.isdigit()]
+            label = texts[0] if texts else ""
+            is_total = label in total or label.startswith(starts) or not _SUMS.isdisjoint(texts)
+            is_total = is_total or (label.startswith("total ") and self._adds_up(place, some=True))
+            is_note = len(set(filled)) == 1 < len(self.columns) - 1 and not amounts_in(filled[0])
+            is_note = is_note and (len(filled) > 1 or len(filled[0]) > _NOTE_LENGTH)
+            if len(self.columns) > 1 and (is_total or is_note or cells == self.table.header):
                 found.append(place)
         last = len(self.table.rows) - 1
         if 2 < last < _MOST_ADDED and last not in found and self._adds_up(last):
             found.append(last)
-        return frozenset(found)
+        return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
 
     def _adds_up(self, last: int, *, some: bool = False) -> bool:
         """Tell whether a row has the sums of those above it: in all of two or more columns, or in some."""
