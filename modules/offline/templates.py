@@ -514,7 +514,7 @@ class Templates(Grammar):
             return
         for cost, index, item in self.amount(self.of("rate")):
             last, first = (Pick(Where((*rest, each)), (index,), True) for each in (two, one))
-            yield from self.yields(cost, Gap(last, first, True, years), item, *used)
+            yield from self.yields(cost, Gap(last, first, years), item, *used)
 
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""
@@ -575,7 +575,7 @@ class Templates(Grammar):
         if len(self.bounds) > len(near) > 0:  # of the Cuban passengers those who …
             for item in [*self.columns("number"), None]:
                 form = Share(
-                    self.where, Where(tuple(near)), None if item is None else item.value, as_fraction
+                    Where(tuple(near)), self.where, None if item is None else item.value, as_fraction
                 )
                 yield from self.yields(0.1, form, share, item, *others, *self.of("count"))
             return
@@ -583,15 +583,15 @@ class Templates(Grammar):
         for item in numbers:
             if item.value not in self.where.columns:
                 yield from self.yields(
-                    0.1, Share(self.where, Where(), item.value, as_fraction), share, item, *others
+                    0.1, Share(Where(), self.where, item.value, as_fraction), share, item, *others
                 )
         paid = any(self.frame.low(each.start) in _PAID for each in self.of("spend"))
         money = self.money() if paid else []
         if not numbers and len(money) == 1:
-            form = Share(self.where, Where(), money[0].index, as_fraction)
+            form = Share(Where(), self.where, money[0].index, as_fraction)
             yield from self.yields(0.1, form, share, *others, *self.of("spend"))
         elif not numbers and not self.names_row:
-            form = Share(self.where, Where(), None, as_fraction)
+            form = Share(Where(), self.where, None, as_fraction)
             yield from self.yields(0.1, form, share, *others, *self.of("column", "count"))
         elif not numbers:
             total = [
@@ -599,7 +599,7 @@ class Templates(Grammar):
             ] or self.sheet.amounts
             if len(total) == 1:
                 yield from self.yields(
-                    0.3, Share(self.where, Where(), total[0].index, as_fraction), share, *others
+                    0.3, Share(Where(), self.where, total[0].index, as_fraction), share, *others
                 )
 
     def groups(self) -> Iterator[Costed]:
