@@ -7,7 +7,7 @@ table does not bear it: no such row, an empty cell, units that cannot be compare
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -59,23 +59,27 @@ class Part(Told):
     """A part of a form: a frozen dataclass, whose columns and steps are those of its fields."""
 
     @cached_property
-    def columns(self) -> tuple[int, ...]:
-        found = list[int]()
+    def nested(self) -> list[Part]:
+        return [each for _, each in self._values() if isinstance(each, Part)]
+
+    @cached_property
+    def own_columns(self) -> list[int]:
+        return [each for name, each in self._values() if name in COLUMNS and isinstance(each, int)]
+
+    def _values(self) -> Iterator[tuple[str, Any]]:
         for each in fields(self):  # type: ignore[arg-type]
             value = getattr(self, each.name)
-            for part in value if isinstance(value, tuple) else (value,):
-                if isinstance(part, Part):
-                    found += part.columns
-                elif each.name in COLUMNS and part is not None:
-                    found.append(part)
-        return tuple(dict.fromkeys(found))
+            yield from ((each.name, part) for part in (value if isinstance(value, tuple) else (value,)))
+
+    @cached_property
+    def columns(self) -> tuple[int, ...]:
+        below = (column for part in self.nested for column in part.columns)
+        return tuple(dict.fromkeys((*below, *self.own_columns)))
 
     def steps(self, sheet: Sheet) -> list[Step]:
         """Return the operations of a chain of tables that lead to it."""
-        values = (getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
-        parts = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
-        before = [step for part in parts if isinstance(part, Part) for step in part.steps(sheet)]
-        return before + self.step(sheet)
+        below = [step for part in self.nested for step in part.steps(sheet)]
+        return below + self.step(sheet)
 
     def step(self, sheet: Sheet) -> list[Step]:
         """Return those of its own."""
@@ -302,19 +306,22 @@ class Ordered(Rows):
 
     @property
     def templates(self) -> tuple[tuple[str], tuple[str]]:  # type: ignore[override]
-        stop = self.start + self.count
-        place = (
-            f"number {self.start + 1} by" if self.start else "the" if stop == 1 else f"the {stop} with the"
-        )
+        start, stop = self.start, self.start + self.count
+        cut = f"{start}:{stop}"
         if self.column is None:
-            cut = f"{-stop}:{-self.start or ''}" if self.descending else f"{self.start}:{stop}"
-            return (f"{{of}}.iloc[{cut}]",), (
-                f" with {place} {'last' if self.descending else 'first'}{{of}}",
+            words, cut = (
+                "last" if self.descending else "first",
+                f"{-stop}:{-start or ''}" if self.descending else cut,
             )
-        best, word = ("nlargest", "most") if self.descending else ("nsmallest", "least")
-        by = f"sort_values({{column}}, ascending={not self.descending}).iloc[{self.start}:{stop}]"
-        code = by if self.start else f"{best}({self.count}, {{column}}, keep='all')"
-        return (f"{{of}}.{code}",), (f" with {place} {word} {{column}}{{of}}",)
+            code = f"iloc[{cut}]"
+        else:
+            best, words = (
+                ("nlargest", "most {column}") if self.descending else ("nsmallest", "least {column}")
+            )
+            by = f"sort_values({{column}}, ascending={not self.descending}).iloc[{cut}]"
+            code = by if start else f"{best}({stop}, {{column}}, keep='all')"
+        place = f"number {start + 1} by" if start else "the" if stop == 1 else f"the {stop} with the"
+        return (f"{{of}}.{code}",), (f" with {place} {words}{{of}}",)
 
     def find(self, sheet: Sheet) -> list[int]:
         rows, stop = self.of.rows(sheet), self.start + self.count
@@ -329,10 +336,8 @@ class Ordered(Rows):
         if self.start and keys[self.start - 1][0] == keys[self.start][0]:
             raise Unfit("rows are level there")
         last = keys[stop - 1][0]
-        return [
-            row
-            for place, (key, row) in enumerate(keys)
-            if place >= self.start and (place < stop or key == last)
+        return [row for key, row in keys[self.start : stop]] + [
+            row for key, row in keys[stop:] if key == last
         ]
 
     def step(self, sheet: Sheet) -> list[Step]:
@@ -373,11 +378,17 @@ class Beside(Rows):
 class Form(Part):
     """What is computed of rows: `find` gives the result, `run` adds the columns and steps that led to it."""
 
+    operation = "select_column"
+
     def run(self, sheet: Sheet) -> Result:
         return replace(self.find(sheet), columns=self.columns, steps=tuple(self.steps(sheet)))
 
     def find(self, sheet: Sheet) -> Result:
         raise NotImplementedError
+
+    def step(self, sheet: Sheet) -> list[Step]:
+        names = tuple(sheet.columns[index].name for index in self.own_columns)
+        return [(self.operation, names)] if names else []
 
 
 @dataclass(frozen=True)
@@ -408,9 +419,6 @@ class Pick(Form):
             raise Unfit(f"{len(rows)} rows fit, and they differ")
         return Result(values, filled)
 
-    def step(self, sheet: Sheet) -> list[Step]:
-        return [("select_column", tuple(sheet.columns[column].name for column in self.wanted))]
-
 
 @dataclass(frozen=True)
 class Count(Form):
@@ -418,6 +426,7 @@ class Count(Form):
 
     of: Rows
     distinct: int | None = None
+    operation = "group_by"
     templates = (
         ("len({of})", "{of}[{distinct}].nunique()"),
         ("number of rows{of}", "number of different {distinct}{of}"),
@@ -429,9 +438,6 @@ class Count(Form):
             return _number(len(rows), rows)
         texts = {text.casefold() for text in sheet.texts_of(sheet.columns[self.distinct], rows)}
         return _number(len(texts), rows)
-
-    def step(self, sheet: Sheet) -> list[Step]:
-        return [] if self.distinct is None else [("group_by", (sheet.columns[self.distinct].name,))]
 
 
 def _number(number: Number, rows: Iterable[int], like: SheetColumn | None = None) -> Result:
@@ -469,9 +475,6 @@ class Fold(Form):
         if len(column.bases) > 1:
             raise Unfit(f'the amounts of "{column.plain}" have different units')
         return _number(fold([key for key, _ in keys], self.how), [row for _, row in keys], column)
-
-    def step(self, sheet: Sheet) -> list[Step]:
-        return [("select_column", (sheet.columns[self.column].name,))]
 
 
 def fold(numbers: Sequence[Number], how: How) -> Fraction:
@@ -616,6 +619,10 @@ class Groups(Form):
         ("number of rows for each {by}{of}", "{how} {column} for each {by}{of}"),
     )
 
+    @property
+    def operation(self) -> str:  # type: ignore[override]
+        return "group_by" if self.column is None else "select_column"  # groups show counts alone
+
     def table(self, sheet: Sheet) -> dict[str, tuple[Fraction, list[int]]]:
         by, groups, names = sheet.columns[self.by], dict[str, list[int]](), dict[str, str]()
         for row in self.of.rows(sheet):
@@ -638,11 +645,6 @@ class Groups(Form):
         write = plain if like is None else lambda number: as_written(number, like)
         values = tuple(f"{name}: {write(number)}" for name, (number, _) in table.items())
         return Result(values, tuple(row for _, rows in table.values() for row in rows), kind="pairs")
-
-    def step(self, sheet: Sheet) -> list[Step]:
-        """Return the operation that shows it: groups show counts alone, so others show their columns."""
-        names = tuple(sheet.columns[index].name for index in (self.by, self.column) if index is not None)
-        return [("group_by" if self.column is None else "select_column", names)]
 
 
 @dataclass(frozen=True)

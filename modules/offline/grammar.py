@@ -5,7 +5,7 @@ A form counts only where it uses every item that says something; few kinds may b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
@@ -33,22 +33,10 @@ _SPARE = {
     "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
     "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.3,
 }  # fmt: skip
-_LEADS = frozenset(
-    (
-        "count",
-        "ask",
-        "each",
-        "number",
-        "ordinal",
-        "most",
-        "superlative",
-        "distinct",
-        "share",
-        "fold",
-        "first",
-        "last",
-    )
-)
+_LEADS = (
+    "count", "ask", "each", "number", "ordinal", "most", "superlative", "distinct", "share", "fold", "first",
+    "last",
+)  # fmt: skip
 _SORTS = {"who": "person", "where": "place", "when": "time"}
 _MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
 _NAME = ENGLISH.stem("name")
@@ -112,40 +100,33 @@ class Grammar:
 
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
-        told = next((item for item in self.of("number") if not any(item is each for each in used)), None)
+        left = [item for item in self.items if not any(item is each for each in used)]
+        told = next((item for item in left if item.kind == "number"), None)
         may_tell = told is not None and not told.value.base and isinstance(getattr(form, "of", None), Where)
-        if told is not None and may_tell and told.value.number == len(self.where.rows(self.sheet)) > 1:
-            cost, used = cost + 0.1, (*used, told)  # "the two cats", where there are two
-        columns = getattr(form, "wanted", ()) or (getattr(form, "column", None),)
+        if told and may_tell and told.value.number == len(self.where.rows(self.sheet)) > 1:
+            cost, left = cost + 0.1, [item for item in left if item is not told]  # "the two cats"
+        columns = set(form.own_columns)
         units = {item.value for item in self.of("unit")}
-        told_units = [self.sheet.columns[index].units for index in columns if index is not None]
+        told_units = [self.sheet.columns[index].units for index in columns]
         if units and (isinstance(form, Count) or any(each and not each & units for each in told_units)):
             return
-        if isinstance(form, Pick) and not isinstance(form.of, Beside) and set(form.wanted) <= self.celled:
+        if isinstance(form, Pick) and not isinstance(form.of, Beside) and columns <= self.celled:
             return
-        if any(item.kind == "spend" and not any(item is each for each in used) for item in self.items):
+        if any(item.kind == "spend" for item in left):
             money = {column.index for column in self.money()}
-            asked = {index for index in columns if index is not None}
-            if isinstance(form, Count | Share) or (money and asked and not asked & money):
+            if isinstance(form, Count | Share) or (money and columns and not columns & money):
                 return  # what was spent or is worth is told by money
-        spare = 0.0
-        for item in self.items:
-            if not any(item is each for each in used):
-                price = self._spare(item, used)
-                if price is None:
-                    return
-                spare += price
-        yield cost + spare, form
+        prices = [self._spare(item, used) for item in left]
+        if None not in prices:
+            yield cost + sum(price or 0.0 for price in prices), form
 
     def _spare(self, item: Item, used: Sequence[Item | None]) -> float | None:
         """What it costs to leave an item unused; None where it may not be left."""
         before = self.after(item, -1)
         match item.kind:
             case "unknown":
-                known = {token.stem for token in self.frame.tokens[item.start : item.end]} & set(
-                    ENGLISH.ideas
-                )
-                return 0.0 if self._is_subject(item) and not known else None
+                stems = {token.stem for token in self.frame.tokens[item.start : item.end]}
+                return 0.0 if self._is_subject(item) and stems.isdisjoint(ENGLISH.ideas) else None
             case "verb" if (item.cost > 0.2 and not self.bounds) or (
                 before is not None and before.end == item.start and before.kind in ("count", "most")
             ):
@@ -184,18 +165,12 @@ class Grammar:
     def targets(self) -> Iterator[Target]:
         """The columns that may hold what is asked: named, of the sort of the question word, or the key."""
         same = {self.sheet.columns[index].name for index in self.celled}
-        named = [
-            item
-            for item in self.columns()
-            if self.col(item).name not in same and self._may_be(self.col(item))
-        ]
+        named = [item for item in self.columns() if self._may_be(self.col(item))]
+        named = [item for item in named if self.col(item).name not in same]
         subject = self._subject()
         if self.asks == "which" and subject is not None and subject in named:
-            yield (
-                (0.4 if self.col(subject).kind == "number" and subject.cost > 0 else 0.0),
-                subject.value,
-                subject,
-            )
+            is_odd = self.col(subject).kind == "number" and subject.cost > 0
+            yield 0.4 if is_odd else 0.0, subject.value, subject
             return
         for item in named:
             if self.frame.low(item.start - 1) != "by":
@@ -290,11 +265,10 @@ class Grammar:
             return column.kind == "date"
         return column.kind == "text" and any(sort in ENGLISH.things.get(stem, ()) for stem in column.stems)
 
-    def of_sort(self, sort: str, used: Iterable[int], cost: float) -> Iterator[Target]:
+    def of_sort(self, sort: str, used: Container[int], cost: float) -> Iterator[Target]:
         """The columns of a sort; of several the one with a plain name first."""
-        fitting = [
-            each for each in self.sheet.columns if self.fits(each, sort) and each.index not in set(used)
-        ]
+        free = (each for each in self.sheet.columns if each.index not in used)
+        fitting = [each for each in free if self.fits(each, sort)]
         plain = [column for column in fitting if len(column.stems) == 1]
         for column in fitting:
             extra = 0.0 if len(fitting) == 1 else 0.1 if plain == [column] else 0.5
@@ -329,18 +303,14 @@ class Grammar:
             yield 0.1, money[0].index, spend
             return
         for unit in self.of("unit"):
-            yield from (
-                (0.1, each.index, unit) for each in self.sheet.numbers if unit.value in each.unit_stems
-            )
+            fitting = (each for each in self.sheet.numbers if unit.value in each.unit_stems)
+            yield from ((0.1, each.index, unit) for each in fitting)
         for mark in marks:
             if mark.kind in ("comparative", "superlative", "degree"):
                 yield from ((cost, index, None) for _, index, cost in self.frame.graded(mark.value))
         if len(self.sheet.amounts) == 1:
-            yield (
-                0.35 if any(mark.kind != "difference" for mark in marks) else 0.7,
-                self.sheet.amounts[0].index,
-                None,
-            )
+            cost = 0.35 if any(mark.kind != "difference" for mark in marks) else 0.7
+            yield cost, self.sheet.amounts[0].index, None
 
 
 def costed(frame: Frame, grammar: type[Grammar]) -> Iterator[Costed]:

@@ -40,6 +40,7 @@ _RANKS = ENGLISH.listed("rank_columns")
 _TIMES = ENGLISH.listed("time_columns")
 _PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
+_FIGURES = ENGLISH.data["numbers"][2:]
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
 
@@ -241,16 +242,11 @@ class Templates(Grammar):
             for item in self.columns():
                 column = self.col(item)
                 is_end = fold.value in ("max", "min")
-                if (column.is_running and not is_end) or column.kind not in (
-                    "number",
-                    "time",
-                    *(["date"] * is_end),
-                ):
+                if column.kind == "text" or (not is_end and (column.is_running or column.kind == "date")):
                     continue
-                price = self._sum_price(column) if fold.value == "sum" else 0.0
-                yield from self.yields(
-                    price, Fold(self.where, column.index, fold.value), fold, item, *self.of("count")
-                )
+                price, form = self._sum_price(column), Fold(self.where, column.index, fold.value)
+                cost = price if fold.value == "sum" else 0.0
+                yield from self.yields(cost, form, fold, item, *self.of("count"))
             if (is_mean or fold.value == "sum") and not self.columns("number"):
                 for item in self.of("degree"):
                     for _, index, cost in self.frame.graded(item.value):
@@ -274,9 +270,8 @@ class Templates(Grammar):
                 is_best = self.col(by).kind == "time" and self.frame.low(item.start) == "top"
                 if not self.col(by).is_ordinal and not is_best:
                     way = -item.value if self.col(by).is_rank else item.value
-                    yield from self._at_the_end(
-                        way, by.value, 0.0 if by.start >= item.start else 0.1, item, by
-                    )
+                    cost = 0.0 if by.start >= item.start else 0.1
+                    yield from self._at_the_end(way, by.value, cost, item, by)
             if not self.columns("number", "date", "time"):
                 total = [column for column in self.sheet.amounts if column.stems == ("total",)]
                 if len(total) == 1 and self.has("noun", "unknown"):
@@ -371,12 +366,8 @@ class Templates(Grammar):
         cost += 0.0 if fold is not None or column.is_flow else 0.1
         for price, index, target in self.targets():
             follows = target is not None and target.start == item.end
-            if (
-                self.sheet.columns[index].kind in ("text", "date")
-                and index != by
-                and not follows
-                and self.repeats(index)
-            ):
+            is_name = index != by and self.sheet.columns[index].kind in ("text", "date")
+            if is_name and not follows and self.repeats(index):
                 groups = Groups(self.where, index, fold.value if fold is not None else "sum", by)
                 count = int(number.value.number) if number else 1
                 chosen = Chosen(groups, "most" if way > 0 else "least", count=count)
@@ -414,23 +405,17 @@ class Templates(Grammar):
                 return
             start, backwards = mark.value - 1 if mark.kind == "ordinal" else 0, mark.kind == "last"
             item = next((each for each in self.columns("date", "number") if each.start == mark.end), None)
-            if (
-                item is not None
-                and not start
-                and self.asks in ("which", "when", "")
-                and not self.col(item).is_rank
-            ):
-                yield from self.yields(
-                    0.1, Fold(self.where, item.value, "max" if backwards else "min"), mark, item
-                )
+            is_asked = not start and self.asks in ("which", "when", "")
+            if item is not None and is_asked and not self.col(item).is_rank:
+                form = Fold(self.where, item.value, "max" if backwards else "min")
+                yield from self.yields(0.1, form, mark, item)
             count = int(number.value.number) if number else 1
             for price, by, named in self._orders(mark):
                 rows = Ordered(self.where, by, backwards, start, count)
                 for cost, index, target in self.targets():
                     if index != by:
-                        yield from self.yields(
-                            price + cost, Pick(rows, (index,)), mark, named, target, number
-                        )
+                        used = (mark, named, target, number)
+                        yield from self.yields(price + cost, Pick(rows, (index,)), *used)
 
     def _orders(self, mark: Item) -> Iterator[tuple[float, int | None, Item | None]]:
         """The columns that may order the rows; None is the order in which they stand."""
@@ -535,13 +520,11 @@ class Templates(Grammar):
                 rows = [Where((*pair[2], each)) for each in parts]
                 is_many = any(len(each.rows(self.sheet)) > 1 for each in rows)
                 is_sum = bool(self.sums) or (is_many and self.sheet.columns[index].is_flow)
-                forms = tuple(
-                    Fold(each, index, "sum") if is_sum else Pick(each, (index,), True) for each in rows
-                )
-                form = Greater(names, forms, self._way(mark, index), is_truth)
-                yield from self.yields(
-                    cost, form, mark, item, *counts, *self.of("than", "or", "and"), *self.sums
-                )
+                folds = tuple(Fold(each, index, "sum") for each in rows)
+                picks = tuple(Pick(each, (index,), True) for each in rows)
+                form = Greater(names, folds if is_sum else picks, self._way(mark, index), is_truth)
+                used = (*counts, *self.of("than", "or", "and"), *self.sums)
+                yield from self.yields(cost, form, mark, item, *used)
 
     def _way(self, mark: Item, index: int) -> bool:
         """Whether a mark asks for the larger."""
@@ -554,11 +537,8 @@ class Templates(Grammar):
         if isinstance(condition, Is) and len(condition.texts) == 1:
             column = self.sheet.columns[condition.column]
             return shown(column.cells[column.places[next(iter(condition.texts))][0]])
-        return (
-            condition.said
-            if isinstance(condition, Is)
-            else "-".join(str(part) for part in condition.moment if part)
-        )
+        told = "-".join(str(part) for part in getattr(condition, "moment", ()) if part)
+        return getattr(condition, "said", told)
 
     # Shares and groups.
 
@@ -569,38 +549,34 @@ class Templates(Grammar):
             return
         as_fraction = self.frame.low(share.start) == "fraction"
         starts = [min(self.frame.items[place].start for place in each.taken) for each in self.bounds]
-        near = [
-            each.condition for each, start in zip(self.bounds, starts, strict=True) if start <= share.end + 3
-        ]
-        if len(self.bounds) > len(near) > 0:  # of the Cuban passengers those who …
-            for item in [*self.columns("number"), None]:
-                form = Share(
-                    Where(tuple(near)), self.where, None if item is None else item.value, as_fraction
-                )
-                yield from self.yields(0.1, form, share, item, *others, *self.of("count"))
+        pairs = zip(self.bounds, starts, strict=True)
+        near = tuple(each.condition for each, start in pairs if start <= share.end + 3)
+        numbers, counts = self.columns("number"), self.of("count")
+        whole = (
+            Where(near) if len(self.bounds) > len(near) else Where()
+        )  # of the Cuban passengers those who …
+
+        def of(column: int | None, cost: float, *used: Item | None) -> Iterator[Costed]:
+            return self.yields(cost, Share(whole, self.where, column, as_fraction), share, *others, *used)
+
+        if whole.conditions:
+            for item in [*numbers, None]:
+                yield from of(None if item is None else item.value, 0.1, item, *counts)
             return
-        numbers = [item for item in self.columns("number") if not self.col(item).is_running]
+        numbers = [item for item in numbers if not self.col(item).is_running]
         for item in numbers:
             if item.value not in self.where.columns:
-                yield from self.yields(
-                    0.1, Share(Where(), self.where, item.value, as_fraction), share, item, *others
-                )
+                yield from of(item.value, 0.1, item)
         paid = any(self.frame.low(each.start) in _PAID for each in self.of("spend"))
         money = self.money() if paid else []
+        amounts = self.sheet.amounts
+        total = [column for column in amounts if column.stems == ("total",)] or amounts
         if not numbers and len(money) == 1:
-            form = Share(Where(), self.where, money[0].index, as_fraction)
-            yield from self.yields(0.1, form, share, *others, *self.of("spend"))
+            yield from of(money[0].index, 0.1, *self.of("spend"))
         elif not numbers and not self.names_row:
-            form = Share(Where(), self.where, None, as_fraction)
-            yield from self.yields(0.1, form, share, *others, *self.of("column", "count"))
-        elif not numbers:
-            total = [
-                column for column in self.sheet.amounts if column.stems == ("total",)
-            ] or self.sheet.amounts
-            if len(total) == 1:
-                yield from self.yields(
-                    0.3, Share(Where(), self.where, total[0].index, as_fraction), share, *others
-                )
+            yield from of(None, 0.1, *self.of("column", "count"))
+        elif not numbers and len(total) == 1:
+            yield from of(total[0].index, 0.3)
 
     def groups(self) -> Iterator[Costed]:
         """A count, sum or mean for each text of a column."""
@@ -610,14 +586,12 @@ class Templates(Grammar):
             if by is None or by.start - each.end > 2:
                 continue
             other = next((item for item in self.columns("number") if item is not by), None)
-            if other is None and count is not None:
-                yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
-            elif other is not None:
+            if other is not None:
                 how: Any = fold.value if fold is not None else "sum"
-                cost = 0.05 if fold is not None else 0.3
-                yield from self.yields(
-                    cost, Groups(self.where, by.value, how, other.value), each, by, fold, other, count
-                )
+                groups = Groups(self.where, by.value, how, other.value)
+                yield from self.yields(0.05 if fold else 0.3, groups, each, by, fold, other, count)
+            elif count is not None:
+                yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
 
     def truths(self) -> Iterator[Costed]:
         """Whether there is such a row."""
@@ -648,57 +622,46 @@ class Templates(Grammar):
 
     def bills(self) -> Iterator[Costed]:
         """What some things cost together, each as often as the number before it says; what is left then."""
-        priced = [
+        columns = [
             each for each in self.sheet.columns if each.kind == "number" and each.unit[-1:] in tuple("$€£¥")
         ]
         values = [item for item in self.frame.items if item.kind == "value"]
-        others = [each for each in self.bounds if not isinstance(each.condition, Is | Either)]
-        if len(priced) != 1 or not values or others or len({item.column for item in values}) != 1:
-            return
-        if not any(item.kind == "spend" for item in self.frame.items) or self.has(
-            "difference", "more", "most"
+        numbers, left = self.of("number"), self.of(*_BILLED)
+        words = [token for token in self.frame.tokens if token.number is not None or token.low in _FIGURES]
+        if (
+            len(columns) != 1
+            or len({item.column for item in values}) != 1
+            or any(len(Where((item.value,)).rows(self.sheet)) != 1 for item in values)
+            or not all(isinstance(each.condition, Is | Either) for each in self.bounds)
+            or "spend" not in self.frame.kinds
+            or self.has("difference", "more", "most")
+            or len(self.of("fold")) > len(self.sums)
+            or len(words) > len(numbers)  # a number that nothing accounts for
+            or any(item.kind == "unknown" and not item.value[0].isupper() for item in left)
         ):
             return
-        if len(self.of("fold")) > len(self.sums):
-            return
-        numbers, times, used = self.of("number"), list[Number](), list[Item]()
-        for item in values:
-            near = next((each for each in numbers if self._counts_of(each, item)), None)
-            count = self._times(near, item, priced[0]) if near is not None else 1
-            if count is None or len(Where((item.value,)).rows(self.sheet)) != 1:
-                return
-            times.append(count)
-            used += [near] if near is not None else []
-        figures = ENGLISH.data["numbers"][2:]
-        if sum(token.number is not None or token.low in figures for token in self.frame.tokens) > len(
-            numbers
-        ):
-            return  # a number that nothing accounts for
-        left = self.of(*_BILLED)
-        if any(item.kind == "unknown" and not item.value[0].isupper() for item in left):
-            return
-        rest = [item for item in numbers if item not in used]
-        picks = tuple(Pick(Where((item.value,)), (priced[0].index,), True) for item in values)
+        near = [next((each for each in numbers if self._counts_of(each, item)), None) for item in values]
+        times = [self._times(number, item, columns[0]) for number, item in zip(near, values, strict=True)]
+        rest = [number for number in numbers if number not in near]
         budget = rest[0].value.number if len(rest) == 1 and self.has("enough", "left") else None
-        if budget is not None or (not rest and self.has("how", "ask", "count")):
-            bill = Bill(tuple(times), picks, budget, budget is not None and not self.has("enough"))
+        if None not in times and (budget is not None or (not rest and self.has("how", "ask", "count"))):
+            picks = tuple(Pick(Where((item.value,)), (columns[0].index,), True) for item in values)
+            bill = Bill(tuple(times), picks, budget, budget is not None and not self.has("enough"))  # type: ignore[arg-type]
             yield from self.yields(0.1, bill, *left, *numbers)
 
     def _counts_of(self, number: Item, thing: Item) -> bool:
         """Whether a number says how many of a thing: "4 pounds of rice"."""
-        words = self.frame.between(number, thing)
-        return number.end <= thing.start and all(
-            word in ("of", "a", "the") or word in ENGLISH.units for word in words
-        )
+        words = self.frame.between(number, thing) - {"of", "a", "the"}
+        return number.end <= thing.start and words <= ENGLISH.units.keys()
 
-    def _times(self, number: Item, thing: Item, column: SheetColumn) -> Number | None:
+    def _times(self, number: Item | None, thing: Item, column: SheetColumn) -> Number | None:
         """How many times a price counts for an amount: in the unit that it is per, where there is one."""
+        if number is None:
+            return 1
         per = next((match[1] for cell in column.sample if (match := _PER.search(cell.lower()))), "")
         base, factor = ENGLISH.units.get(per, ("", Fraction(1)))
         measure: Measure = number.value
         unit = next((word for word in self.frame.between(number, thing) if word in ENGLISH.units), "")
         if unit and not measure.base:  # 3/4 of a pound
             measure = Measure(measure.number * ENGLISH.units[unit][1], ENGLISH.units[unit][0])
-        if not measure.base:
-            return None if base else measure.number
         return measure.number / factor if measure.base == base else None
