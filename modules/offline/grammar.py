@@ -120,6 +120,14 @@ class Grammar:
         if None not in prices:
             yield cost + sum(price or 0.0 for price in prices), form
 
+    def pick(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
+        """Yield the one value of a column."""
+        return self.yields(cost, Pick(self.where, (index,), True), *used)
+
+    def total(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
+        """Yield the sum of a column."""
+        return self.yields(cost, Fold(self.where, index, "sum"), *used)
+
     def _spare(self, item: Item, used: Sequence[Item | None]) -> float | None:
         """What it costs to leave an item unused; None where it may not be left."""
         before = self.after(item, -1)

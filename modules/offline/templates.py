@@ -93,19 +93,16 @@ class Templates(Grammar):
             column = self.sheet.columns[index]
             is_amount = column.kind in ("number", "date", "time") and not column.is_running
             tokens = self.frame.tokens[item.start : item.end] if item is not None else ()
-            years = column.kind == "date" and any(
-                each.low.endswith("s") and each.low != each.stem for each in tokens
-            )
+            several = any(each.low.endswith("s") and each.low != each.stem for each in tokens)
+            years = column.kind == "date" and several
             single = (is_amount and not years) or (self.names_row and not self.has("each"))
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             is_sum = column.is_flow and index not in self.where.columns and not self.names_row
             if item is not None and is_sum and self.word != "which":
-                yield from self.yields(cost, Fold(self.where, index, "sum"), item)
+                yield from self.total(cost, index, item)
         if (degree := self._how()) is not None:  # how tall is X?
             for _, index, cost in self.frame.graded(degree.value):
-                yield from self.yields(
-                    cost, Pick(self.where, (index,), True), degree, *self.of("column", "how")
-                )
+                yield from self.pick(cost, index, degree, *self.of("column", "how"))
 
     def _how(self) -> Item | None:
         """The adjective after "how"."""
@@ -121,12 +118,10 @@ class Templates(Grammar):
         if how is None or len(money) != 1 or is_other:
             return
         if self.names_row:
-            yield from self.yields(
-                0.2, Pick(self.where, (money[0].index,), True), how, *self.of("column", "spend")
-            )
+            yield from self.pick(0.2, money[0].index, how, *self.of("column", "spend"))
         elif money[0].is_flow and not {"does", "is"} & {token.low for token in self.frame.tokens[:4]}:
             used = (how, *self.sums, *self.of("column", "spend"))
-            yield from self.yields(0.2, Fold(self.where, money[0].index, "sum"), *used)
+            yield from self.total(0.2, money[0].index, *used)
 
     # Counts and sums.
 
@@ -161,7 +156,7 @@ class Templates(Grammar):
         cost += 1.0 if self.names_row else 0.0
         cost += 1.0 if subject is not None and self._is_amount(subject) else 0.0
         if quantity is not None and self.bounds and quantity.index not in self.where.columns:
-            yield from self.yields(cost, Fold(self.where, quantity.index, "sum"), count, *self.sums)
+            yield from self.total(cost, quantity.index, count, *self.sums)
             cost += 0.5 if self.sums else 0.0
         cost += 0.5 if not self.bounds and kind == "unknown" else 0.0
         if distinct is None:
@@ -170,7 +165,7 @@ class Templates(Grammar):
             yield from self.yields(cost, Count(self.where, key.index), count, distinct)
         verb = [item for item in self.columns("number") if item.value not in self.where.columns]
         if len(verb) == 1 and self.names_row and not self.col(verb[0]).is_rate:  # how many people voted
-            yield from self.yields(0.1, Pick(self.where, (verb[0].value,), True), count, verb[0], subject)
+            yield from self.pick(0.1, verb[0].value, count, verb[0], subject)
         is_named = key is not None and (_NAME in key.stems or self.fits(key, "person"))
         for sort in (each for each in sorts if not (each == "person" and is_named)):
             for price, index, _ in self.of_sort(sort, self.where.columns, 0.1):
@@ -188,7 +183,7 @@ class Templates(Grammar):
         column, key, used = self.col(subject), self.sheet.key, (count, subject)
         for verb in self.columns("number"):  # how many games they lost
             if verb is not subject and verb.cost < subject.cost and self.names_row:
-                yield from self.yields(0.05, Pick(self.where, (verb.value,), True), *used, verb)
+                yield from self.pick(0.05, verb.value, *used, verb)
         quantity = self.sheet.quantity
         if column.kind == "text" and set(column.stems) & _TIMES:
             return  # how many years something ran
@@ -198,12 +193,12 @@ class Templates(Grammar):
             yield from self._numbers_of(count, subject)
         elif column.kind == "text" and self.names_row:
             if any(map(amounts_in, column.sample)):
-                yield from self.yields(0.05, Pick(self.where, (column.index,), True), *used)
+                yield from self.pick(0.05, column.index, *used)
         elif key is not None and column.name == key.name and distinct is None:
             yield from self.yields(0.05, self.counted(), *used)
         elif "times" not in {token.low for token in self.frame.tokens[count.start : count.end]}:
             if quantity is not None and self.bounds and distinct is None:
-                yield from self.yields(0.1, Fold(self.where, quantity.index, "sum"), *used, *self.sums)
+                yield from self.total(0.1, quantity.index, *used, *self.sums)
             figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
             if figures < len(column.sample) / 2 or distinct is not None:
                 cost = 0.05 if distinct else 0.1
@@ -217,7 +212,7 @@ class Templates(Grammar):
         is_of = "of" in self.frame.between(count, subject) and not self.names_row
         is_free = column.index not in self.where.columns
         if is_free and not is_of and (self.names_row or len(self.where.rows(self.sheet)) < 2):
-            yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
+            yield from self.pick(0.0, column.index, *used)
         parts = [each.condition for each in self.bounds if type(each.condition) is Either]
         several = any(not condition.negated for condition in parts)
         words = {token.low for token in self.frame.tokens[count.start : count.end]}
@@ -225,7 +220,7 @@ class Templates(Grammar):
         adds_up = is_free and not (column.is_rate or column.is_rank or is_label)
         if (several or not self.names_row) and adds_up:
             cost = 0.0 if several or "total" in words else 0.15 if self.bounds else 0.3
-            yield from self.yields(cost, Fold(self.where, column.index, "sum"), *used, *self.sums)
+            yield from self.total(cost, column.index, *used, *self.sums)
             if not self.bounds and "there" in {token.low for token in self.frame.tokens}:
                 yield from self.yields(cost, self.counted(), *used)  # how many weeks are there?
         if is_of:
@@ -317,18 +312,12 @@ class Templates(Grammar):
         ordinal = next((each for each in self.of("ordinal") if each.end == item.start), None)
         start, count = ordinal.value - 1 if ordinal else 0, int(number.value.number) if number else 1
         rows = Ordered(self.where, by, way > 0, start, count)
-        is_far = (
-            named is not None
-            and named.start > item.end + 1
-            and item.kind == "superlative"
-            and self.word == "what"
-        )
+        is_far = item.kind == "superlative" and self.word == "what"
+        is_far = is_far and named is not None and named.start > item.end + 1
         is_amount = self.frame.low(item.start) in ("most", "least", "fewest")
         for price, index, target in self.targets():
-            follows = target is not None and (
-                target is named or (target.start == item.end and item.kind == "most")
-            )
-            if index == by or follows or (self.has("count") and target is None):
+            is_most = target is not None and target.start == item.end and item.kind == "most"
+            if index == by or is_most or (target is named if target else self.has("count")):
                 continue
             extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
             extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
