@@ -17,7 +17,6 @@ from chameleon.modules.offline.algebra import (
     Form,
     Is,
     Pick,
-    Share,
     Unfit,
     Where,
 )  # fmt: skip
@@ -112,10 +111,6 @@ class Grammar:
             return
         if isinstance(form, Pick) and not isinstance(form.of, Beside) and columns <= self.celled:
             return
-        if any(item.kind == "spend" for item in left):
-            money = {column.index for column in self.money()}
-            if isinstance(form, Count | Share) or (money and columns and not columns & money):
-                return  # what was spent or is worth is told by money
         prices = [self._spare(item, used) for item in left]
         if None not in prices:
             yield cost + sum(price or 0.0 for price in prices), form
@@ -139,10 +134,6 @@ class Grammar:
                 before is not None and before.end == item.start and before.kind in ("count", "most")
             ):
                 return None
-            case "unit" | "column" if any(
-                each.kind == "number" and each.end == item.start for each in self.frame.items
-            ):
-                return None if item.kind == "unit" else 0.1
             case "column" if item.value in self.where.columns:
                 named = {self.frame.items[place].start for each in self.bounds for place in each.columns}
                 return None if self.frame.is_owned(item) else 0.0 if item.start in named else 0.05
@@ -198,9 +189,6 @@ class Grammar:
             cost = self._key_price(key, subject, bool(named))
             if cost is not None:
                 yield cost, key.index, None
-        elif key is None and self.asks in ("which", "") and subject is not None and subject.kind == "noun":
-            texts = (each for each in self.sheet.columns if each.kind == "text" and each.index not in used)
-            yield from ((0.3, column.index, None) for column in list(texts)[:1])
 
     def _subject(self) -> Item | None:
         """The item that says what is asked for: after the question word, past "three" or "different"."""
@@ -209,9 +197,6 @@ class Grammar:
             first = self.items[0] if self.items else None
             return first if first is not None and first.kind in ("noun", "thing", "unknown") else None
         subject = self.after(ask)
-        if subject is not None and subject.kind in ("number", "distinct"):
-            later = self.after(ask, 2)
-            subject = later if later is not None and later.kind == "column" else subject
         if subject is None or subject.start > ask.end + 3:
             return None
         names = (item for item in self.frame.items if item.kind == "value")
@@ -224,14 +209,6 @@ class Grammar:
             each.kind == "value" and each.end <= item.start for each in self.frame.items
         ):
             return 1.2  # what did they order: no number of theirs
-        marked = self.after(subject) if subject is not None and subject.kind in ("first", "last") else None
-        is_other = (
-            subject is not None
-            and subject.kind in ("noun", "thing", "unknown", "unit")
-            and self.word == "which"
-        )
-        if is_other or (marked is not None and marked.kind in ("noun", "thing", "unknown")):
-            return 0.5  # which of the plants that are closing …
         sort = {"who": "person", "where": "place"}.get(self.asks, "")
         odd = bool(sort) and not self.fits(column, sort) and self.any_of(sort)
         if self.asks == "who" and key is not None and _NAME in key.stems and column is not key:
@@ -243,15 +220,6 @@ class Grammar:
         if self.asks == "where" and not has_named:
             return None if self.any_of("place") else 0.3
         price = 0.05 if self.asks in ("which", "who") or self.has("noun", "thing") else 0.25
-        if subject is not None and subject.kind in ("thing", "unknown"):
-            sorts = {sort for stem in key.stems for sort in ENGLISH.things.get(stem, ())}
-            fits = subject.kind == "thing" and (
-                subject.value & {*sorts, "thing"} or (not sorts and _NAME in key.stems)
-            )
-            price += 0.0 if fits else 0.35
-        tokens = self.frame.tokens[subject.start : subject.end] if subject is not None else ()
-        if set(key.stems) & _CODES and not {token.stem for token in tokens} & set(key.stems):
-            price += 0.5
         if self.asks == "who" and not self.fits(key, "person") and _NAME not in key.stems:
             price += 0.8 if any(self.fits(key, sort) for sort in ("place", "work", "time")) else 0.0
             price += 0.3 if self.any_of("person") else 0.0
@@ -306,13 +274,6 @@ class Grammar:
         yield from ((0.05, item.value, item) for item in named)
         if named:
             return
-        spend = self.one("spend")
-        if spend is not None and len(money := self.money()) == 1:
-            yield 0.1, money[0].index, spend
-            return
-        for unit in self.of("unit"):
-            fitting = (each for each in self.sheet.numbers if unit.value in each.unit_stems)
-            yield from ((0.1, each.index, unit) for each in fitting)
         for mark in marks:
             if mark.kind in ("comparative", "superlative", "degree"):
                 yield from ((cost, index, None) for _, index, cost in self.frame.graded(mark.value))

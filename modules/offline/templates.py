@@ -35,7 +35,6 @@ from chameleon.modules.offline.links import Item, Reading
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn, amounts_in, shown
 from chameleon.modules.offline.words import ENGLISH, Token
 
-_CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _RANKS = ENGLISH.listed("rank_columns")
 _TIMES = ENGLISH.listed("time_columns")
 _PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
@@ -68,13 +67,11 @@ class Templates(Grammar):
         is_asked = count is not None and self.frame.low(count.start) == "how"
         if self.frame.asks_truth and not self.has("ask") and not is_asked:
             templates = [self.truths, self.comparisons]
-        elif any(item.kind == "value" and item.end <= self.frame.context for item in self.frame.items):
-            templates = [self.bills]
         else:
             templates = [
                 self.lookups, self.counts, self.folds, self.extremes, self.frequent, self.ordinals,
                 self.neighbours, self.gaps, self.rates, self.comparisons, self.shares, self.groups,
-                self.truths, self.durations, self.bills,
+                self.truths, self.bills,
             ]  # fmt: skip
         for template in templates:
             yield from template()
@@ -100,9 +97,6 @@ class Templates(Grammar):
             is_sum = column.is_flow and index not in self.where.columns and not self.names_row
             if item is not None and is_sum and self.word != "which":
                 yield from self.total(cost, index, item)
-        if (degree := self._how()) is not None:  # how tall is X?
-            for _, index, cost in self.frame.graded(degree.value):
-                yield from self.pick(cost, index, degree, *self.of("column", "how"))
 
     def _how(self) -> Item | None:
         """The adjective after "how"."""
@@ -133,10 +127,6 @@ class Templates(Grammar):
             return
         if subject is not None and (subject.kind == "unit" or subject.value == {"time"}):
             return  # how many years something took is no number of rows
-        if self.asks == "which":
-            asked = self.items[self.items.index(self.of("ask")[0]) : self.items.index(count)]
-            if any(item.kind in ("noun", "column", "thing", "unit", "unknown") for item in asked):
-                return
         subject = self.after(count, 2) if subject is not None and subject is distinct else subject
         named = {self.frame.items[place].start for each in self.bounds for place in each.columns}
         if subject is not None and subject.kind == "column" and subject.start not in named:
@@ -154,7 +144,6 @@ class Templates(Grammar):
         is_sort = "thing" in sorts or self.sheet.tally is not None or any(map(self.any_of, sorts))
         cost += 0.7 if sorts and not is_sort else 0.0
         cost += 1.0 if self.names_row else 0.0
-        cost += 1.0 if subject is not None and self._is_amount(subject) else 0.0
         if quantity is not None and self.bounds and quantity.index not in self.where.columns:
             yield from self.total(cost, quantity.index, count, *self.sums)
             cost += 0.5 if self.sums else 0.0
@@ -171,19 +160,9 @@ class Templates(Grammar):
             for price, index, _ in self.of_sort(sort, self.where.columns, 0.1):
                 yield from self.yields(price, Count(self.where, index), count, distinct)
 
-    def _is_amount(self, subject: Item) -> bool:
-        """Whether a word that counts rows here is also in the name of numbers, or one for them elsewhere."""
-        stems = {token.stem for token in self.frame.tokens[subject.start : subject.end]}
-        named = {stem for column in self.sheet.numbers for stem in column.stems}
-        kin = any(ENGLISH.are_kin(one, other) for one in stems for other in named)
-        return kin or bool(stems & named) or (subject.kind == "unknown" and bool(stems & set(ENGLISH.ideas)))
-
     def _count_of(self, count: Item, subject: Item, distinct: Item | None) -> Iterator[Costed]:
         """How many of what a column names there are."""
         column, key, used = self.col(subject), self.sheet.key, (count, subject)
-        for verb in self.columns("number"):  # how many games they lost
-            if verb is not subject and verb.cost < subject.cost and self.names_row:
-                yield from self.pick(0.05, verb.value, *used, verb)
         quantity = self.sheet.quantity
         if column.kind == "text" and set(column.stems) & _TIMES:
             return  # how many years something ran
@@ -200,10 +179,11 @@ class Templates(Grammar):
             if quantity is not None and self.bounds and distinct is None:
                 yield from self.total(0.1, quantity.index, *used, *self.sums)
             figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
-            if figures < len(column.sample) / 2 or distinct is not None:
+            is_text = figures < len(column.sample) / 2
+            if is_text or distinct is not None:
                 cost = 0.05 if distinct else 0.1
                 yield from self.yields(cost, Count(self.where, column.index), *used, distinct)
-            if distinct is None and self.bounds and not self.names_row and figures < len(column.sample) / 2:
+            if is_text and distinct is None and self.bounds and not self.names_row:
                 yield from self.yields(0.3, self.counted(), *used)
 
     def _numbers_of(self, count: Item, subject: Item) -> Iterator[Costed]:
@@ -221,8 +201,6 @@ class Templates(Grammar):
         if (several or not self.names_row) and adds_up:
             cost = 0.0 if several or "total" in words else 0.15 if self.bounds else 0.3
             yield from self.total(cost, column.index, *used, *self.sums)
-            if not self.bounds and "there" in {token.low for token in self.frame.tokens}:
-                yield from self.yields(cost, self.counted(), *used)  # how many weeks are there?
         if is_of:
             yield from self.yields(0.05, self.counted(), *used)
 
@@ -242,10 +220,6 @@ class Templates(Grammar):
                 price, form = self._sum_price(column), Fold(self.where, column.index, fold.value)
                 cost = price if fold.value == "sum" else 0.0
                 yield from self.yields(cost, form, fold, item, *self.of("count"))
-            if (is_mean or fold.value == "sum") and not self.columns("number"):
-                for item in self.of("degree"):
-                    for _, index, cost in self.frame.graded(item.value):
-                        yield from self.yields(cost, Fold(self.where, index, fold.value), fold, item)
 
     def _sum_price(self, column: SheetColumn) -> float:
         """What it costs to add up a column: much for ranks, rates, and what is told anew for each year."""
@@ -301,8 +275,6 @@ class Templates(Grammar):
         column, number = self.sheet.columns[by], self.few()
         if column.is_ordinal:
             return  # the longest leg is not the last one
-        if set(column.stems) & _CHANGES and any(each is not None and each < 0 for each in column.numbers):
-            return  # the most changed may be the one that fell
         if any(self.frame.low(each.start - 1) == "by" and each.value != by for each in self.columns()):
             return
         yield from self._of_groups(way, by, cost, item, named)
@@ -320,12 +292,8 @@ class Templates(Grammar):
             if index == by or is_most or (target is named if target else self.has("count")):
                 continue
             extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
-            extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
-            follows = named is not None and named.start == item.end and named.cost < 0.1
-            is_name = self.sheet.columns[index] is self.sheet.key or self.sheet.columns[index].is_running
-            is_value = self.word == "what" and follows and is_name
-            extra += 0.4 if is_value else 0.0  # what is the highest age?
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
+            extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
             yield from self.yields(
                 cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
             )
@@ -334,8 +302,6 @@ class Templates(Grammar):
             return
         if is_far and not number:
             yield from self._ends(way, by, cost, item, named)
-        if named.end <= item.start and item.kind == "superlative" and (number or start):
-            yield from self.yields(cost, Pick(rows, (by,)), item, named, number, ordinal)
         has_subject = self.has("noun", "thing", "unknown")
         has_subject = has_subject or any(self.col(each) is self.sheet.key for each in self.columns())
         if number or self.asks not in ("", "which") or (has_subject and self.word == "which"):
@@ -373,12 +339,11 @@ class Templates(Grammar):
                 column, follows = self.sheet.columns[index], target is not None and target.start == most.end
                 if column.kind == "number" or column is self.sheet.key or follows:
                     continue
-                key = next((each for each in self.columns() if self.col(each) is self.sheet.key), None)
-                is_said = key is not None or self.has("noun", "thing", "unknown")
+                is_said = self.has("noun", "thing", "unknown")
                 extra = 0.3 if often is None and not is_said else 0.0
                 count = int(number.value.number) if number else 1
                 chosen = Chosen(Groups(self.where, index), "most" if most.value > 0 else "least", count=count)
-                yield from self.yields(price + extra + 0.05, chosen, most, often, target, number, key)
+                yield from self.yields(price + extra + 0.05, chosen, most, often, target, number)
 
     # Order.
 
@@ -473,9 +438,6 @@ class Templates(Grammar):
         for cost, index, item in self.amount(marks):
             one, two = (Pick(where, (index,), True) for where in rows)
             yield from self.yields(cost, Gap(one, two), item, *marks, *used)
-        is_count = self.has("count") and self.has("more") and not self.has("unit", "comparative")
-        if is_count and not self.columns("number") and not self.names_row:
-            yield from self.yields(0.2, Gap(Count(rows[0]), Count(rows[1])), *marks, *used)
 
     def rates(self) -> Iterator[Costed]:
         """The rate of change from one row to another: a step, or the years between."""
@@ -600,14 +562,6 @@ class Templates(Grammar):
             yield from self.yields(0.1, Exists(self.where), *rest)
 
     # Arithmetic.
-
-    def durations(self) -> Iterator[Costed]:
-        """How many years something lasted: from one date of its row to another."""
-        units = [item for item in self.of("unit") if item.value[0] == "s"]
-        dates = self.columns("date")
-        if units and len(dates) == 2 and self.has("count") and self.bounds:
-            one, two = (Pick(self.where, (item.value,), True) for item in dates)
-            yield from self.yields(0.2, Gap(one, two), *dates, *units, *self.of("count", "dates"))
 
     def bills(self) -> Iterator[Costed]:
         """What some things cost together, each as often as the number before it says; what is left then."""
