@@ -209,6 +209,9 @@ class Grammar:
             each.kind == "value" and each.end <= item.start for each in self.frame.items
         ):
             return 1.2  # what did they order: no number of theirs
+        others = ("noun", "thing", "unknown", "unit")
+        if subject is not None and subject.kind in others and self.word == "which":
+            return 0.5
         sort = {"who": "person", "where": "place"}.get(self.asks, "")
         odd = bool(sort) and not self.fits(column, sort) and self.any_of(sort)
         if self.asks == "who" and key is not None and _NAME in key.stems and column is not key:

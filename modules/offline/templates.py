@@ -293,6 +293,9 @@ class Templates(Grammar):
                 continue
             extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
+            follows = named is not None and named.start == item.end and named.cost < 0.1
+            is_name = self.sheet.columns[index] is self.sheet.key or self.sheet.columns[index].is_running
+            extra += 0.4 if self.word == "what" and follows and is_name else 0.0  # what is the highest age?
             extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
             yield from self.yields(
                 cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
