@@ -5,7 +5,7 @@ A form counts only where it uses every item that says something; few kinds may b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
@@ -17,7 +17,6 @@ from chameleon.modules.offline.algebra import (
     Form,
     Is,
     Pick,
-    Share,
     Unfit,
     Where,
 )  # fmt: skip
@@ -33,22 +32,10 @@ _SPARE = {
     "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
     "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.3,
 }  # fmt: skip
-_LEADS = frozenset(
-    (
-        "count",
-        "ask",
-        "each",
-        "number",
-        "ordinal",
-        "most",
-        "superlative",
-        "distinct",
-        "share",
-        "fold",
-        "first",
-        "last",
-    )
-)
+_LEADS = (
+    "count", "ask", "each", "number", "ordinal", "most", "superlative", "distinct", "share", "fold", "first",
+    "last",
+)  # fmt: skip
 _SORTS = {"who": "person", "where": "place", "when": "time"}
 _MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
 _NAME = ENGLISH.stem("name")
@@ -112,48 +99,41 @@ class Grammar:
 
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
-        told = next((item for item in self.of("number") if not any(item is each for each in used)), None)
+        left = [item for item in self.items if not any(item is each for each in used)]
+        told = next((item for item in left if item.kind == "number"), None)
         may_tell = told is not None and not told.value.base and isinstance(getattr(form, "of", None), Where)
-        if told is not None and may_tell and told.value.number == len(self.where.rows(self.sheet)) > 1:
-            cost, used = cost + 0.1, (*used, told)  # "the two cats", where there are two
-        columns = getattr(form, "wanted", ()) or (getattr(form, "column", None),)
+        if told and may_tell and told.value.number == len(self.where.rows(self.sheet)) > 1:
+            cost, left = cost + 0.1, [item for item in left if item is not told]  # "the two cats"
+        columns = set(form.own_columns)
         units = {item.value for item in self.of("unit")}
-        told_units = [self.sheet.columns[index].units for index in columns if index is not None]
+        told_units = [self.sheet.columns[index].units for index in columns]
         if units and (isinstance(form, Count) or any(each and not each & units for each in told_units)):
             return
-        if isinstance(form, Pick) and not isinstance(form.of, Beside) and set(form.wanted) <= self.celled:
+        if isinstance(form, Pick) and not isinstance(form.of, Beside) and columns <= self.celled:
             return
-        if any(item.kind == "spend" and not any(item is each for each in used) for item in self.items):
-            money = {column.index for column in self.money()}
-            asked = {index for index in columns if index is not None}
-            if isinstance(form, Count | Share) or (money and asked and not asked & money):
-                return  # what was spent or is worth is told by money
-        spare = 0.0
-        for item in self.items:
-            if not any(item is each for each in used):
-                price = self._spare(item, used)
-                if price is None:
-                    return
-                spare += price
-        yield cost + spare, form
+        prices = [self._spare(item, used) for item in left]
+        if None not in prices:
+            yield cost + sum(price or 0.0 for price in prices), form
+
+    def pick(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
+        """Yield the one value of a column."""
+        return self.yields(cost, Pick(self.where, (index,), True), *used)
+
+    def total(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
+        """Yield the sum of a column."""
+        return self.yields(cost, Fold(self.where, index, "sum"), *used)
 
     def _spare(self, item: Item, used: Sequence[Item | None]) -> float | None:
         """What it costs to leave an item unused; None where it may not be left."""
         before = self.after(item, -1)
         match item.kind:
             case "unknown":
-                known = {token.stem for token in self.frame.tokens[item.start : item.end]} & set(
-                    ENGLISH.ideas
-                )
-                return 0.0 if self._is_subject(item) and not known else None
+                stems = {token.stem for token in self.frame.tokens[item.start : item.end]}
+                return 0.0 if self._is_subject(item) and stems.isdisjoint(ENGLISH.ideas) else None
             case "verb" if (item.cost > 0.2 and not self.bounds) or (
                 before is not None and before.end == item.start and before.kind in ("count", "most")
             ):
                 return None
-            case "unit" | "column" if any(
-                each.kind == "number" and each.end == item.start for each in self.frame.items
-            ):
-                return None if item.kind == "unit" else 0.1
             case "column" if item.value in self.where.columns:
                 named = {self.frame.items[place].start for each in self.bounds for place in each.columns}
                 return None if self.frame.is_owned(item) else 0.0 if item.start in named else 0.05
@@ -184,18 +164,12 @@ class Grammar:
     def targets(self) -> Iterator[Target]:
         """The columns that may hold what is asked: named, of the sort of the question word, or the key."""
         same = {self.sheet.columns[index].name for index in self.celled}
-        named = [
-            item
-            for item in self.columns()
-            if self.col(item).name not in same and self._may_be(self.col(item))
-        ]
+        named = [item for item in self.columns() if self._may_be(self.col(item))]
+        named = [item for item in named if self.col(item).name not in same]
         subject = self._subject()
         if self.asks == "which" and subject is not None and subject in named:
-            yield (
-                (0.4 if self.col(subject).kind == "number" and subject.cost > 0 else 0.0),
-                subject.value,
-                subject,
-            )
+            is_odd = self.col(subject).kind == "number" and subject.cost > 0
+            yield 0.4 if is_odd else 0.0, subject.value, subject
             return
         for item in named:
             if self.frame.low(item.start - 1) != "by":
@@ -215,9 +189,6 @@ class Grammar:
             cost = self._key_price(key, subject, bool(named))
             if cost is not None:
                 yield cost, key.index, None
-        elif key is None and self.asks in ("which", "") and subject is not None and subject.kind == "noun":
-            texts = (each for each in self.sheet.columns if each.kind == "text" and each.index not in used)
-            yield from ((0.3, column.index, None) for column in list(texts)[:1])
 
     def _subject(self) -> Item | None:
         """The item that says what is asked for: after the question word, past "three" or "different"."""
@@ -226,9 +197,6 @@ class Grammar:
             first = self.items[0] if self.items else None
             return first if first is not None and first.kind in ("noun", "thing", "unknown") else None
         subject = self.after(ask)
-        if subject is not None and subject.kind in ("number", "distinct"):
-            later = self.after(ask, 2)
-            subject = later if later is not None and later.kind == "column" else subject
         if subject is None or subject.start > ask.end + 3:
             return None
         names = (item for item in self.frame.items if item.kind == "value")
@@ -241,14 +209,9 @@ class Grammar:
             each.kind == "value" and each.end <= item.start for each in self.frame.items
         ):
             return 1.2  # what did they order: no number of theirs
-        marked = self.after(subject) if subject is not None and subject.kind in ("first", "last") else None
-        is_other = (
-            subject is not None
-            and subject.kind in ("noun", "thing", "unknown", "unit")
-            and self.word == "which"
-        )
-        if is_other or (marked is not None and marked.kind in ("noun", "thing", "unknown")):
-            return 0.5  # which of the plants that are closing …
+        others = ("noun", "thing", "unknown", "unit")
+        if subject is not None and subject.kind in others and self.word == "which":
+            return 0.5
         sort = {"who": "person", "where": "place"}.get(self.asks, "")
         odd = bool(sort) and not self.fits(column, sort) and self.any_of(sort)
         if self.asks == "who" and key is not None and _NAME in key.stems and column is not key:
@@ -260,15 +223,6 @@ class Grammar:
         if self.asks == "where" and not has_named:
             return None if self.any_of("place") else 0.3
         price = 0.05 if self.asks in ("which", "who") or self.has("noun", "thing") else 0.25
-        if subject is not None and subject.kind in ("thing", "unknown"):
-            sorts = {sort for stem in key.stems for sort in ENGLISH.things.get(stem, ())}
-            fits = subject.kind == "thing" and (
-                subject.value & {*sorts, "thing"} or (not sorts and _NAME in key.stems)
-            )
-            price += 0.0 if fits else 0.35
-        tokens = self.frame.tokens[subject.start : subject.end] if subject is not None else ()
-        if set(key.stems) & _CODES and not {token.stem for token in tokens} & set(key.stems):
-            price += 0.5
         if self.asks == "who" and not self.fits(key, "person") and _NAME not in key.stems:
             price += 0.8 if any(self.fits(key, sort) for sort in ("place", "work", "time")) else 0.0
             price += 0.3 if self.any_of("person") else 0.0
@@ -290,11 +244,10 @@ class Grammar:
             return column.kind == "date"
         return column.kind == "text" and any(sort in ENGLISH.things.get(stem, ()) for stem in column.stems)
 
-    def of_sort(self, sort: str, used: Iterable[int], cost: float) -> Iterator[Target]:
+    def of_sort(self, sort: str, used: Container[int], cost: float) -> Iterator[Target]:
         """The columns of a sort; of several the one with a plain name first."""
-        fitting = [
-            each for each in self.sheet.columns if self.fits(each, sort) and each.index not in set(used)
-        ]
+        free = (each for each in self.sheet.columns if each.index not in used)
+        fitting = [each for each in free if self.fits(each, sort)]
         plain = [column for column in fitting if len(column.stems) == 1]
         for column in fitting:
             extra = 0.0 if len(fitting) == 1 else 0.1 if plain == [column] else 0.5
@@ -324,23 +277,12 @@ class Grammar:
         yield from ((0.05, item.value, item) for item in named)
         if named:
             return
-        spend = self.one("spend")
-        if spend is not None and len(money := self.money()) == 1:
-            yield 0.1, money[0].index, spend
-            return
-        for unit in self.of("unit"):
-            yield from (
-                (0.1, each.index, unit) for each in self.sheet.numbers if unit.value in each.unit_stems
-            )
         for mark in marks:
             if mark.kind in ("comparative", "superlative", "degree"):
                 yield from ((cost, index, None) for _, index, cost in self.frame.graded(mark.value))
         if len(self.sheet.amounts) == 1:
-            yield (
-                0.35 if any(mark.kind != "difference" for mark in marks) else 0.7,
-                self.sheet.amounts[0].index,
-                None,
-            )
+            cost = 0.35 if any(mark.kind != "difference" for mark in marks) else 0.7
+            yield cost, self.sheet.amounts[0].index, None
 
 
 def costed(frame: Frame, grammar: type[Grammar]) -> Iterator[Costed]:

@@ -12,10 +12,10 @@ from pydantic import Field, PositiveInt
 from chameleon import Declined, Module, State, StepRejected, Table
 from chameleon.module import Keys
 from chameleon.modules.documents.table_sources import TableRegion
-from chameleon.modules.offline.algebra import Fold, Pick, Result, Step, plain
+from chameleon.modules.offline.algebra import Fold, Pick, Result, Step
 from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in
-from chameleon.modules.offline.wording import said
+from chameleon.modules.offline.wording import plain, said
 from chameleon.modules.offline.words import ENGLISH, folded
 from chameleon.modules.program.answer_generator import as_choice
 from chameleon.modules.table_ops.aggregate import GroupBy

@@ -35,11 +35,11 @@ from chameleon.modules.offline.links import Item, Reading
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn, amounts_in, shown
 from chameleon.modules.offline.words import ENGLISH, Token
 
-_CHANGES = frozenset(ENGLISH.stem(word) for word in ("change", "difference", "growth", "profit"))
 _RANKS = ENGLISH.listed("rank_columns")
 _TIMES = ENGLISH.listed("time_columns")
 _PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
+_FIGURES = ENGLISH.data["numbers"][2:]
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
 
@@ -67,13 +67,11 @@ class Templates(Grammar):
         is_asked = count is not None and self.frame.low(count.start) == "how"
         if self.frame.asks_truth and not self.has("ask") and not is_asked:
             templates = [self.truths, self.comparisons]
-        elif any(item.kind == "value" and item.end <= self.frame.context for item in self.frame.items):
-            templates = [self.bills]
         else:
             templates = [
                 self.lookups, self.counts, self.folds, self.extremes, self.frequent, self.ordinals,
                 self.neighbours, self.gaps, self.rates, self.comparisons, self.shares, self.groups,
-                self.truths, self.durations, self.bills,
+                self.truths, self.bills,
             ]  # fmt: skip
         for template in templates:
             yield from template()
@@ -92,19 +90,13 @@ class Templates(Grammar):
             column = self.sheet.columns[index]
             is_amount = column.kind in ("number", "date", "time") and not column.is_running
             tokens = self.frame.tokens[item.start : item.end] if item is not None else ()
-            years = column.kind == "date" and any(
-                each.low.endswith("s") and each.low != each.stem for each in tokens
-            )
+            several = any(each.low.endswith("s") and each.low != each.stem for each in tokens)
+            years = column.kind == "date" and several
             single = (is_amount and not years) or (self.names_row and not self.has("each"))
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             is_sum = column.is_flow and index not in self.where.columns and not self.names_row
             if item is not None and is_sum and self.word != "which":
-                yield from self.yields(cost, Fold(self.where, index, "sum"), item)
-        if (degree := self._how()) is not None:  # how tall is X?
-            for _, index, cost in self.frame.graded(degree.value):
-                yield from self.yields(
-                    cost, Pick(self.where, (index,), True), degree, *self.of("column", "how")
-                )
+                yield from self.total(cost, index, item)
 
     def _how(self) -> Item | None:
         """The adjective after "how"."""
@@ -120,12 +112,10 @@ class Templates(Grammar):
         if how is None or len(money) != 1 or is_other:
             return
         if self.names_row:
-            yield from self.yields(
-                0.2, Pick(self.where, (money[0].index,), True), how, *self.of("column", "spend")
-            )
+            yield from self.pick(0.2, money[0].index, how, *self.of("column", "spend"))
         elif money[0].is_flow and not {"does", "is"} & {token.low for token in self.frame.tokens[:4]}:
             used = (how, *self.sums, *self.of("column", "spend"))
-            yield from self.yields(0.2, Fold(self.where, money[0].index, "sum"), *used)
+            yield from self.total(0.2, money[0].index, *used)
 
     # Counts and sums.
 
@@ -137,10 +127,6 @@ class Templates(Grammar):
             return
         if subject is not None and (subject.kind == "unit" or subject.value == {"time"}):
             return  # how many years something took is no number of rows
-        if self.asks == "which":
-            asked = self.items[self.items.index(self.of("ask")[0]) : self.items.index(count)]
-            if any(item.kind in ("noun", "column", "thing", "unit", "unknown") for item in asked):
-                return
         subject = self.after(count, 2) if subject is not None and subject is distinct else subject
         named = {self.frame.items[place].start for each in self.bounds for place in each.columns}
         if subject is not None and subject.kind == "column" and subject.start not in named:
@@ -158,9 +144,8 @@ class Templates(Grammar):
         is_sort = "thing" in sorts or self.sheet.tally is not None or any(map(self.any_of, sorts))
         cost += 0.7 if sorts and not is_sort else 0.0
         cost += 1.0 if self.names_row else 0.0
-        cost += 1.0 if subject is not None and self._is_amount(subject) else 0.0
         if quantity is not None and self.bounds and quantity.index not in self.where.columns:
-            yield from self.yields(cost, Fold(self.where, quantity.index, "sum"), count, *self.sums)
+            yield from self.total(cost, quantity.index, count, *self.sums)
             cost += 0.5 if self.sums else 0.0
         cost += 0.5 if not self.bounds and kind == "unknown" else 0.0
         if distinct is None:
@@ -169,25 +154,15 @@ class Templates(Grammar):
             yield from self.yields(cost, Count(self.where, key.index), count, distinct)
         verb = [item for item in self.columns("number") if item.value not in self.where.columns]
         if len(verb) == 1 and self.names_row and not self.col(verb[0]).is_rate:  # how many people voted
-            yield from self.yields(0.1, Pick(self.where, (verb[0].value,), True), count, verb[0], subject)
+            yield from self.pick(0.1, verb[0].value, count, verb[0], subject)
         is_named = key is not None and (_NAME in key.stems or self.fits(key, "person"))
         for sort in (each for each in sorts if not (each == "person" and is_named)):
             for price, index, _ in self.of_sort(sort, self.where.columns, 0.1):
                 yield from self.yields(price, Count(self.where, index), count, distinct)
 
-    def _is_amount(self, subject: Item) -> bool:
-        """Whether a word that counts rows here is also in the name of numbers, or one for them elsewhere."""
-        stems = {token.stem for token in self.frame.tokens[subject.start : subject.end]}
-        named = {stem for column in self.sheet.numbers for stem in column.stems}
-        kin = any(ENGLISH.are_kin(one, other) for one in stems for other in named)
-        return kin or bool(stems & named) or (subject.kind == "unknown" and bool(stems & set(ENGLISH.ideas)))
-
     def _count_of(self, count: Item, subject: Item, distinct: Item | None) -> Iterator[Costed]:
         """How many of what a column names there are."""
         column, key, used = self.col(subject), self.sheet.key, (count, subject)
-        for verb in self.columns("number"):  # how many games they lost
-            if verb is not subject and verb.cost < subject.cost and self.names_row:
-                yield from self.yields(0.05, Pick(self.where, (verb.value,), True), *used, verb)
         quantity = self.sheet.quantity
         if column.kind == "text" and set(column.stems) & _TIMES:
             return  # how many years something ran
@@ -197,17 +172,18 @@ class Templates(Grammar):
             yield from self._numbers_of(count, subject)
         elif column.kind == "text" and self.names_row:
             if any(map(amounts_in, column.sample)):
-                yield from self.yields(0.05, Pick(self.where, (column.index,), True), *used)
+                yield from self.pick(0.05, column.index, *used)
         elif key is not None and column.name == key.name and distinct is None:
             yield from self.yields(0.05, self.counted(), *used)
         elif "times" not in {token.low for token in self.frame.tokens[count.start : count.end]}:
             if quantity is not None and self.bounds and distinct is None:
-                yield from self.yields(0.1, Fold(self.where, quantity.index, "sum"), *used, *self.sums)
+                yield from self.total(0.1, quantity.index, *used, *self.sums)
             figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
-            if figures < len(column.sample) / 2 or distinct is not None:
+            is_text = figures < len(column.sample) / 2
+            if is_text or distinct is not None:
                 cost = 0.05 if distinct else 0.1
                 yield from self.yields(cost, Count(self.where, column.index), *used, distinct)
-            if distinct is None and self.bounds and not self.names_row and figures < len(column.sample) / 2:
+            if is_text and distinct is None and self.bounds and not self.names_row:
                 yield from self.yields(0.3, self.counted(), *used)
 
     def _numbers_of(self, count: Item, subject: Item) -> Iterator[Costed]:
@@ -216,7 +192,7 @@ class Templates(Grammar):
         is_of = "of" in self.frame.between(count, subject) and not self.names_row
         is_free = column.index not in self.where.columns
         if is_free and not is_of and (self.names_row or len(self.where.rows(self.sheet)) < 2):
-            yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
+            yield from self.pick(0.0, column.index, *used)
         parts = [each.condition for each in self.bounds if type(each.condition) is Either]
         several = any(not condition.negated for condition in parts)
         words = {token.low for token in self.frame.tokens[count.start : count.end]}
@@ -224,9 +200,7 @@ class Templates(Grammar):
         adds_up = is_free and not (column.is_rate or column.is_rank or is_label)
         if (several or not self.names_row) and adds_up:
             cost = 0.0 if several or "total" in words else 0.15 if self.bounds else 0.3
-            yield from self.yields(cost, Fold(self.where, column.index, "sum"), *used, *self.sums)
-            if not self.bounds and "there" in {token.low for token in self.frame.tokens}:
-                yield from self.yields(cost, self.counted(), *used)  # how many weeks are there?
+            yield from self.total(cost, column.index, *used, *self.sums)
         if is_of:
             yield from self.yields(0.05, self.counted(), *used)
 
@@ -241,20 +215,11 @@ class Templates(Grammar):
             for item in self.columns():
                 column = self.col(item)
                 is_end = fold.value in ("max", "min")
-                if (column.is_running and not is_end) or column.kind not in (
-                    "number",
-                    "time",
-                    *(["date"] * is_end),
-                ):
+                if column.kind == "text" or (not is_end and (column.is_running or column.kind == "date")):
                     continue
-                price = self._sum_price(column) if fold.value == "sum" else 0.0
-                yield from self.yields(
-                    price, Fold(self.where, column.index, fold.value), fold, item, *self.of("count")
-                )
-            if (is_mean or fold.value == "sum") and not self.columns("number"):
-                for item in self.of("degree"):
-                    for _, index, cost in self.frame.graded(item.value):
-                        yield from self.yields(cost, Fold(self.where, index, fold.value), fold, item)
+                price, form = self._sum_price(column), Fold(self.where, column.index, fold.value)
+                cost = price if fold.value == "sum" else 0.0
+                yield from self.yields(cost, form, fold, item, *self.of("count"))
 
     def _sum_price(self, column: SheetColumn) -> float:
         """What it costs to add up a column: much for ranks, rates, and what is told anew for each year."""
@@ -274,9 +239,8 @@ class Templates(Grammar):
                 is_best = self.col(by).kind == "time" and self.frame.low(item.start) == "top"
                 if not self.col(by).is_ordinal and not is_best:
                     way = -item.value if self.col(by).is_rank else item.value
-                    yield from self._at_the_end(
-                        way, by.value, 0.0 if by.start >= item.start else 0.1, item, by
-                    )
+                    cost = 0.0 if by.start >= item.start else 0.1
+                    yield from self._at_the_end(way, by.value, cost, item, by)
             if not self.columns("number", "date", "time"):
                 total = [column for column in self.sheet.amounts if column.stems == ("total",)]
                 if len(total) == 1 and self.has("noun", "unknown"):
@@ -311,8 +275,6 @@ class Templates(Grammar):
         column, number = self.sheet.columns[by], self.few()
         if column.is_ordinal:
             return  # the longest leg is not the last one
-        if set(column.stems) & _CHANGES and any(each is not None and each < 0 for each in column.numbers):
-            return  # the most changed may be the one that fell
         if any(self.frame.low(each.start - 1) == "by" and each.value != by for each in self.columns()):
             return
         yield from self._of_groups(way, by, cost, item, named)
@@ -322,26 +284,19 @@ class Templates(Grammar):
         ordinal = next((each for each in self.of("ordinal") if each.end == item.start), None)
         start, count = ordinal.value - 1 if ordinal else 0, int(number.value.number) if number else 1
         rows = Ordered(self.where, by, way > 0, start, count)
-        is_far = (
-            named is not None
-            and named.start > item.end + 1
-            and item.kind == "superlative"
-            and self.word == "what"
-        )
+        is_far = item.kind == "superlative" and self.word == "what"
+        is_far = is_far and named is not None and named.start > item.end + 1
         is_amount = self.frame.low(item.start) in ("most", "least", "fewest")
         for price, index, target in self.targets():
-            follows = target is not None and (
-                target is named or (target.start == item.end and item.kind == "most")
-            )
-            if index == by or follows or (self.has("count") and target is None):
+            is_most = target is not None and target.start == item.end and item.kind == "most"
+            if index == by or is_most or (target is named if target else self.has("count")):
                 continue
             extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
-            extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
+            counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
             follows = named is not None and named.start == item.end and named.cost < 0.1
             is_name = self.sheet.columns[index] is self.sheet.key or self.sheet.columns[index].is_running
-            is_value = self.word == "what" and follows and is_name
-            extra += 0.4 if is_value else 0.0  # what is the highest age?
-            counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
+            extra += 0.4 if self.word == "what" and follows and is_name else 0.0  # what is the highest age?
+            extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
             yield from self.yields(
                 cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
             )
@@ -350,8 +305,6 @@ class Templates(Grammar):
             return
         if is_far and not number:
             yield from self._ends(way, by, cost, item, named)
-        if named.end <= item.start and item.kind == "superlative" and (number or start):
-            yield from self.yields(cost, Pick(rows, (by,)), item, named, number, ordinal)
         has_subject = self.has("noun", "thing", "unknown")
         has_subject = has_subject or any(self.col(each) is self.sheet.key for each in self.columns())
         if number or self.asks not in ("", "which") or (has_subject and self.word == "which"):
@@ -371,12 +324,8 @@ class Templates(Grammar):
         cost += 0.0 if fold is not None or column.is_flow else 0.1
         for price, index, target in self.targets():
             follows = target is not None and target.start == item.end
-            if (
-                self.sheet.columns[index].kind in ("text", "date")
-                and index != by
-                and not follows
-                and self.repeats(index)
-            ):
+            is_name = index != by and self.sheet.columns[index].kind in ("text", "date")
+            if is_name and not follows and self.repeats(index):
                 groups = Groups(self.where, index, fold.value if fold is not None else "sum", by)
                 count = int(number.value.number) if number else 1
                 chosen = Chosen(groups, "most" if way > 0 else "least", count=count)
@@ -393,12 +342,11 @@ class Templates(Grammar):
                 column, follows = self.sheet.columns[index], target is not None and target.start == most.end
                 if column.kind == "number" or column is self.sheet.key or follows:
                     continue
-                key = next((each for each in self.columns() if self.col(each) is self.sheet.key), None)
-                is_said = key is not None or self.has("noun", "thing", "unknown")
+                is_said = self.has("noun", "thing", "unknown")
                 extra = 0.3 if often is None and not is_said else 0.0
                 count = int(number.value.number) if number else 1
                 chosen = Chosen(Groups(self.where, index), "most" if most.value > 0 else "least", count=count)
-                yield from self.yields(price + extra + 0.05, chosen, most, often, target, number, key)
+                yield from self.yields(price + extra + 0.05, chosen, most, often, target, number)
 
     # Order.
 
@@ -414,23 +362,17 @@ class Templates(Grammar):
                 return
             start, backwards = mark.value - 1 if mark.kind == "ordinal" else 0, mark.kind == "last"
             item = next((each for each in self.columns("date", "number") if each.start == mark.end), None)
-            if (
-                item is not None
-                and not start
-                and self.asks in ("which", "when", "")
-                and not self.col(item).is_rank
-            ):
-                yield from self.yields(
-                    0.1, Fold(self.where, item.value, "max" if backwards else "min"), mark, item
-                )
+            is_asked = not start and self.asks in ("which", "when", "")
+            if item is not None and is_asked and not self.col(item).is_rank:
+                form = Fold(self.where, item.value, "max" if backwards else "min")
+                yield from self.yields(0.1, form, mark, item)
             count = int(number.value.number) if number else 1
             for price, by, named in self._orders(mark):
                 rows = Ordered(self.where, by, backwards, start, count)
                 for cost, index, target in self.targets():
                     if index != by:
-                        yield from self.yields(
-                            price + cost, Pick(rows, (index,)), mark, named, target, number
-                        )
+                        used = (mark, named, target, number)
+                        yield from self.yields(price + cost, Pick(rows, (index,)), *used)
 
     def _orders(self, mark: Item) -> Iterator[tuple[float, int | None, Item | None]]:
         """The columns that may order the rows; None is the order in which they stand."""
@@ -499,9 +441,6 @@ class Templates(Grammar):
         for cost, index, item in self.amount(marks):
             one, two = (Pick(where, (index,), True) for where in rows)
             yield from self.yields(cost, Gap(one, two), item, *marks, *used)
-        is_count = self.has("count") and self.has("more") and not self.has("unit", "comparative")
-        if is_count and not self.columns("number") and not self.names_row:
-            yield from self.yields(0.2, Gap(Count(rows[0]), Count(rows[1])), *marks, *used)
 
     def rates(self) -> Iterator[Costed]:
         """The rate of change from one row to another: a step, or the years between."""
@@ -514,7 +453,7 @@ class Templates(Grammar):
             return
         for cost, index, item in self.amount(self.of("rate")):
             last, first = (Pick(Where((*rest, each)), (index,), True) for each in (two, one))
-            yield from self.yields(cost, Gap(last, first, True, years), item, *used)
+            yield from self.yields(cost, Gap(last, first, years), item, *used)
 
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""
@@ -535,13 +474,11 @@ class Templates(Grammar):
                 rows = [Where((*pair[2], each)) for each in parts]
                 is_many = any(len(each.rows(self.sheet)) > 1 for each in rows)
                 is_sum = bool(self.sums) or (is_many and self.sheet.columns[index].is_flow)
-                forms = tuple(
-                    Fold(each, index, "sum") if is_sum else Pick(each, (index,), True) for each in rows
-                )
-                form = Greater(names, forms, self._way(mark, index), is_truth)
-                yield from self.yields(
-                    cost, form, mark, item, *counts, *self.of("than", "or", "and"), *self.sums
-                )
+                folds = tuple(Fold(each, index, "sum") for each in rows)
+                picks = tuple(Pick(each, (index,), True) for each in rows)
+                form = Greater(names, folds if is_sum else picks, self._way(mark, index), is_truth)
+                used = (*counts, *self.of("than", "or", "and"), *self.sums)
+                yield from self.yields(cost, form, mark, item, *used)
 
     def _way(self, mark: Item, index: int) -> bool:
         """Whether a mark asks for the larger."""
@@ -554,11 +491,8 @@ class Templates(Grammar):
         if isinstance(condition, Is) and len(condition.texts) == 1:
             column = self.sheet.columns[condition.column]
             return shown(column.cells[column.places[next(iter(condition.texts))][0]])
-        return (
-            condition.said
-            if isinstance(condition, Is)
-            else "-".join(str(part) for part in condition.moment if part)
-        )
+        told = "-".join(str(part) for part in getattr(condition, "moment", ()) if part)
+        return getattr(condition, "said", told)
 
     # Shares and groups.
 
@@ -569,38 +503,34 @@ class Templates(Grammar):
             return
         as_fraction = self.frame.low(share.start) == "fraction"
         starts = [min(self.frame.items[place].start for place in each.taken) for each in self.bounds]
-        near = [
-            each.condition for each, start in zip(self.bounds, starts, strict=True) if start <= share.end + 3
-        ]
-        if len(self.bounds) > len(near) > 0:  # of the Cuban passengers those who …
-            for item in [*self.columns("number"), None]:
-                form = Share(
-                    self.where, Where(tuple(near)), None if item is None else item.value, as_fraction
-                )
-                yield from self.yields(0.1, form, share, item, *others, *self.of("count"))
+        pairs = zip(self.bounds, starts, strict=True)
+        near = tuple(each.condition for each, start in pairs if start <= share.end + 3)
+        numbers, counts = self.columns("number"), self.of("count")
+        whole = (
+            Where(near) if len(self.bounds) > len(near) else Where()
+        )  # of the Cuban passengers those who …
+
+        def of(column: int | None, cost: float, *used: Item | None) -> Iterator[Costed]:
+            return self.yields(cost, Share(whole, self.where, column, as_fraction), share, *others, *used)
+
+        if whole.conditions:
+            for item in [*numbers, None]:
+                yield from of(None if item is None else item.value, 0.1, item, *counts)
             return
-        numbers = [item for item in self.columns("number") if not self.col(item).is_running]
+        numbers = [item for item in numbers if not self.col(item).is_running]
         for item in numbers:
             if item.value not in self.where.columns:
-                yield from self.yields(
-                    0.1, Share(self.where, Where(), item.value, as_fraction), share, item, *others
-                )
+                yield from of(item.value, 0.1, item)
         paid = any(self.frame.low(each.start) in _PAID for each in self.of("spend"))
         money = self.money() if paid else []
+        amounts = self.sheet.amounts
+        total = [column for column in amounts if column.stems == ("total",)] or amounts
         if not numbers and len(money) == 1:
-            form = Share(self.where, Where(), money[0].index, as_fraction)
-            yield from self.yields(0.1, form, share, *others, *self.of("spend"))
+            yield from of(money[0].index, 0.1, *self.of("spend"))
         elif not numbers and not self.names_row:
-            form = Share(self.where, Where(), None, as_fraction)
-            yield from self.yields(0.1, form, share, *others, *self.of("column", "count"))
-        elif not numbers:
-            total = [
-                column for column in self.sheet.amounts if column.stems == ("total",)
-            ] or self.sheet.amounts
-            if len(total) == 1:
-                yield from self.yields(
-                    0.3, Share(self.where, Where(), total[0].index, as_fraction), share, *others
-                )
+            yield from of(None, 0.1, *self.of("column", "count"))
+        elif not numbers and len(total) == 1:
+            yield from of(total[0].index, 0.3)
 
     def groups(self) -> Iterator[Costed]:
         """A count, sum or mean for each text of a column."""
@@ -610,14 +540,12 @@ class Templates(Grammar):
             if by is None or by.start - each.end > 2:
                 continue
             other = next((item for item in self.columns("number") if item is not by), None)
-            if other is None and count is not None:
-                yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
-            elif other is not None:
+            if other is not None:
                 how: Any = fold.value if fold is not None else "sum"
-                cost = 0.05 if fold is not None else 0.3
-                yield from self.yields(
-                    cost, Groups(self.where, by.value, how, other.value), each, by, fold, other, count
-                )
+                groups = Groups(self.where, by.value, how, other.value)
+                yield from self.yields(0.05 if fold else 0.3, groups, each, by, fold, other, count)
+            elif count is not None:
+                yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
 
     def truths(self) -> Iterator[Costed]:
         """Whether there is such a row."""
@@ -638,67 +566,48 @@ class Templates(Grammar):
 
     # Arithmetic.
 
-    def durations(self) -> Iterator[Costed]:
-        """How many years something lasted: from one date of its row to another."""
-        units = [item for item in self.of("unit") if item.value[0] == "s"]
-        dates = self.columns("date")
-        if units and len(dates) == 2 and self.has("count") and self.bounds:
-            one, two = (Pick(self.where, (item.value,), True) for item in dates)
-            yield from self.yields(0.2, Gap(one, two), *dates, *units, *self.of("count", "dates"))
-
     def bills(self) -> Iterator[Costed]:
         """What some things cost together, each as often as the number before it says; what is left then."""
-        priced = [
+        columns = [
             each for each in self.sheet.columns if each.kind == "number" and each.unit[-1:] in tuple("$€£¥")
         ]
         values = [item for item in self.frame.items if item.kind == "value"]
-        others = [each for each in self.bounds if not isinstance(each.condition, Is | Either)]
-        if len(priced) != 1 or not values or others or len({item.column for item in values}) != 1:
-            return
-        if not any(item.kind == "spend" for item in self.frame.items) or self.has(
-            "difference", "more", "most"
+        numbers, left = self.of("number"), self.of(*_BILLED)
+        words = [token for token in self.frame.tokens if token.number is not None or token.low in _FIGURES]
+        if (
+            len(columns) != 1
+            or len({item.column for item in values}) != 1
+            or any(len(Where((item.value,)).rows(self.sheet)) != 1 for item in values)
+            or not all(isinstance(each.condition, Is | Either) for each in self.bounds)
+            or "spend" not in self.frame.kinds
+            or self.has("difference", "more", "most")
+            or len(self.of("fold")) > len(self.sums)
+            or len(words) > len(numbers)  # a number that nothing accounts for
+            or any(item.kind == "unknown" and not item.value[0].isupper() for item in left)
         ):
             return
-        if len(self.of("fold")) > len(self.sums):
-            return
-        numbers, times, used = self.of("number"), list[Number](), list[Item]()
-        for item in values:
-            near = next((each for each in numbers if self._counts_of(each, item)), None)
-            count = self._times(near, item, priced[0]) if near is not None else 1
-            if count is None or len(Where((item.value,)).rows(self.sheet)) != 1:
-                return
-            times.append(count)
-            used += [near] if near is not None else []
-        figures = ENGLISH.data["numbers"][2:]
-        if sum(token.number is not None or token.low in figures for token in self.frame.tokens) > len(
-            numbers
-        ):
-            return  # a number that nothing accounts for
-        left = self.of(*_BILLED)
-        if any(item.kind == "unknown" and not item.value[0].isupper() for item in left):
-            return
-        rest = [item for item in numbers if item not in used]
-        picks = tuple(Pick(Where((item.value,)), (priced[0].index,), True) for item in values)
+        near = [next((each for each in numbers if self._counts_of(each, item)), None) for item in values]
+        times = [self._times(number, item, columns[0]) for number, item in zip(near, values, strict=True)]
+        rest = [number for number in numbers if number not in near]
         budget = rest[0].value.number if len(rest) == 1 and self.has("enough", "left") else None
-        if budget is not None or (not rest and self.has("how", "ask", "count")):
-            bill = Bill(tuple(times), picks, budget, budget is not None and not self.has("enough"))
+        if None not in times and (budget is not None or (not rest and self.has("how", "ask", "count"))):
+            picks = tuple(Pick(Where((item.value,)), (columns[0].index,), True) for item in values)
+            bill = Bill(tuple(times), picks, budget, budget is not None and not self.has("enough"))  # type: ignore[arg-type]
             yield from self.yields(0.1, bill, *left, *numbers)
 
     def _counts_of(self, number: Item, thing: Item) -> bool:
         """Whether a number says how many of a thing: "4 pounds of rice"."""
-        words = self.frame.between(number, thing)
-        return number.end <= thing.start and all(
-            word in ("of", "a", "the") or word in ENGLISH.units for word in words
-        )
+        words = self.frame.between(number, thing) - {"of", "a", "the"}
+        return number.end <= thing.start and words <= ENGLISH.units.keys()
 
-    def _times(self, number: Item, thing: Item, column: SheetColumn) -> Number | None:
+    def _times(self, number: Item | None, thing: Item, column: SheetColumn) -> Number | None:
         """How many times a price counts for an amount: in the unit that it is per, where there is one."""
+        if number is None:
+            return 1
         per = next((match[1] for cell in column.sample if (match := _PER.search(cell.lower()))), "")
         base, factor = ENGLISH.units.get(per, ("", Fraction(1)))
         measure: Measure = number.value
         unit = next((word for word in self.frame.between(number, thing) if word in ENGLISH.units), "")
         if unit and not measure.base:  # 3/4 of a pound
             measure = Measure(measure.number * ENGLISH.units[unit][1], ENGLISH.units[unit][0])
-        if not measure.base:
-            return None if base else measure.number
         return measure.number / factor if measure.base == base else None

@@ -1,124 +1,104 @@
-"""Forms in words: what a reading asks for, for people who want to see how they were understood."""
+"""Forms in pandas and in words, by templates that their fields fill; numbers as their columns write them."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from fractions import Fraction
+from string import Formatter
+from typing import Any, ClassVar
 
-from chameleon.modules.offline.algebra import (
-    Beside,
-    Bill,
-    Chosen,
-    Compares,
-    Count,
-    Dates,
-    Either,
-    Exists,
-    Filled,
-    Fold,
-    Gap,
-    Greater,
-    Groups,
-    Is,
-    Ordered,
-    Pick,
-    Share,
-    Versus,
-    Where,
-    plain,
-)  # fmt: skip
-from chameleon.modules.offline.sheet import Sheet, shown
+from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn
 
-_SIGNS = {"<": "under", "<=": "at most", "==": "", "!=": "not", ">=": "at least", ">": "over", "in": ""}
-_WHEN = {"<": "before", "<=": "up to", ">=": "from", ">": "after", "==": "in", "in": "in"}
-_FOLDS = {
-    "sum": "total",
-    "mean": "average",
-    "max": "highest",
-    "min": "lowest",
-    "spread": "range",
-    "mode": "most frequent",
-}
-_MOST_TEXTS = 3
+COLUMNS = ("column", "other", "distinct", "by", "wanted")  # fields that tell places of columns
+_TOLD = {
+    "<": ("<", "under"), "<=": ("<=", "at most"), "==": ("==", "exactly"), "!=": ("!=", "not"),
+    ">=": (">=", "at least"), ">": (">", "over"), "in": ("==", "in"),
+    "sum": ("sum()", "total"), "mean": ("mean()", "average"), "median": ("median()", "median"),
+    "max": ("max()", "highest"), "min": ("min()", "lowest"), "mode": ("mode().item()", "most frequent"),
+    "spread": ("agg(lambda each: each.max() - each.min())", "range"),
+    "most": ("nlargest", "most"), "least": ("nsmallest", "least"),
+}  # fmt: skip
+_DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
+_POWERS = {"billion": 10**9, "million": 10**6}
 
 
-def said(form: Any, sheet: Sheet) -> str:
+class Told:
+    """A part of a form that says itself. Of its templates the last whose fields are all given counts."""
+
+    templates: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]]  # in pandas, and in words
+    joined: ClassVar[tuple[str, str]] = (" & ", " and ")
+    item: ClassVar[str] = ""  # what makes a value of it in pandas
+
+    def code(self, sheet: Sheet) -> str:
+        """Say it in pandas."""
+        return self.told(sheet, 0)
+
+    def told(self, sheet: Sheet, way: int) -> str:
+        """Say it in pandas (0) or in words (1)."""
+        for template in reversed(self.templates[way]):
+            fields = {name: getattr(self, name) for _, name, _, _ in Formatter().parse(template) if name}
+            if not any(value is None or value is False or value == () for value in fields.values()):
+                break
+        return template.format_map({name: self._field(sheet, way, name, fields[name]) for name in fields})
+
+    def _field(self, sheet: Sheet, way: int, name: str, value: Any) -> str:
+        if isinstance(value, Moment):
+            date = "-".join(f"{part:02}" for part in value if part)
+            return date if way else repr(date)
+        if isinstance(value, Told):
+            return value.told(sheet, way) + ("" if way else value.item)
+        if name in COLUMNS:
+            columns = [sheet.columns[index] for index in (value if isinstance(value, tuple) else (value,))]
+            if way:
+                return " and ".join(each.plain or f"column {each.index + 1}" for each in columns)
+            names = [each.name for each in columns]
+            return repr(names if len(names) > 1 else names[0])
+        if isinstance(value, tuple):
+            return self.joined[way].join(self._field(sheet, way, "", each) for each in value)
+        if isinstance(value, bool):
+            return ""  # it only chooses the template
+        return plain(value) if isinstance(value, Number) else _TOLD.get(value, (value, value))[way]
+
+
+def said(form: Told, sheet: Sheet) -> str:
     """Say in words what a form asks for: "total Salary where Team is red"."""
-
-    def name(index: int | None) -> str:
-        return "row" if index is None else sheet.columns[index].plain or f"column {index + 1}"
-
-    match form:
-        case Pick(of, wanted):
-            return f"{' and '.join(map(name, wanted))}{_of(of, sheet)}"
-        case Count(of, distinct):
-            return (
-                f"number of {'rows' if distinct is None else f'different {name(distinct)}'}{_of(of, sheet)}"
-            )
-        case Fold(of, column, how):
-            return f"{_FOLDS.get(how, how)} {name(column)}{_of(of, sheet)}"
-        case Share(part, whole, column):
-            what = "rows" if column is None else name(column)
-            return f"share of {what}{_of(part, sheet)}{_among(whole, sheet)}"
-        case Gap(one, other):
-            return f"difference between {said(one, sheet)} and {said(other, sheet)}"
-        case Greater(names, forms):
-            return f"which of {' and '.join(names)} has more: {said(forms[0], sheet).partition(' where ')[0]}"
-        case Groups(of, by, how, column):
-            what = "number of rows" if column is None else f"{_FOLDS.get(how, how)} {name(column)}"
-            return f"{what} for each {name(by)}{_of(of, sheet)}"
-        case Chosen(of, sign):
-            return f"{name(of.by)} with the {sign} of: {said(of, sheet)}"
-        case Exists(of):
-            return f"whether there is a row{_of(of, sheet)}"
-        case Bill(_, of):
-            return f"what {len(of)} things cost: {said(of[0], sheet)}"
-    return type(form).__name__.lower()
+    return form.told(sheet, 1)
 
 
-def _of(rows: Any, sheet: Sheet) -> str:
-    match rows:
-        case Where(conditions) if conditions:
-            return f" where {' and '.join(_condition(each, sheet) for each in conditions)}"
-        case Ordered(of, column, descending, start, count):
-            which = (
-                "last"
-                if descending and column is None
-                else "first"
-                if column is None
-                else "most"
-                if descending
-                else "least"
-            )
-            by = "" if column is None else f" {sheet.columns[column].plain}"
-            place = f"number {start + 1} by" if start else "the" if count == 1 else f"the {count} with the"
-            return f" with {place} {which}{by}{_of(of, sheet)}"
-        case Beside(of, shift):
-            return f" of the row {'after' if shift > 0 else 'before'} that{_of(of, sheet)}"
-    return ""
+def plain(number: Number, places: int = 4) -> str:
+    """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
+    if number.denominator == 1:
+        return str(number.numerator)
+    value = float(number)
+    digits = places if abs(value) >= 1 else places + 2
+    exact = number.denominator
+    while exact % 2 == 0:
+        exact //= 2
+    while exact % 5 == 0:
+        exact //= 5
+    return f"{value:.{10 if exact == 1 else digits}f}".rstrip("0").rstrip(".")
 
 
-def _among(whole: Any, sheet: Sheet) -> str:
-    return _of(whole, sheet).replace(" where ", " among those where ")
-
-
-def _condition(condition: Any, sheet: Sheet) -> str:
-    column = sheet.columns[condition.columns[0]]
-    match condition:
-        case Is(_, texts):
-            names = sorted({shown(column.cells[column.places[text][0]]) for text in texts})
-            more = f" or {len(names) - _MOST_TEXTS} others" if len(names) > _MOST_TEXTS else ""
-            return f"{column.plain} is {' or '.join(names[:_MOST_TEXTS])}{more}"
-        case Compares(_, sign, number):
-            return f"{column.plain} is {_SIGNS[sign]} {plain(number)}".replace("  ", " ")
-        case Dates(_, sign, moment, until):
-            day = "-".join(f"{part:02}" for part in moment if part)
-            last = "" if until is None else f" to {'-'.join(f'{part:02}' for part in until if part)}"
-            return f"{column.plain} is {_WHEN[sign]} {day}{last}"
-        case Versus(_, sign, other):
-            return f"{column.plain} is {'more' if sign == '>' else 'less'} than {sheet.columns[other].plain}"
-        case Filled():
-            return f"{column.plain} is filled"
-        case Either(parts, negated):
-            joined = " or ".join(_condition(part, sheet) for part in parts)
-            return f"not ({joined})" if negated else joined
-    return str(column.plain)
+def as_written(number: Number, column: SheetColumn) -> str:
+    """Write a number as its column does: its unit and where it stands, its cents, its marks of thousands."""
+    unit, value, cells = column.unit, Fraction(number), column.sample
+    if column.is_scaled:  # 500 g and 1 kg come to kg, or whatever the first is in
+        first = column.sampled[0]
+        unit, value = first.unit, value / first.factor
+    is_money = unit[-1:] in tuple("$€£¥₹")
+    for name, power in _POWERS.items():
+        if is_money and abs(value) >= power and any(name in cell for cell in cells):
+            return f"{unit}{plain(value / power)} {name}"
+    parts = (match[1] for cell in cells if (match := _DECIMALS.search(cell)))
+    places = max(map(len, parts), default=0)
+    digits = plain(round(value, min(places, 6) + 4))
+    if is_money and (places == 2 or "." in digits):
+        digits = f"{float(value):.2f}"
+    whole, dot, part = digits.lstrip("-").partition(".")
+    whole = f"{int(whole):,}" if any("," in cell for cell in cells) else whole
+    sign, figure = "-" if digits.startswith("-") else "", whole + dot + part
+    if is_money and any(cell.endswith(unit) for cell in cells):
+        return f"{sign}{figure} {unit}"
+    if is_money or not unit:
+        return f"{sign}{unit}{figure}"
+    return sign + figure + (f" {unit}" if any(map(str.isalpha, unit)) else unit)
