@@ -287,8 +287,10 @@ def _keys(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[
     if column.kind not in ("number", "time"):
         raise Unfit(f'"{column.plain}" has neither numbers nor dates')
     _check_units(column)
-    numbers = column.numbers
-    return [(number, row) for row in rows if (number := numbers[row]) is not None]
+    found = [(number, row) for row in rows if (number := column.numbers[row]) is not None]
+    if column.is_rank and len(found) < len(rows) and is_blank(shown(column.cells[rows[0]])):
+        raise Unfit(f'"{column.plain}" does not tell the first')  # medals in its place
+    return found
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ _LEADS = (
 _SORTS = {"who": "person", "where": "place", "when": "time"}
 _MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
 _NAME = ENGLISH.stem("name")
-_CODES = frozenset(map(ENGLISH.stem, ("id", "code", "key", "number")))
 
 
 class Grammar:
@@ -141,7 +140,7 @@ class Grammar:
                 each is not None and each.kind == "column" and each.value == item.value for each in used
             ):
                 return 0.05
-            case "each" if self.frame.low(item.start) == "per":
+            case "each" if self.frame.low(item.start) == "per" or self.has("count"):
                 return None
             case "dates" if item.value not in ("in", "<=", ">="):
                 return None

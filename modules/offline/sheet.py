@@ -342,6 +342,7 @@ _TIMES = ENGLISH.listed("time_columns")
 _RANKS = ENGLISH.listed("rank_columns")
 _RATES = ENGLISH.listed("rate_columns")
 _CODES = frozenset(("id", "code", "key", "index", "unnamed"))
+_CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
 _NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
 _FLOWS = ENGLISH.listed("flow_columns")
 _QUANTITIES = ENGLISH.listed("quantity_columns")
@@ -435,7 +436,8 @@ class Sheet:
                 cells = [cell for row in self.rows if not is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
                     named = bool(set(column.stems) & (_NAMES | set(self.caption)))
-                    is_code = sum(map(len, cells)) < 3.5 * len(cells)
+                    coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
+                    is_code = coded or sum(map(len, cells)) < 3.5 * len(cells)
                     found.append((is_code, not named, column.index))
         return self.columns[min(found)[2]] if found else None
 

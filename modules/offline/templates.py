@@ -67,11 +67,13 @@ class Templates(Grammar):
         is_asked = count is not None and self.frame.low(count.start) == "how"
         if self.frame.asks_truth and not self.has("ask") and not is_asked:
             templates = [self.truths, self.comparisons]
+        elif any(item.kind == "value" and item.end <= self.frame.context for item in self.frame.items):
+            templates = [self.bills]
         else:
             templates = [
                 self.lookups, self.counts, self.folds, self.extremes, self.frequent, self.ordinals,
                 self.neighbours, self.gaps, self.rates, self.comparisons, self.shares, self.groups,
-                self.truths, self.bills,
+                self.truths, self.durations, self.bills,
             ]  # fmt: skip
         for template in templates:
             yield from template()
@@ -97,6 +99,9 @@ class Templates(Grammar):
             is_sum = column.is_flow and index not in self.where.columns and not self.names_row
             if item is not None and is_sum and self.word != "which":
                 yield from self.total(cost, index, item)
+        if (degree := self._how()) is not None:  # how tall is X?
+            for _, index, cost in self.frame.graded(degree.value):
+                yield from self.pick(cost, index, degree, *self.of("column", "how"))
 
     def _how(self) -> Item | None:
         """The adjective after "how"."""
@@ -441,6 +446,8 @@ class Templates(Grammar):
         for cost, index, item in self.amount(marks):
             one, two = (Pick(where, (index,), True) for where in rows)
             yield from self.yields(cost, Gap(one, two), item, *marks, *used)
+        if self.has("count") and not self.names_row and not self.columns("number") and not self.has("unit"):
+            yield from self.yields(0.2, Gap(Count(rows[0]), Count(rows[1])), *marks, *used)
 
     def rates(self) -> Iterator[Costed]:
         """The rate of change from one row to another: a step, or the years between."""
@@ -565,6 +572,13 @@ class Templates(Grammar):
             yield from self.yields(0.1, Exists(self.where), *rest)
 
     # Arithmetic.
+
+    def durations(self) -> Iterator[Costed]:
+        """How many years something lasted: from one date of its row to another."""
+        units, dates = [item for item in self.of("unit") if item.value[0] == "s"], self.columns("date")
+        if units and len(dates) == 2 and self.has("count") and self.bounds:
+            one, two = (Pick(self.where, (item.value,), True) for item in dates)
+            yield from self.yields(0.2, Gap(one, two), *dates, *units, *self.of("count", "dates"))
 
     def bills(self) -> Iterator[Costed]:
         """What some things cost together, each as often as the number before it says; what is left then."""
