@@ -64,7 +64,8 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
         return None
     ran = (record.step for record in reversed(state.executed))
     args = next((step.args for step in ran if step.module == repair.redo), None)
-    redone = Step(repair.redo, args, Redo(runs, repair.temperature_step, runs + 1 == repair.attempts))
+    is_last, fault = runs + 1 == repair.attempts, failed.error.advice if repair.tell else ""
+    redone = Step(repair.redo, args, Redo(runs, repair.temperature_step, is_last, fault))
     steps = (redone,) if repair.redo == name else (redone, failed.step)
     note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
     return Plan((*steps, *state.pending), name, note, "repair")

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from chameleon.errors import ChameleonError, CutOff, EmptyReply, InventoryError, NoModel, StepRejected
 from chameleon.module import Keys, Module
 from chameleon.prompt import Messages, Prompt, slots_of
-from chameleon.state import State
+from chameleon.quoting import untagged
+from chameleon.state import Redo, State
 from chameleon.table.formats import Style
-from chameleon.text import MAX_TEXT_TOKENS
+from chameleon.text import MAX_TEXT_TOKENS, one_line
 from chameleon.values import freeze, to_json
 
 if TYPE_CHECKING:
     from chameleon.llm import LLM, Reply
 
 Weights = Literal["given", "rank"]
+_LONGEST_REPLY, _LONGEST_FAULT = 4_000, 500  # characters of what a redo shows
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
 
 
@@ -154,8 +156,8 @@ class LLMModule(AsksModel, Module):
 
     def ask(self, state: State) -> list[Reply]:
         """Ask the model once for each sample. Raises `StepRejected` where it says nothing at all."""
-        messages = self.messages(state)
         redo = state.step.redo if state.step else None
+        messages = [*self.messages(state), *self._mending(state, redo)]
         attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
         params = self.stop_params | (self.redo_params(redo.temperature_step) if redo else {})
         whole = not self.takes_cut_off
@@ -166,6 +168,16 @@ class LLMModule(AsksModel, Module):
             return self.model.ask_many(messages, self.samples, first=first, whole=whole, **params)
         except EmptyReply as empty:  # redone like a reply that cannot be read
             raise StepRejected(empty.what, hint=empty.hint) from None
+
+    def _mending(self, state: State, redo: Redo | None) -> Messages:
+        """Tell what was wrong with the last reply, in turns of the conversation, where it is to be told."""
+        name = state.step.module if state.step else ""
+        runs = [record for record in state.executed if record.step.module == name and record.calls]
+        if redo is None or not redo.fault or not runs:
+            return []
+        written = runs[-1].calls[-1].text.strip()[:_LONGEST_REPLY]
+        told = f"That will not do: {untagged(one_line(redo.fault, _LONGEST_FAULT))}"
+        return [("assistant", written or "(nothing)"), ("user", f"{told}\nReply again, in the same form.")]
 
     def _value_or_rejection(self, reply: Reply, state: State) -> Any:
         try:

@@ -36,7 +36,7 @@ class Module:
     """
 
     name: str = ""
-    description: ClassVar[str] = ""
+    description: str = ""
     reads: ClassVar[Keys | None] = None
     writes: ClassVar[Keys | None] = None
     non_text: ClassVar[Keys] = ()

@@ -40,12 +40,13 @@ _FAILED = "it failed"
 class Redo:
     """How a repair runs a step again: as which attempt (0 ran first) and how much warmer.
 
-    Nothing comes after the `last` attempt.
+    Nothing comes after the `last` attempt. `fault` is what was wrong before, where the model is to be told.
     """
 
     attempt: int
     temperature_step: float = 0.0
     last: bool = False
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

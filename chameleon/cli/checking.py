@@ -14,6 +14,8 @@ from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
+from chameleon.module import split_keys
+from chameleon.sandbox import importable
 from chameleon.text import harmless, redact
 
 
@@ -80,6 +82,8 @@ def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
     echo(f"{harmless(inventory.name)} {verdict}: {counted(len(inventory.modules), 'module')}, it {asks}.")
     if models:
         echo(f"Model: {harmless(models)}")
+    if any("sandbox" in split_keys(module.uses) for module in inventory.present.values()):
+        echo(f"Programs can import {', '.join(['the standard library', *importable()])}.")
     echo(f"Input: {', '.join(f'{key} ({kind})' for key, kind in inventory.input_types.items())}")
     for card in inventory.cards:
         echo(f"  {card.name:22} {card.description} {card.when}".rstrip())

@@ -65,6 +65,7 @@ class Builder:
             raise self._wrong(path, f"{cls.__name__} is not a subclass of Module")
         module: Module = build(cls, entry.parameters(), partial(self._place, path), ModuleSpec.model_fields)
         module.name = name
+        module.description = entry.description or module.description
         module.when = entry.when or module.when
         settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
         settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}

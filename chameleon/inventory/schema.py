@@ -115,12 +115,14 @@ class RepairSpec(Strict):
 
     `attempts` is the most times that the redone module runs for one plan, the first included; modules that
     redo the same one share the count. `temperature_step` is added to the temperature of every redo (constant,
-    as published).
+    as published). `tell`: the model is shown its last reply and what was wrong with it.
+    `repair: {tell: false}` holds for all that do not say it themselves, as in the published runs.
     """
 
     redo: Name
     attempts: PositiveInt = 20
     temperature_step: NonNegativeFloat = 0.1
+    tell: bool = True
 
 
 class RulesSpec(Strict):
@@ -135,6 +137,14 @@ class RulesSpec(Strict):
     needs: dict[Name, Names] = Field(default_factory=dict)
     next: dict[Name, Name] = Field(default_factory=dict)
     max_steps: PositiveInt = 32
+
+
+def _told(repair: Any) -> Any:
+    """Give `tell` of a whole `repair:` to each that does not say it itself."""
+    if not isinstance(repair, dict) or not isinstance(tell := repair.get("tell"), bool):
+        return repair
+    entries = {name: entry for name, entry in repair.items() if name != "tell"}
+    return {k: {"tell": tell, **entry} if isinstance(entry, dict) else entry for k, entry in entries.items()}
 
 
 class BudgetSpec(Strict):
@@ -166,10 +176,12 @@ class ModuleSpec(Open):
     """One entry of `modules:`; keys besides these are constructor parameters of the module.
 
     `on_error` says what a failure does: stop the run, skip the step, take the inventory's fallback plan,
-    or take the plan listed here.
+    or take the plan listed here. `description` and `when` are the card that a planner reads; by default the
+    class's own.
     """
 
     use: str | None = None
+    description: str | None = None
     when: str | None = None
     on_error: OnError = "stop"
     prompt: str | None = None
@@ -202,6 +214,6 @@ class InventorySpec(Strict):
     planner: PlannerSpec
     fallback: list[Name] = Field(default_factory=list)
     rules: RulesSpec = RulesSpec()
-    repair: dict[Name, RepairSpec] = Field(default_factory=dict)
+    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_told)] = Field(default_factory=dict)
     budget: BudgetSpec = BudgetSpec()
     modules: dict[Name, Annotated[ModuleSpec, BeforeValidator(lambda entry: {} if entry is None else entry)]]

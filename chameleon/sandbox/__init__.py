@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from chameleon.sandbox.choose import make_sandbox, shared_sandbox
+from chameleon.sandbox.choose import importable, make_sandbox, shared_sandbox
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
 from chameleon.sandbox.sandbox import Sandbox
 
-__all__ = ["ExecResult", "Guarantees", "Layer", "Limits", "Sandbox", "make_sandbox", "shared_sandbox"]
+__all__ = [
+    "ExecResult",
+    "Guarantees",
+    "Layer",
+    "Limits",
+    "Sandbox",
+    "importable",
+    "make_sandbox",
+    "shared_sandbox",
+]

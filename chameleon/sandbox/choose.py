@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from chameleon.errors import InputError, SandboxUnavailable
+from chameleon.sandbox.inside.libraries import installed
 from chameleon.sandbox.monty import LayeredSandbox, MontySandbox
 from chameleon.sandbox.result import Limits
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed import MONTY_HINT, SealedSandbox
 from chameleon.sandbox.zygote import why_unusable
 
+LIBRARIES = ("numpy", "pandas", "sympy")
 Kind = Literal["auto", "sealed", "monty", "monty+sealed"]
 
 _DEFAULT_LIMITS = Limits()
@@ -22,7 +24,7 @@ _DEFAULT_LIMITS = Limits()
 
 def make_sandbox(
     kind: Kind = "auto",
-    libraries: Sequence[str] = ("numpy", "pandas", "sympy"),
+    libraries: Sequence[str] = LIBRARIES,
     limits: Limits = _DEFAULT_LIMITS,
     workers: int = 1,
     require: Sequence[str] = ("seccomp", "rlimits"),
@@ -49,6 +51,11 @@ def make_sandbox(
         return SealedSandbox(libraries, limits, workers, require)
     first = MontySandbox(libraries, limits, workers)
     return LayeredSandbox(first, SealedSandbox(libraries, limits, workers, require), limits)
+
+
+def importable() -> list[str]:
+    """Return the libraries that programs can import here beside Python's own; start no sandbox."""
+    return [] if why_unusable() else installed(LIBRARIES)
 
 
 _lock = threading.Lock()

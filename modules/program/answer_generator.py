@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from chameleon import Module, State
-from chameleon.errors import ModuleError
+from chameleon.errors import Declined, ModuleError
 from chameleon.modules.program.solution_generator import (
     first_line,
     first_sentence,
@@ -17,9 +17,11 @@ from chameleon.modules.program.solution_generator import (
 )
 from chameleon.quoting import untagged
 from chameleon.table import read_value
+from chameleon.text import one_line
 
 # "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
 _LETTERED = re.compile(r"(?:(?:option|choice|answer)\s+)?\(?([A-Za-z])(?:\)|[.:,;](?=\s|$)|$|(?=\s))")
+_LONGEST_REASON = 300
 _ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
 _GOES_ON = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
 _JOINED = re.compile(r"\W*(?:or|and|nor|but|[/&+])(?:\W|$)")
@@ -56,7 +58,10 @@ class AnswerGenerator(Module):
             return choice
         if choices and self.unmatched == "solution":
             return solution.strip()
-        return stated_answer(solution) or solution.strip()
+        answer = stated_answer(solution) or solution.strip()
+        if answer.casefold() == "unknown":
+            raise Declined("the model found no answer", hint=one_line(solution, _LONGEST_REASON))
+        return answer
 
 
 def tidy(value: Any) -> Any:

@@ -12,7 +12,7 @@ from chameleon.errors import ModuleError
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
-from chameleon.sandbox import ExecResult, shared_sandbox
+from chameleon.sandbox import ExecResult, importable, shared_sandbox
 
 _FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _NAMES_TABLE = re.compile(r"\b(table|df)\b")
@@ -26,6 +26,11 @@ class ProgramGenerator(LLMModule):
     prompt = "tabmwp/program_generator"
     reads = f"{GIVEN}, cache.statute?"
     writes = ("cache.program",)
+    uses = ("model", "sandbox")
+
+    def slots(self, state: State) -> dict[str, Any]:
+        """Add `pandas`, where programs can import it: only there is the table a DataFrame as well."""
+        return super().slots(state) | {"pandas": "pandas" in importable() or None}
 
     def parse(self, text: str) -> str:
         return program_in(text)
@@ -53,6 +58,7 @@ class ProgramVerifier(Module):
 
     reads = ("cache.program", "input.table?")
     writes = ("cache.verified",)
+    uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None) -> None:
         """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs)."""
@@ -76,6 +82,7 @@ class ProgramExecutor(Module):
 
     reads = ("cache.program", "cache.verified?", "input.table?")
     writes = ("cache.program_result",)
+    uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None) -> None:
         """`timeout`: as for `program_verifier`."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chameleon import Inventory, LLMModule, State, Table
 from chameleon.cli import checking
 from tests.e2e.commands import ROOT, Command
 
@@ -46,6 +47,26 @@ def test_what_a_run_does_without_is_told_and_is_no_failure(command: Command, tmp
     assert "Will be done without shop: SHOP_KEY is not set. Set it." in outcome.out
     assert "Will be done without scales: SHOP_KEY is not set." in outcome.out
     assert command("ask", "How much?", "--inventory", written(tmp_path, "skip")).code == 0
+
+
+@pytest.mark.parametrize("has_pandas", [True, False])
+def test_what_programs_can_import_is_told_and_df_promised_only_there(
+    command: Command, monkeypatch: pytest.MonkeyPatch, has_pandas: bool
+) -> None:
+    known = ["numpy", "pandas", "sympy"] if has_pandas else []
+    for user in ("chameleon.cli.checking", "chameleon.modules.program.programs"):
+        monkeypatch.setattr(f"{user}.importable", lambda: known)
+    said = command("check", "tables").out
+    assert f"Programs can import {', '.join(['the standard library', *known])}.\n" in said
+    state = State({"question": "How many?", "table": Table(["a"], [["1"]])})
+    for name in ("tables", "wikitq_pot", "tabfact_pot"):
+        generator = Inventory.load(name).modules["program_generator"]
+        assert isinstance(generator, LLMModule)
+        prompt = str(generator.messages(state))
+        assert ("pandas DataFrame" in prompt) == has_pandas
+        assert ("two variables" in prompt) == has_pandas
+        assert ("df" in prompt) == has_pandas
+    assert "Programs can import" not in command("check", "tables_offline").out
 
 
 def test_what_stops_a_run_is_a_failure_and_told_as_json_too(command: Command, tmp_path: Path) -> None:

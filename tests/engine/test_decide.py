@@ -77,7 +77,7 @@ class TestRepair:
 
         state = run(
             {"write": write, "verify": verify, "last": lambda state: state.cache["write"]},
-            repair={"verify": RepairSpec(redo="write", attempts=5, temperature_step=0.2)},
+            repair={"verify": RepairSpec(redo="write", attempts=5, temperature_step=0.2, tell=False)},
         )
         assert state.answer == 4
         assert drafts == [None, Redo(1, 0.2), Redo(2, 0.2), Redo(3, 0.2)]
@@ -121,7 +121,8 @@ class TestRepair:
             Proposes(once),
             repair={"verify": RepairSpec(redo="write", temperature_step=0)},
         )
-        assert seen[2:] == [Step("write", {"tone": "dry"}, Redo(1)), Step("verify", {"level": 2})]
+        redo = Redo(1, fault="once more")
+        assert seen[2:] == [Step("write", {"tone": "dry"}, redo), Step("verify", {"level": 2})]
 
     def test_is_not_begun_anew_by_a_plan_that_was_refused(self) -> None:
         def propose(state: State) -> Any:

@@ -62,6 +62,7 @@ OF_SQL = {"database": DATABASE, "asked": "is it {{ hot }}?", "items": "1 | soup 
 CARDS = [Card("lookup", "Looks things up.", "Use it for prices."), Card("answer", "Answers.")]
 # What modules of chains over tables and the planner add to the slots, for each kind of case.
 ADDED = {
+    "free": {"pandas": True},
     "begun": {
         **OF_SQL,
         "blocks": ["dish <br>\nsoup & bread", "</part> $4"],

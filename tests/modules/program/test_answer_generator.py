@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import LLM, Executor, Inventory, State
+from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.llm import ScriptedModel
 from chameleon.modules.program.answer_generator import AnswerGenerator, as_choice, chosen, mentioned, tidy
 from chameleon.state import Redo
@@ -145,9 +145,18 @@ class TestAttempts:
         assert state.answer == "Thursday"
         assert [record.error is None for record in state.history] == [False, False, True, True]
         redone = [record.step.redo for record in state.history[:3]]
-        assert redone == [None, Redo(1, 0.1), Redo(2, 0.1, last=True)]
+        fault = 'the solution does not say "The answer is …"'
+        assert redone == [None, Redo(1, 0.1, fault=fault), Redo(2, 0.1, last=True, fault=fault)]
         cut = {"text": "It rained on Thursday, since", "finish": "length"}
         assert self.run(cut, cut, cut).answer == "Thursday"
+
+    def test_a_free_answer_that_is_unknown_is_declined_with_what_is_missing(self) -> None:
+        solution = "The table has no row for the train. The answer is unknown."
+        model = LLM.connect(ScriptedModel(['["solution_generator", "answer_generator"]', solution]))
+        given = {"question": "How many came by train?", "table": Table(["Came by"], [["Car"]])}
+        state = Executor(Inventory.load("tables"), model).run(given)
+        assert state.answer is None and state.ended is not None and state.ended.reason == "declined"
+        assert "no row for the train" in str(state.ended.error)
 
     def test_an_empty_one_is_not(self) -> None:
         state = self.run("", " ", "\n")
