@@ -129,6 +129,10 @@ class EmptyReply(ModelError):
     """A model that said nothing: as good as a reply that cannot be read."""
 
 
+class SchemaRefused(ModelError):
+    """A model that does not take the schema that its reply is to be of."""
+
+
 class Unreachable(ModelError):
     """A server that cannot be reached, or that broke off, however often it was asked."""
 

@@ -10,7 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from chameleon.errors import ChameleonError, CutOff, EmptyReply, InventoryError, NoModel, StepRejected
+from chameleon.errors import (
+    ChameleonError,
+    CutOff,
+    EmptyReply,
+    InventoryError,
+    NoModel,
+    SchemaRefused,
+    StepRejected,
+)
 from chameleon.module import Keys, Module
 from chameleon.prompt import Messages, Prompt, slots_of
 from chameleon.quoting import untagged
@@ -23,6 +31,8 @@ if TYPE_CHECKING:
     from chameleon.llm import LLM, Reply
 
 Weights = Literal["given", "rank"]
+Structured = bool | Literal["auto"]
+_IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is told or shown here."
 _LONGEST_REPLY, _LONGEST_FAULT = 4_000, 500  # characters of what a redo shows
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
 
@@ -32,12 +42,15 @@ class AsksModel:
 
     - `prompt`: the prompt file, such as "folder/name"; the inventory may name another.
     - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
+    - `structured`: whether replies are held to a JSON schema, where there is one for them: "auto" where the
+      model is known to offer that, and has refused none; the text form is the fall-back.
     - `own_model`: a model of its own, "provider:name", with `own_connection` (retries, timeout, prices).
     """
 
     name: str = ""
     prompt: str = ""
     llm_params: Mapping[str, Any] = {}
+    structured: Structured = False
     own_model: str = ""
     own_connection: Mapping[str, Any] = {}
     has_own_stop: bool = True
@@ -82,6 +95,24 @@ class AsksModel:
     def stop_params(self) -> dict[str, Any]:
         """Return the stop texts of the prompt as a parameter, unless others were given for all calls."""
         return {"stop": list(self.template.stop)} if self.template.stop and self.has_own_stop else {}
+
+    def replies(
+        self, messages: Messages, n: int = 1, *, schema: Mapping[str, Any] | None = None, **options: Any
+    ) -> list[Reply]:
+        """Ask for n samples, in the form of the schema where `structured` says so and the model offers it."""
+        if schema is not None and (self.structured is True or (self.structured and self.model.offers_schema)):
+            try:
+                return self._replies(_in_form(messages), n, schema=schema, **options)
+            except SchemaRefused:
+                if self.structured is True:
+                    raise
+                self.model.refuse_schema()
+        return self._replies(messages, n, **options)
+
+    def _replies(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:
+        if n == 1:
+            return [self.model.ask(messages, sample=first, **options)]
+        return self.model.ask_many(messages, n, first=first, **options)
 
     @property
     def model(self) -> LLM:
@@ -131,6 +162,10 @@ class LLMModule(AsksModel, Module):
         most = self.max_text_tokens
         return slots_of(state, style=self.table_style, noted=noted, max_text_tokens=most, **self.limits)
 
+    def schema(self, state: State) -> Mapping[str, Any] | None:
+        """Return the JSON schema of a reply; None, the default, where there is none but text."""
+        return None
+
     @property
     def limits(self) -> dict[str, Any]:
         """Return how much of a table a prompt shows, as `to_text` and `excerpt` name it."""
@@ -161,11 +196,9 @@ class LLMModule(AsksModel, Module):
         attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
         params = self.stop_params | (self.redo_params(redo.temperature_step) if redo else {})
         whole = not self.takes_cut_off
+        first, schema = attempt * self.samples, self.schema(state) if self.structured else None
         try:
-            if self.samples == 1:
-                return [self.model.ask(messages, sample=attempt, whole=whole, **params)]
-            first = attempt * self.samples
-            return self.model.ask_many(messages, self.samples, first=first, whole=whole, **params)
+            return self.replies(messages, self.samples, schema=schema, first=first, whole=whole, **params)
         except EmptyReply as empty:  # redone like a reply that cannot be read
             raise StepRejected(empty.what, hint=empty.hint) from None
 
@@ -186,6 +219,12 @@ class LLMModule(AsksModel, Module):
             return self.interpret(reply.text, state)
         except StepRejected as rejection:
             return rejection
+
+
+def _in_form(messages: Messages) -> Messages:
+    """Add that the schema counts to the first message: prompts tell and show the form of a text."""
+    (role, text), *others = messages
+    return [(role, f"{text}\n\n{_IN_FORM}"), *others]
 
 
 def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:

@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 
 from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
-from chameleon.llm_module import AsksModel, Weights, votes, weights_of
+from chameleon.llm_module import AsksModel, Structured, Weights, votes, weights_of
 from chameleon.planner import Planner
 from chameleon.prompt import named_tables, slots_of, table_text
 from chameleon.state import Plan, State, Step
@@ -36,6 +36,7 @@ class Dynamic(AsksModel, Planner):
     - `max_operations`: the most operations that a chain may keep (published: 5).
     - `samples`: with more than one, the next operation is voted on; `weights` says what each reply counts
       (`chameleon.llm_module.weights_of`).
+    - `structured`: as for every asker of a model.
     - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how the table is written into the prompt;
       `max_text_tokens`: how much of each text. Of the input's further `tables` it shows the names, columns
       and two rows.
@@ -60,8 +61,10 @@ class Dynamic(AsksModel, Planner):
         max_cell: PositiveInt | None = None,
         max_table_tokens: PositiveInt | None = None,
         max_text_tokens: PositiveInt = MAX_TEXT_TOKENS,
+        structured: Structured = False,
     ) -> None:
         _check_grammar(follows)
+        self.structured = structured
         self.follows, self.then = follows, tuple(then)
         self.max_operations, self.samples = max_operations, samples
         self.weights: Weights = weights
@@ -149,7 +152,7 @@ class Dynamic(AsksModel, Planner):
         messages = self.template.render(slots)
         params = self.stop_params
         try:
-            replies = self.model.ask_many(messages, self.samples, **params)
+            replies = self.replies(messages, self.samples, schema=_schema(names), **params)
         except EmptyReply:  # it names none of them either
             return None
         read = [_next_operation(reply.text, names) for reply in replies]
@@ -191,6 +194,16 @@ def _check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
         raise InventoryError(f"no chain comes to {unreached[0]}", hint="Name it after another operation.")
     if reached <= set(follows):  # an operation that has no line of its own ends the chain
         raise InventoryError(f"no chain can end: nothing leads to `{END}`")
+
+
+def _schema(names: Sequence[str]) -> Mapping[str, Any]:
+    return {
+        "title": "operation",
+        "type": "object",
+        "properties": {"next": {"type": "string", "enum": list(names)}},
+        "required": ["next"],
+        "additionalProperties": False,
+    }
 
 
 def _next_operation(text: str, candidates: Sequence[str]) -> str | None:

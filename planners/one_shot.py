@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Card, Inventory
-from chameleon.llm_module import AsksModel
+from chameleon.llm_module import AsksModel, Structured
 from chameleon.planner import Planner, parse_plan, planned, repair_turns
 from chameleon.planners.shortlist import shortlist
 from chameleon.prompt import slots_of
@@ -27,9 +27,9 @@ class OneShot(AsksModel, Planner):
     """Shows the model the module cards and demonstrations, and reads the module names in its reply.
 
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
-    With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules;
-    the model must offer that. Of an inventory with more than `shortlist` modules the model is shown those
-    alone that are most relevant to the question (`chameleon.planners.shortlist`), and those of `always`,
+    With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules, with
+    `auto` where the model offers that. Of an inventory with more than `shortlist` modules the model is shown
+    those alone that are most relevant to the question (`chameleon.planners.shortlist`), and those of `always`,
     which any question may need. Those of `hidden`, which other planners run before or after its plan, it is
     never shown. Of each text it sees the first `max_text_tokens`.
 
@@ -42,7 +42,7 @@ class OneShot(AsksModel, Planner):
 
     def __init__(
         self,
-        structured: bool = False,
+        structured: Structured = False,
         shortlist: PositiveInt = 40,
         always: list[str] | None = None,
         embeddings: str = AUTO,
@@ -75,10 +75,10 @@ class OneShot(AsksModel, Planner):
         slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {"modules": cards}
         messages = [*self.template.render(slots), *repair_turns(state)]
         params = self.stop_params
-        schema = _schema(cards, inventory.rules.max_steps) if self.structured else None
+        schema = _schema(cards, inventory.rules.max_steps)
         try:
             whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # it had its room
-            reply = self.model.ask(messages, schema=schema, whole=whole, **params)
+            reply = self.replies(messages, schema=schema, whole=whole, **params)[0]
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Reply with the list alone.") from None
         if reply.truncated:

@@ -21,7 +21,14 @@ from chameleon.planner import Planner
 from chameleon.text import nearest
 from chameleon.usage import Budget
 
-_PROMPT_SETTINGS = ("table_style", "max_rows", "max_cell", "max_table_tokens", "max_text_tokens")
+_PROMPT_SETTINGS = (
+    "structured",
+    "table_style",
+    "max_rows",
+    "max_cell",
+    "max_table_tokens",
+    "max_text_tokens",
+)
 
 
 def parts_of(source: Source) -> dict[str, Any]:

@@ -187,6 +187,7 @@ class ModuleSpec(Open):
     prompt: str | None = None
     llm: ModelSpec | None = None
     samples: PositiveInt | None = None
+    structured: bool | Literal["auto"] | None = None
     vote: Literal["majority", "first"] | None = None
     table_style: Style | None = None
     max_rows: PositiveInt | None = None

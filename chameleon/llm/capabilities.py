@@ -25,6 +25,7 @@ class Capabilities:
     - `apart`: pairs of parameters of which it takes one.
     - `thinking`: how it is told to think where that is no effort: "budget" (a number of tokens).
     - `most_output`: the most tokens of a reply, thoughts included.
+    - `structured`: its replies can be held to a JSON schema.
     - `is_known`: LangChain or `models.yaml` knows the model.
     """
 
@@ -36,6 +37,7 @@ class Capabilities:
     apart: tuple[tuple[str, str], ...] = ()
     thinking: str = ""
     most_output: int | None = None
+    structured: bool = False
     is_known: bool = False
 
     def nearest_effort(self, asked: str) -> str:
@@ -87,6 +89,7 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
         apart=tuple((first, second) for first, second in family.get("apart", ())),
         thinking=str(family.get("thinking", "")),
         most_output=told.get("max_output_tokens") or None,
+        structured=told.get("structured_output") is True,
         is_known=bool(told or family),
     )
 

@@ -119,6 +119,15 @@ class LLM:
         """
         return self._pipeline.connection.dropped(canonical(self._merged(params)))
 
+    @property
+    def offers_schema(self) -> bool:
+        """Tell whether its replies can be held to a JSON schema, as far as that is known by now."""
+        return self._pipeline.connection.offers_schema
+
+    def refuse_schema(self) -> None:
+        """Remember that it refused a schema: from now on it offers none."""
+        self._pipeline.connection.refuse_schema()
+
     def ask(
         self,
         messages: Messages,

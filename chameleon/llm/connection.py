@@ -6,11 +6,12 @@ import json
 import re
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import ModelError, NoModel, ParameterRefused
+from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, dialect_of
@@ -104,6 +105,18 @@ class Connection:
         if known.efforts or known.thinking == "budget":
             return known
         return replace(known, efforts=efforts_of(type(chat).model_fields))
+
+    @property
+    def offers_schema(self) -> bool:
+        """Tell whether replies can be held to a schema: it is known to, and has refused none."""
+        with suppress(ChameleonError):  # in a replay the client may be missing
+            return self.capabilities.structured and "schema" not in self._learned.without
+        return False
+
+    def refuse_schema(self) -> None:
+        """Remember that a schema was refused."""
+        with self._lock:
+            self._learned = replace(self._learned, without=self._learned.without | {"schema"})
 
     @cached_property
     def _dialect(self) -> Dialect:

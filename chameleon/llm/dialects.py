@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import ModelError
+from chameleon.errors import SchemaRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.message import ModelRequest, MultimodalText
 from chameleon.llm.parameters import Learned
@@ -61,12 +61,12 @@ class Dialect:
         if request.schema is None:
             return (chat.invoke(messages, stop=stop, **extra),)
         if extra:
-            raise ModelError(f"{self.name} cannot take {', '.join(extra)} together with an output schema")
+            raise SchemaRefused(f"{self.name} cannot take {', '.join(extra)} together with an output schema")
         try:
             structured = chat.with_structured_output({"title": "reply", **request.schema}, include_raw=True)
         except NotImplementedError:
             hint = "Use a prompt that asks for the form."
-            raise ModelError(f"{self.name} offers no structured output", hint=hint) from None
+            raise SchemaRefused(f"{self.name} offers no structured output", hint=hint) from None
         answer: Any = structured.invoke(messages)
         message: AIMessage = answer["raw"]
         if not message.tool_calls:

@@ -6,10 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Literal
+
+from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import call_in, column_in_call, column_named, inside_call, one_column
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import datatype_of, keys_of, number_in, refuse_mixed_units
 
 COUNT = "Count"
@@ -49,6 +52,9 @@ class GroupBy(TableOperation, Grouping):
     """Groups the rows by the values of one column and counts each. For questions about how many of a kind."""
 
     prompt = "wikitq/group_by"
+
+    def args_form(self, table: Table) -> type[BaseModel]:
+        return form_of(column=name_in(table.header))
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_group(Country)" or "f_group([Country])"."""
@@ -97,6 +103,15 @@ class Aggregate(TableOperation):
         of = f" of {args['column']}" if args["column"] is not None else ""
         return f"{args['function']}{of}" + (f" by {args['by']}" if args["by"] is not None else "")
 
+    def args_form(self, table: Table) -> type[BaseModel]:
+        name = name_in(table.header) | None
+        return form_of(function=Literal[tuple(_SPELLINGS)], column=name, by=name)
+
+    def settled(self, args: Args, table: Table) -> Args:
+        if args["column"] is None and args["function"] != "count":
+            raise StepRejected(f"it names no column to take the {args['function']} of")
+        return args
+
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_aggregate(sum of Points by Team)" or "f_aggregate(average of Points)"."""
         inside = inside_call(text, "aggregate").strip(' \t\r\n"*')
@@ -105,9 +120,7 @@ class Aggregate(TableOperation):
             raise StepRejected(f"it names none of sum, average, count, min and max: {inside[:60]!r}")
         function, rest = _WORDS[call[1].lower()], f"{call[2] or ''} {call[3]}".strip()
         column, by = _named(rest, table.header)
-        if column is None and function != "count":
-            raise StepRejected(f"it names no column to take the {function} of")
-        return {"function": function, "column": column, "by": by}
+        return self.settled({"function": function, "column": column, "by": by}, table)
 
 
 def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:

@@ -16,9 +16,11 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from operator import and_, ge, gt, le, lt, not_, or_
 
+from pydantic import BaseModel
+
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import column_named, inside_call, normal
-from chameleon.modules.table_ops.operation import Args, TableOperation
+from chameleon.modules.table_ops.operation import Args, TableOperation, form_of
 from chameleon.modules.table_ops.order import datatype_of, date_in, number_in, refuse_mixed_units
 from chameleon.table import read_value
 
@@ -61,11 +63,18 @@ class FilterRows(TableOperation):
     def written(self, args: Args) -> str:
         return str(args["condition"])
 
+    def args_form(self, table: Table) -> type[BaseModel]:
+        return form_of(condition=str)
+
+    def settled(self, args: Args, table: Table) -> Args:
+        rows_where(args["condition"], table)
+        return args
+
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_filter_rows(Points > 20 and Team = "Liquigas")"."""
-        condition = inside_call(text, "filter_rows", "filter").strip(" \t\r\n*")
-        rows_where(condition, table)
-        return {"condition": condition}
+        return self.settled(
+            {"condition": inside_call(text, "filter_rows", "filter").strip(" \t\r\n*")}, table
+        )
 
 
 def rows_where(condition: str, table: Table) -> list[bool]:

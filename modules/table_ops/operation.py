@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.llm_module import Weights, votes, weights_of
@@ -14,6 +16,17 @@ from chameleon.text import clean_cell
 from chameleon.values import freeze
 
 Args = Mapping[str, Any]
+
+
+def form_of(**fields: Any) -> type[BaseModel]:
+    """Return the form of arguments: fields with their types, all of them needed and no others."""
+    made = {name: (kind, ...) for name, kind in fields.items()}
+    return create_model("arguments", __config__=ConfigDict(extra="forbid", strict=True), **made)  # type: ignore[call-overload, no-any-return]
+
+
+def name_in(header: Sequence[str]) -> Any:
+    """Return the type of a name that stands in a header."""
+    return Literal[tuple(dict.fromkeys(header))]
 
 
 class Operation(Module):
@@ -127,8 +140,29 @@ class TableOperation(Operation, LLMModule):
             start += shown
         return found
 
+    def args_form(self, table: Table) -> type[BaseModel] | None:
+        """Return the form of the arguments over a table, for models that keep to one; None for text alone."""
+        return None
+
+    def schema(self, state: State) -> Mapping[str, Any] | None:
+        form = self.args_form(state.input["table"])
+        return None if form is None else form.model_json_schema()
+
     def interpret(self, text: str, state: State) -> Args:
-        return self.read_args(text, state.input["table"])
+        table: Table = state.input["table"]
+        form = self.args_form(table) if self.structured and text.lstrip().startswith("{") else None
+        if form is None:
+            return self.read_args(text, table)
+        try:
+            return self.settled(form.model_validate_json(text).model_dump(), table)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise StepRejected(f"its arguments do not fit: {place}: {first['msg']}") from None
+
+    def settled(self, args: Args, table: Table) -> Args:
+        """Return arguments of the form, looked at once more. Raises `StepRejected` where they will not do."""
+        return args
 
     def slots(self, state: State) -> dict[str, Any]:
         """Add `columns`, the header on a line."""

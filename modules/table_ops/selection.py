@@ -6,15 +6,15 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import PositiveInt
+from pydantic import BaseModel, Field, PositiveInt
 
 from chameleon import State, StepRejected, Table
 from chameleon.errors import CutOff, InventoryError
 from chameleon.llm_module import RAISE_LIMIT, Weights
 from chameleon.modules.table_ops.names import call_in, columns_named, whole_choice
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
 from chameleon.prompt import table_text
 from chameleon.quoting import unframed
 from chameleon.table.formats import Excerpt, excerpt
@@ -81,6 +81,13 @@ class SelectRow(TableOperation, RowSelection):
                 f"{self.name} asks for rows by number, and table_style: {self.table_style} shows no numbers",
                 hint="Remove table_style: it is numbered here.",
             )
+
+    def args_form(self, table: Table) -> type[BaseModel]:
+        number = Annotated[int, Field(ge=1, le=len(table.rows))]
+        return form_of(rows=Annotated[list[number], Field(min_length=1)])
+
+    def settled(self, args: Args, table: Table) -> Args:
+        return {"rows": sorted(set(args["rows"]))}
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_row([row 1, row 3])", "f_row([1, 3 to 5])", "f_row([rows 1 and 3])" or "f_row([*])".
@@ -193,6 +200,9 @@ class SelectColumn(TableOperation, ColumnSelection):
                 f"{self.name} shows the table as JSON by column, whatever its table_style",
                 hint="Remove table_style, or name a prompt with the slot `table`.",
             )
+
+    def args_form(self, table: Table) -> type[BaseModel]:
+        return form_of(columns=Annotated[list[name_in(table.header)], Field(min_length=1)])  # type: ignore[misc]
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_col([rank, time])" or "f_col([rank and time])", in any case.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import after_call, call_in, column_in_call, one_column
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation
+from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of, refuse_mixed_units
 
 ASCENDING, DESCENDING = "small to large", "large to small"
@@ -52,6 +55,16 @@ class SortBy(TableOperation, Sorting):
 
     prompt = "wikitq/sort_by"
 
+    def args_form(self, table: Table) -> type[BaseModel]:
+        order, datatype = Literal["small to large", "large to small"], Literal["number", "date", "text"]
+        return form_of(column=name_in(table.header), order=order, datatype=datatype)
+
+    def settled(self, args: Args, table: Table) -> Args:
+        """Take the datatype of most cells where none is of the one that was chosen."""
+        cells = [row[one_column(args["column"], table.header)] for row in table.rows]
+        is_known = any(key is not None for key in keys_of(cells, args["datatype"]))
+        return args if is_known else {**args, "datatype": datatype_of(cells)}
+
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_sort(Points), the order is "large to small"." after "The datatype is Numerical.".
 
@@ -72,12 +85,10 @@ class SortBy(TableOperation, Sorting):
             order = (_order_in(stated[-1]) if stated else None) or _order_in(after_call(text, *_CALLS))
         if order is None:
             raise StepRejected('it names no order, "small to large" or "large to small"')
-        cells = [row[column] for row in table.rows]
         named = _DATATYPE.findall(text)
         datatype = _DATATYPES.get(named[-1][:3].lower(), "text") if named else None
-        if datatype is None or all(key is None for key in keys_of(cells, datatype)):
-            datatype = datatype_of(cells)
-        return {"column": table.header[column], "order": order, "datatype": datatype}
+        datatype = datatype or datatype_of([row[column] for row in table.rows])
+        return self.settled({"column": table.header[column], "order": order, "datatype": datatype}, table)
 
 
 def _order_in(text: str) -> str | None:
