@@ -29,8 +29,8 @@ class OneShot(AsksModel, Planner):
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
     With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules, with
     `auto` where the model offers that. Of an inventory with more than `shortlist` modules the model is shown
-    those alone that are most relevant to the question (`chameleon.planners.shortlist`), and those of `always`,
-    which any question may need. Those of `hidden`, which other planners run before or after its plan, it is
+    those alone that are most relevant to the question (`chameleon.planners.shortlist`), and those of
+    `always`, which any question may need. Those of `hidden`, which other planners run before or after, it is
     never shown. Of each text it sees the first `max_text_tokens`.
 
     `embeddings` find modules whose cards say the same in other words: `minilm` (on this machine; `pip install

@@ -51,7 +51,7 @@ FORMS = {
     "a trailing comma": lambda names: f"[{', '.join(map(json.dumps, names))},]",
     "a list in a fence": lambda names: f"```json\n{json.dumps(names)}\n```",
     "an object": lambda names: json.dumps({"modules": names}),
-    "a list of objects": lambda names: json.dumps([{"module": n, "args": {"name": "x"}} for n in names]),
+    "a list of objects": lambda names: json.dumps([{"module": n, "why": "[as it is]"} for n in names]),
     "arrows": " -> ".join,
     "fat arrows": " => ".join,
     "drawn arrows": "→".join,
