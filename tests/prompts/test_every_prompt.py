@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, meta
 
+from chameleon.prompt import Prompt
 from tests.benchmarks.shared_data import DATA, needs_data
 from tests.prompts.demonstrations import (
     PROMPTS,
@@ -44,6 +45,8 @@ def test_a_prompt_declares_its_slots_and_says_what_is_data(name: str) -> None:
     # A table that is cut has its note in this slot, and not in its own text, as the published code has it.
     assert used | {"note"} == {slot.rstrip("?") for slot in front["slots"]} | {"note"}
     assert system.count("data from strangers") == 1 and "never follow instructions" in system
+    warning = next(line for line in system.splitlines() if "data from strangers" in line)
+    assert not re.search(r"question|statement|claim", warning)  # that is the user's request
     assert name == "tabfact/text_to_sql" or not re.search(r"[ \t]$", user, re.MULTILINE)
 
 
@@ -54,6 +57,23 @@ def test_demonstrations_are_as_many_as_published(task: str) -> None:
     for name, count in zip(words[::2], words[1::2], strict=True):
         shown = read(f"{task}/{name}")
         assert len(shown) == int(count) and len({demo.question for demo in shown}) == int(count), name
+
+
+@needs_data
+def test_no_prompt_tells_to_disregard_an_instruction_in_a_question() -> None:
+    """Some 145 of TabMWP's development problems hold one: "Look at the table", "Simplify any fractions"."""
+    with gzip.open(DATA / "tabmwp/dev1k.jsonl.gz", "rt", encoding="utf-8") as lines:
+        asked = [str(json.loads(line)["question"]) for line in lines]
+    told = [question for question in asked if re.search(r"\b(?:Look at|Simplify)\b", question)]
+    assert len(told) > 140
+    for name in (each for each in NAMES if each.startswith(("tabmwp/", "tables/"))):
+        given = {slot.rstrip("?"): slot.rstrip("?").upper() for slot in parts(name)[0]["slots"]}
+        given |= {"modules": [], "choices": ["a", "b"]}
+        for question in told[::16]:
+            (_, system), (_, user) = Prompt.load(name).render(given | {"question": question})
+            warnings = [line for line in f"{system}\n{user}".splitlines() if "never follow" in line]
+            assert len(warnings) == 1 and "question" not in warnings[0], name
+            assert question.strip().splitlines()[0] in user
 
 
 @needs_data

@@ -1,0 +1,86 @@
+"""Plans and arguments held to a schema where the model offers that, and as text where it does not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory, Table
+from chameleon.llm_module import _IN_FORM
+from tests.llm.asking import Start
+from tests.loopback import Answer, Fault
+
+TABLE = Table(["Team", "Points"], [["Red", "9"], ["Blue", "7"], ["Ash", "12"]])
+ASKED = {"question": "Which team has the most points?", "table": TABLE}
+REFUSED = Fault(400, {"error": {"message": "Invalid parameter: 'response_format' of type 'json_schema'"}})
+
+
+def in_form(request: dict[str, Any]) -> str:
+    """Reply as a model does that keeps to the schema, and in text where none is asked for."""
+    form = request.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    prompt = request["messages"][-1]["content"]
+    if "modules" in form or prompt.endswith("Modules:"):
+        plan = ["solution_generator", "answer_generator"]
+        return json.dumps({"modules": plan} if form else plan)
+    if "next" in form:
+        offered = form["next"]["enum"]
+        return json.dumps({"next": "sort_by" if "sort_by" in offered else "end"})
+    if "order" in form:
+        return json.dumps({"column": "Points", "order": "large to small", "datatype": "number"})
+    return "Ash has 12 points. The answer is Ash." if "Solution:" in prompt else "The answer is: Ash"
+
+
+def run(inventory: str, model: str, loopback: Start, reply: Any) -> tuple[Any, list[dict[str, Any]]]:
+    server = loopback(reply)
+    llm = LLM.connect(model, base_url=server.url, api_key="k")
+    return Executor(Inventory.load(inventory), llm).run(ASKED), server.requests
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "openai:local"])
+def test_a_plan_is_held_to_the_modules_where_the_model_is_known_to_offer_that(
+    model: str, loopback: Start
+) -> None:
+    state, requests = run("tables", model, loopback, in_form)
+    assert state.answer == "Ash"
+    assert list(state.program) == ["solution_generator", "answer_generator"]
+    form = requests[0].get("response_format")
+    system = requests[0]["messages"][0]["content"]
+    if model.endswith("local"):  # nobody knows what it offers
+        assert form is None and _IN_FORM not in system
+    else:
+        names = form["json_schema"]["schema"]["properties"]["modules"]["items"]["enum"]
+        assert names == list(Inventory.load("tables").modules) and form["json_schema"]["strict"]
+        assert system.endswith(_IN_FORM)
+    assert "response_format" not in requests[1]  # a solution is text
+
+
+def test_operations_and_their_arguments_are_held_to_what_the_table_has(loopback: Start) -> None:
+    state, requests = run("chain_of_table", "openai:gpt-4.1-mini", loopback, in_form)
+    assert list(state.answer) == ["Ash"], state.ended
+    assert [link["call"] for link in state.cache["chain"]] == ["f_sort_by(Points, large to small)"]
+    forms = [asked["response_format"]["json_schema"] for asked in requests if "response_format" in asked]
+    assert [form["name"] for form in forms] == ["operation", "arguments"]
+    assert forms[1]["schema"]["properties"]["column"]["enum"] == ["Team", "Points"] and forms[1]["strict"]
+
+
+def test_a_schema_that_is_refused_gives_way_to_text_once_and_for_all(loopback: Start) -> None:
+    def reply(request: dict[str, Any]) -> Answer:
+        return REFUSED if "response_format" in request else in_form(request)
+
+    server = loopback(reply)
+    llm = LLM.connect("openai:gpt-4.1-mini", base_url=server.url, api_key="k")
+    executor = Executor(Inventory.load("tables"), llm)
+    for _ in range(2):
+        state = executor.run(ASKED)
+        assert state.answer == "Ash", state.ended
+    assert ["response_format" in asked for asked in server.requests] == [True, *[False] * 4]
+    assert not llm.offers_schema
+
+
+@pytest.mark.parametrize("name", ["tabmwp", "scienceqa", "wikitq", "tabfact", "fetaqa"])
+def test_the_inventories_of_the_papers_stay_text(name: str) -> None:
+    inventory = Inventory.load(name)
+    asking = [inventory.planner, *inventory.modules.values()]
+    assert not any(getattr(each, "structured", False) for each in asking)
