@@ -12,7 +12,8 @@ from pydantic import PositiveInt
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Card, Inventory
 from chameleon.llm_module import AsksModel, Structured
-from chameleon.planner import Planner, parse_plan, planned, repair_turns
+from chameleon.plan_text import parse_plan
+from chameleon.planner import Planner, planned, repair_turns
 from chameleon.planners.shortlist import shortlist
 from chameleon.prompt import slots_of
 from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, embedder, require_embeddings

@@ -15,7 +15,7 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
     ("table", "web", "sandbox", "pictures"),
     ("llm",),
     ("state", "module", "prompt", "llm_module", "steps"),
-    ("planner", "inventory"),
+    ("plan_text", "planner", "inventory"),
     ("executor", "decide", "log"),
     ("retrieval", "documents"),
     ("evaluation",),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chameleon import Declined, Inventory, State, Step
 from chameleon.errors import InventoryError, MissingPackage, PlanError
-from chameleon.planner import LONGEST_PLAN_TEXT, parse_plan
+from chameleon.plan_text import LONGEST_PLAN_TEXT, parse_plan
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.then import Then
 from tests.engine.doubles import Does, Proposes, failing, run, why

@@ -13,7 +13,7 @@ from chameleon import State, StepRejected, Table
 from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
 from chameleon.modules.table_ops.operation import TableOperation
-from chameleon.planner import parse_plan
+from chameleon.plan_text import parse_plan
 
 NAMES = ("row_lookup", "column_lookup", "solution_generator", "program_generator", "answer_generator")
 TABLE = Table(["Rank", "Team (a, b)", "Points"], [["1", "Red", "9"], ["2", "Blue", "7"], ["3", "Ash", "7"]])

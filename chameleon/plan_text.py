@@ -1,0 +1,200 @@
+"""Read a plan in a model's reply: whole, or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Container, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from chameleon.errors import PlanError
+from chameleon.state import Step
+from chameleon.text import as_name, nearest
+
+LONGEST_PLAN_TEXT = 20_000
+_MOST_COLONS = 4
+_BULLET = re.compile(r"^\s*(?:(\d{1,4})[.)]|-(?!>)|[*•]|step\s+(\d{1,4})\s*[:.)])\s*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
+_REMARK = re.compile(r"[:(.,–—]| - ")
+_NAME = re.compile(r"[^\W\d][\w \-]{0,60}")
+_WORD = re.compile(r"\w")
+_START = re.compile(r"^[\W\d]+")
+_CODED = re.compile(r"[\"'{]")
+_WORDS = re.compile(r"[\w-]+")
+_QUOTED = re.compile(r"""["']([^"'\n]{1,80})["']""")
+_BRACKET = re.compile(r"[\[\](){}]")
+_NAMING, _ARGUMENTS = ("module", "name", "tool", "function"), ("arguments", "args", "parameters", "input")
+_AROUND_NAMES = " \t.*`\"'[]()"
+
+
+def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
+    """Read the module names in a model's reply: a JSON or Python list, arrows, or a numbered list.
+
+    Prose around the list is ignored; case, spaces, hyphens and underscores in names do not matter. When
+    several lists occur, the last counts, since models think first. Raises `PlanError` for text without a
+    list, for a name that the inventory does not have, with the nearest one, and for a list of which a part
+    cannot be read or has arguments: no step is ever lost.
+    """
+    if len(text) > LONGEST_PLAN_TEXT:
+        raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
+    by_form = {as_name(name): name for name in names}
+    alone, within = _bracketed(text, by_form)
+    found = alone or _lines(text, by_form) or _separated(text, by_form) or within
+    if not found:
+        raise PlanError(
+            "the reply holds no list of modules", hint='Reply with a list such as ["name", "name"].'
+        )
+    steps = []
+    for written in found:
+        if (name := written if written in names else by_form.get(as_name(written))) is None:
+            raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written, names))
+        steps.append(Step(name))
+    return tuple(steps)
+
+
+def _bracketed(text: str, known: Container[str]) -> tuple[list[str], list[str]]:
+    """Find the last list or object that names modules and ends its line, and the last within a sentence.
+
+    Raises `PlanError` where brackets do not pair, or hold names in a form that cannot be read.
+    """
+    groups, are_paired = _groups(text)
+    within: list[str] = []
+    unknown: list[str] = []
+    for start, end in reversed(groups):
+        names = _names_in(text[start:end], known)
+        if any(as_name(name) in known for name in names):
+            if not are_paired:
+                raise PlanError("the brackets of the list do not pair")
+            if not _WORD.search(text[end:].partition("\n")[0]):
+                return names, []
+            within = within or names
+        unknown = unknown or names
+    if not are_paired and any(as_name(name) in known for name in _QUOTED.findall(text)):
+        raise PlanError("the brackets of the list do not pair")
+    return [], within or unknown
+
+
+def _groups(text: str) -> tuple[list[tuple[int, int]], bool]:
+    """Return where outermost [...] and {...} stand, those in parentheses first, and whether all pair."""
+    opened: list[int] = []
+    groups: list[tuple[int, int]] = []
+    aside: list[tuple[int, int]] = []
+    strays = 0
+    for sign in _BRACKET.finditer(text):
+        if sign[0] in "[{(":
+            opened.append(sign.start())
+        elif opened and text[opened[-1]] + sign[0] in ("[]", "{}", "()"):
+            start = opened.pop()
+            if sign[0] != ")" and all(text[place] == "(" for place in opened):
+                (aside if opened else groups).append((start, sign.end()))
+        else:
+            strays += sign[0] != ")"
+    return [*aside, *groups], not strays and all(text[place] == "(" for place in opened)
+
+
+def _names_in(body: str, known: Container[str]) -> list[str]:
+    """Read ["row_lookup"], ['row_lookup'], [row_lookup] or [{"module": "row_lookup"}], as models write."""
+    for written in (body, body.replace("'", '"')):
+        try:
+            given = json.loads(re.sub(r",\s*([\]}])", r"\1", written), object_pairs_hook=_unique)
+        except (ValueError, RecursionError):
+            continue
+        return _named(given, known)
+    if _CODED.search(body) and any(as_name(word) in known for word in _WORDS.findall(body)):
+        raise PlanError("the list of modules cannot be read")
+    items = [item.strip(" \t\n`") for item in body.strip("[]").rstrip(" \t\n,").split(",")]
+    return items if all(map(_NAME.fullmatch, items)) else []
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise PlanError("an object of the plan has a key twice")
+    return dict(pairs)
+
+
+def _named(given: Any, known: Container[str]) -> list[str]:
+    """Return the modules that JSON names, in order. Raises `PlanError` where some of it names none."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, Mapping):
+        return _of_object(given, known)
+    if not isinstance(given, list):
+        return []
+    parts = [_named(item, known) for item in given]
+    found = [name for part in parts for name in part]
+    if not all(parts) and any(as_name(name) in known for name in found):
+        raise PlanError(f"part {parts.index([]) + 1} of the list names no module")
+    return found if all(parts) else []
+
+
+def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
+    """Read one call, such as {"module": …}, or an object that holds the list."""
+    inner = given.get("function")
+    call: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
+    name = next((call[key] for key in _NAMING if isinstance(call.get(key), str)), None)
+    if name is not None:
+        if any(call.get(key) not in (None, {}, [], "", "{}") for key in _ARGUMENTS):
+            raise PlanError(f"{name[:60]!r} is given arguments, and a plan names modules alone")
+        return [name]
+    lists = [_named(value, known) for value in given.values() if isinstance(value, list | dict)]
+    lists = [names for names in lists if any(as_name(name) in known for name in names)]
+    texts = [value for value in given.values() if isinstance(value, str)]
+    if len(lists) > 1 or (lists and any(as_name(value) in known for value in texts)):
+        raise PlanError("the object holds more than one list of modules")
+    return lists[0] if lists else texts
+
+
+def _lines(text: str, known: Container[str]) -> list[str]:
+    """Read a numbered or bulleted list: each line begins with a name, remarks may follow it."""
+    lines = text.splitlines()
+    bullets = {place: bullet for place, line in enumerate(lines) if (bullet := _BULLET.match(line))}
+    heads = [_head(lines[place][bullet.end() :]) for place, bullet in bullets.items()]
+    if not any(as_name(head) in known for head in heads):
+        return []
+    numbers = [int(bullet[1] or bullet[2]) for bullet in bullets.values() if bullet[1] or bullet[2]]
+    are_alike = len(set(numbers)) < 2 and numbers[:1] in ([], [0], [1])
+    if not are_alike and numbers not in ([*range(len(bullets))], [*range(1, len(bullets) + 1)]):
+        raise PlanError("the numbers of the list do not follow each other from 1")
+    for place, line in enumerate(lines):
+        is_within = place > min(bullets) and place not in bullets
+        if is_within and (as_name(_head(_START.sub("", line))) in known or _in_line(line, known)):
+            raise PlanError(f"a line of the list is not numbered: {line.strip()[:60]!r}")
+    return heads
+
+
+def _head(line: str) -> str:
+    return _REMARK.split(line, maxsplit=1)[0].strip(_AROUND_NAMES)
+
+
+def _separated(text: str, known: Container[str]) -> list[str]:
+    """Read names joined by arrows, commas or "then", or one a line: the last that the text holds."""
+    found: list[str] = []
+    below = ""
+    for line in filter(str.strip, reversed(text.splitlines())):
+        parts = _in_line(line, known)
+        if found and not (parts and _continued(line, below)):
+            break
+        if parts:
+            found, below = parts + found, line
+    return found
+
+
+def _in_line(line: str, known: Container[str]) -> list[str]:
+    """Return what a line joins, which begins with a name: "Plan: row_lookup -> answer_generator"."""
+    if "[" in line:
+        return []
+    colons = islice(re.finditer(":", line), _MOST_COLONS)
+    for place in (0, *(colon.end() for colon in colons)):
+        parts = [part.strip(_AROUND_NAMES) for part in _SEPARATOR.split(line[place:])]
+        parts = [part for part in parts if part]
+        if parts and as_name(parts[0]) in known:
+            before = any(as_name(name) in known for name in _WORDS.findall(line[:place]))
+            return [] if before else parts
+    return []
+
+
+def _continued(line: str, below: str) -> bool:
+    """Return whether two lines are one list: an arrow or comma joins them, or each holds one name."""
+    above_end, below_start = _SEPARATOR.split(line)[-1], _SEPARATOR.split(below)[0]
+    return not (above_end.strip() and below_start.strip()) or (above_end == line and below_start == below)
