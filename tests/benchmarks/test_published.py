@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from chameleon import Inventory
 from chameleon.benchmarks.scorers.finqa import OfficialRule
 from chameleon.evaluation.benchmark import Published
 from chameleon.evaluation.compare import Z_90, half_width
@@ -57,6 +58,14 @@ def test_shares_of_modules_round_to_the_figure_and_add_up_to_the_length_of_a_pla
         assert length == pytest.approx(row.mean_length, abs=0.011), system  # 3.04 of rounded shares for 3.03
 
 
+def test_the_plans_of_rivals_are_as_long_as_published() -> None:
+    for name in ("scienceqa_cot", "tabmwp_cot", "tabmwp_pot"):
+        task, _, way = name.partition("_")
+        printed = FILES[task]["figures"]["table 7"][{"cot": "chain", "pot": "program"}[way] + " of thought"]
+        plans = Inventory.load(name).planner.fixed_plans
+        assert (len(plans), len(plans[0])) == (printed["programs"], printed["mean_length"])
+
+
 def test_probabilities_of_the_next_module_add_up_to_one() -> None:
     drawn = FILES["scienceqa"]["figures"]["figure 7"], FILES["tabmwp"]["figures"]["figure 8"]
     sums = {name: sum(after.values()) for each in drawn for name, after in each.items()}
@@ -90,6 +99,7 @@ def test_intervals_are_wilson_s_by_way_of_asking_and_wald_s_else() -> None:
         assert round(100 * half, places) == row.half_widths["entailment"], row.system
     benchmark = find_benchmark("sara")
     assert SystemRow.published(benchmark.published[-1], benchmark).cells["entailment"] == "77.50±10.86"
+    assert SystemRow.published(benchmark.published[-1], benchmark).to_json()["percent"]["entailment"] == 77.5
     for row in rows_of("finqa").values():
         kinds = {"execution": 0.0} | {kind: row.percent[f"{kind} accuracy"] for kind in ("program", "answer")}
         sums = {kind: share / 100 * (row.n or 0) for kind, share in kinds.items()}
