@@ -11,7 +11,7 @@ import pytest
 
 from chameleon import Inventory
 from chameleon.modules.program.programs import program_in, run_code
-from tests.prompts.demonstrations import Demonstration, parts, problem_demonstrations
+from tests.prompts.demonstrations import Demonstration, problem_demonstrations
 
 # Worked out by hand, in the order of the file.
 ANSWERS: dict[str, list[Any]] = {
@@ -39,18 +39,6 @@ def over_tables(module: str) -> list[Demonstration]:
 
 def rows_of(demo: Demonstration) -> list[list[str]]:
     return [list(demo.table.header), *map(list, demo.table.rows)]
-
-
-def test_four_demonstrations_have_choices_and_four_have_none() -> None:
-    user = parts("tabmwp/program_generator")[2]
-    found = re.search(r"\{% if choices %\}\n(.*?)\{% else %\}\n(.*?)\{% endif %\}", user, re.S)
-    assert found is not None
-    counts = [
-        len(re.findall(rf"^{word}:", part, re.M))
-        for part in found.groups()
-        for word in ("Question", "Choices")
-    ]
-    assert counts == [4, 4, 4, 0]
 
 
 def test_plans_keep_the_rules_and_are_as_varied_as_the_published_ones() -> None:
