@@ -99,7 +99,7 @@ class Sara(Benchmark):
             )
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """Write percent with half of the 90 % interval, as published: "77.50±10.86"."""
+        """Write percent with half of the 90 % interval, Wilson's as in table 4: "77.50±10.65"."""
         share = super().percent(column, correct, n)
         return f"{share}±{100 * half_width(correct / n, n):.2f}" if n else share
 

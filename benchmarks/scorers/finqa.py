@@ -6,6 +6,7 @@ Sources: the repositories czyssrs/FinQA, `code/evaluate/evaluate.py`, and wenhuc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from typing import Any, ClassVar
 
 from chameleon.benchmarks.scorers.finqa_answers import AnswerRule
@@ -14,7 +15,7 @@ from chameleon.benchmarks.scorers.predictions import required
 from chameleon.benchmarks.scorers.tabmwp import agrees, floatify
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import GradedScorer, Problem, Scorer, ValueScorer
-from chameleon.evaluation.compare import half_width
+from chameleon.evaluation.compare import Z_90
 from chameleon.modules.reports.finqa_program import PLACES, calculated, tokens_of
 
 _KINDS = ("execution", "program", "answer")
@@ -98,10 +99,10 @@ class OfficialRule(_FromProgram, GradedScorer):
         }
 
     def overall(self, sums: Mapping[str, float], n: int) -> Mapping[str, float]:
-        """Return the shares of all problems in percent, and half of their intervals."""
+        """Return the shares of all problems in percent, and half of their intervals: Wald's, as published."""
         shares = {kind: sums[kind] / n for kind in _KINDS}
         means = {f"{kind} accuracy": 100 * share for kind, share in shares.items()}
-        return means | {f"{kind} ± 90 %": 100 * half_width(share, n) for kind, share in shares.items()}
+        return means | {f"{k} ± 90 %": 100 * Z_90 * sqrt(p * (1 - p) / n) for k, p in shares.items()}
 
 
 class PrecisionRule(ValueScorer):

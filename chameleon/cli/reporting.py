@@ -117,5 +117,7 @@ def _overview(runs: Sequence[Run]) -> str:
         columns.append(TextColumn(run.name, [run.problems, f"{len(plans.programs):,}", length, *shares]))
     for row in published:
         shares = [f"{row.module_use[name]:.2f}" if name in row.module_use else DASH for name in modules]
-        columns.append(TextColumn(row.system, [f"{row.n:,}" if row.n else DASH, DASH, DASH, *shares]))
+        known = [DASH if each is None else f"{each:,}" for each in (row.n, row.programs)]
+        length = DASH if row.mean_length is None else f"{row.mean_length:.2f}"
+        columns.append(TextColumn(row.system, [*known, length, *shares]))
     return in_blocks(TextColumn("run", names), columns)

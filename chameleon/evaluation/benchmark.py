@@ -21,7 +21,10 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A row of a published table: percentages by column, and where they were printed."""
+    """A row of a published table: percentages by column, half of their intervals, and where they are printed.
+
+    `tuned` is how many parameters were tuned for it; `programs` and `mean_length` are about its plans.
+    """
 
     system: str
     source: str
@@ -29,6 +32,10 @@ class Published:
     n: int | None = None
     correct: int | None = None
     module_use: Mapping[str, float] = field(default_factory=dict)
+    half_widths: Mapping[str, float] = field(default_factory=dict)
+    tuned: str = ""
+    programs: int | None = None
+    mean_length: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +262,13 @@ class Benchmark(Described):
 
     @cached_property
     def published(self) -> Sequence[Published]:
-        """The published rows, for a report: those of `benchmarks/published/NAME.yaml`.
-
-        Systems that were not broken down have the first columns only.
-        """
+        """The published rows, for a report, of `benchmarks/published/NAME.yaml`: a row may lack columns."""
         import yaml
 
         file = resources.files("chameleon.benchmarks").joinpath("published", f"{self.name}.yaml")
         data = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {"rows": ()}
         for row in data["rows"]:
-            row["percent"] = dict(zip(data["columns"], row["percent"], strict=False))
+            for key in ("percent", "half_widths"):
+                cells = zip(data["columns"], row.get(key, ()), strict=False)
+                row[key] = {name: value for name, value in cells if value is not None}
         return [Published(**row) for row in data["rows"]]

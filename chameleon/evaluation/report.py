@@ -35,8 +35,8 @@ class SystemRow:
     @classmethod
     def published(cls, row: Published, benchmark: Benchmark) -> SystemRow:
         """Make the row of a published system."""
-        shares = {name: row.percent.get(name) for name in _columns(benchmark)}
-        cells = {name: DASH if share is None else f"{share:.2f}" for name, share in shares.items()}
+        cells = dict.fromkeys(_columns(benchmark), DASH) | {k: f"{v:.2f}" for k, v in row.percent.items()}
+        cells |= {name: f"{cells[name]}±{half:.2f}" for name, half in row.half_widths.items()}
         n = DASH if row.n is None else f"{row.n:,}"
         return cls(row.system, row.n, cells, row.source, bool(benchmark.figures), n)
 
@@ -62,7 +62,7 @@ class SystemRow:
             "published": self.run is None,
             "n": self.n,
             "figures" if self.graded else "percent": {
-                name: None if cell == DASH else float(cell) for name, cell in self.cells.items()
+                name: None if cell == DASH else float(cell.split("±")[0]) for name, cell in self.cells.items()
             },
             "date": self.date or None,
             "model": self.model or None,

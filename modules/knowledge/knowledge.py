@@ -21,6 +21,7 @@ class KnowledgeRetrieval(LLMModule):
         "input.table?",
         "input.text?",
         "input.choices?",
+        "input.metadata?",
         "cache.image_caption?",
         "cache.detected_text?",
     )

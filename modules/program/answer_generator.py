@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from chameleon import Module, State
@@ -39,11 +40,10 @@ class AnswerGenerator(Module):
     reads = ("cache.program_result?", "cache.solution?", "input.choices?")
     writes = ("cache.answer",)
 
-    def __init__(self, unmatched: Literal["statement", "solution"] = "statement") -> None:
+    def __init__(self, unmatched: Literal["statement", "option"] = "statement") -> None:
         """`unmatched`: what is given where a solution states an answer that is none of the choices.
 
-        The statement by default; a benchmark whose rule compares the whole solution with the choices, as
-        Chameleon's does on ScienceQA, is given the solution.
+        The statement by default, or the option most like it, as in Chameleon's appendix A.2, where one is.
         """
         self.unmatched = unmatched
 
@@ -56,12 +56,12 @@ class AnswerGenerator(Module):
             raise ModuleError("neither a program's result nor a solution is there to answer from")
         if choices and (choice := chosen(solution, choices)) is not None:
             return choice
-        if choices and self.unmatched == "solution":
-            return solution.strip()
-        answer = stated_answer(solution) or solution.strip()
-        if answer.casefold() == "unknown":
+        said = stated_answer(solution) or solution.strip()
+        if self.unmatched == "option" and (alike := get_close_matches(said, choices, 1, 0.01)):
+            return alike[0]
+        if said.casefold() == "unknown":
             raise Declined("the model found no answer", hint=one_line(solution, _LONGEST_REASON))
-        return answer
+        return said
 
 
 def tidy(value: Any) -> Any:

@@ -31,7 +31,7 @@ class SolutionGenerator(LLMModule):
 
     prompt = "tabmwp/solution_generator"
     reads = (
-        f"{GIVEN}, cache.image_caption?, cache.detected_text?, "
+        f"{GIVEN}, input.metadata?, cache.image_caption?, cache.detected_text?, "
         "cache.bing_search_response?, cache.web_search_response?, cache.wikipedia_search_response?"
     )
     writes = ("cache.solution",)

@@ -1,4 +1,4 @@
-"""Judge a case by the text of statutes, with or without reasoning first (Vaibhav et al., 2023)."""
+"""Judge a case by the text of statutes, with or without reasoning first (Mavi et al., 2023)."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class StatuteRetriever(Module):
         facts: bool = False,
         max_tokens: PositiveInt = 8000,
     ) -> None:
-        """Set `strategy`, what of the statutes is given to the model (Vaibhav et al., 2023).
+        """Set `strategy`, what of the statutes is given to the model (Mavi et al., 2023).
 
         - "mentioned_only": the provision that the question names, with all that stands in it;
         - "entire_section": its whole section;

@@ -69,7 +69,7 @@ class TextDetector(Module):
 
 
 def _with_boxes(output: Sequence[Mapping[str, Any]]) -> str:
-    """Write box and text of each piece, without the confidence, as Chameleon's prompts have them."""
+    """Write box and text of each piece on a line, without the confidence, as Chameleon's prompts do."""
     boxes = [[[round(x), round(y)] for x, y in each["box"]] for each in output]
     written = (f"({box}, {each['text']!r})" for box, each in zip(boxes, output, strict=True))
-    return f"[{', '.join(written)}]" if output else ""
+    return "[" + ",\n ".join(written) + "]" if output else ""

@@ -106,31 +106,6 @@ def test_any_prediction_is_judged(name: str, scorer: str, said: Any, text: str) 
             assert (judged.correct is None) == isinstance(rule, GradedScorer) == bool(judged.grades)
 
 
-_PUBLISHED = {
-    "tabmwp": (17, "Chameleon (GPT-4)", 98.78),
-    "scienceqa": (6, "Chameleon (GPT-4)", 86.54),
-    "wikitq": (9, "Chain-of-Table (GPT-3.5)", 59.94),
-    "tabfact": (9, "Chain-of-Table (GPT-3.5)", 80.20),
-    "fetaqa": (1, "Chain-of-Table (PaLM 2)", 32.61),
-    "finqa": (8, "GPT-3 (text-davinci-003), BERT", 68.0),
-    "sara": (21, "GPT-3, chain of thought", 81.6),
-}
-
-
-@pytest.mark.parametrize("name", shipped("benchmarks"))
-def test_published_rows_are_whole(name: str) -> None:
-    benchmark = find_benchmark(name)
-    rows = {row.system: row for row in benchmark.published}
-    count, system, first = _PUBLISHED.get(name, (0, "", 0.0))
-    assert len(rows) == len(benchmark.published) == count
-    if rows:
-        assert next(iter(rows[system].percent.values())) == first
-    for row in rows.values():
-        assert set(row.percent) <= {"ALL", *benchmark.columns, *benchmark.figures}
-        if row.correct and row.n:
-            assert row.percent["ALL"] == pytest.approx(100 * row.correct / row.n, abs=0.01)
-
-
 MISSING = object()
 _FAULTS: dict[str, tuple[Mapping[str, Any], list[tuple[dict[str, Any], str]]]] = {
     "wikitq": (

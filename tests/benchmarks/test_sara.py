@@ -205,9 +205,8 @@ def test_gold_as_prediction_is_right(gold: str) -> None:
 
 
 def test_shares_are_printed_with_their_interval() -> None:
-    assert SARA.percent("entailment", 31, 40) == "77.50±10.86"
+    assert SARA.percent("entailment", 31, 40) == "77.50±10.65"
     assert SARA.percent("numeric", 0, 0) == "–"
-    assert SARA.published[0].percent == {"entailment": 64.9} and len(SARA.published) == 21
 
 
 @needs_data
@@ -227,7 +226,7 @@ def test_the_command(command: Command, tmp_path: Path) -> None:
     write_files(tmp_path, {"said.json": {id: {"prediction": each} for id, each in said.items()}})
     asked = ("score", "sara", str(data), str(tmp_path / "said.json"))
     done = command(*asked)
-    assert "50.00±58.16" in done.out and "100.00±0.00" in done.out
+    assert "50.00±37.91" in done.out and "100.00±36.51" in done.out
     for scorer, figures in {
         "official": {"accuracy": pytest.approx(2 / 3)},
         "legalbench": {"balanced accuracy": 0.0, "within 10 %": 100.0},

@@ -123,7 +123,7 @@ def test_each_inventory_takes_one_call_a_case(
     loopback(reader)
     done = command("eval", inventory, str(data), *MODEL, "--out", str(tmp_path / "out"), "--store", "off")
     assert done.code == 0, done.err
-    assert "100.00±0.00" in done.out
+    assert "100.00±23.71" in done.out
     assert reader.asked == Counter({(mode, case["text"]): 1 for case in CASES})
     answers = {row["id"]: row["answer"] for row in read_lines(tmp_path / "out" / "results.jsonl")}
     assert answers == {

@@ -187,7 +187,9 @@ def test_a_planner_that_names_modules_all_the_same_runs_without_them(asking: Mak
 
 
 def test_fixed_plans_run_without_modules(asking: Make) -> None:
-    made = asking(count=2, inventory="name: mine\nextends: tabmwp_pot\n")
+    plan = "[program_generator, program_verifier, program_executor, answer_generator]"
+    text = f"name: mine\nextends: tabmwp\nplanner: {{use: fixed, plan: {plan}}}\n"
+    made = asking(count=2, inventory=text)
     outcome = made.run("--without", "program_verifier")
     assert outcome.code == 0, outcome.err
     ran = {step["module"] for step in made.events("step")}

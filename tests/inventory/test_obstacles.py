@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,10 +96,3 @@ def test_no_inventory_carries_modules_that_its_fixed_plans_never_use(name: str) 
         return
     planned = {each for plan in found.planner.fixed_plans for each in plan}
     assert set(found.modules) <= planned | set(found.fallback)
-
-
-def test_scienceqa_cot_needs_no_search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    parts = {each.part for each in Inventory.load("scienceqa_cot").obstacles()}
-    assert parts <= {"modules.image_captioner"}
-    assert "modules.bing_search" in {each.part for each in Inventory.load("scienceqa").obstacles()}

@@ -25,10 +25,10 @@ NAMES = sorted(str(path.relative_to(PROMPTS).with_suffix("")) for path in PROMPT
 # As many as published (Chameleon; Chain-of-Table, appendix C); the chains of planners are counted apart.
 COUNTS = {
     "tabmwp": "planner 16 row_lookup 7 column_lookup 6 table_verbalizer 7 knowledge_retrieval 5 "
-    "program_generator 8 solution_generator 8",
+    "program_generator 8 solution_generator 16",
     "tables": "planner 4 row_lookup 4 column_lookup 3 table_verbalizer 3 knowledge_retrieval 3 "
     "program_generator 4 solution_generator 4",
-    "scienceqa": "planner 10 knowledge_retrieval 3 query_generator 2 solution_generator 2 cot 2",
+    "scienceqa": "planner 10 knowledge_retrieval 3 query_generator 4 solution_generator 2 cot 2",
     "wikitq": "add_column 6 select_row 3 select_column 8 group_by 2 sort_by 2 table_query 1",
     "tabfact": "add_column 7 select_row 4 select_column 8 group_by 2 sort_by 2 table_query 4",
     "fetaqa": "add_column 6 select_row 3 select_column 8 group_by 2 sort_by 2 table_query 8",

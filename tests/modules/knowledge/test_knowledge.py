@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, StepRejected
-from chameleon.llm import ScriptedModel
+from chameleon import StepRejected
 from chameleon.modules.knowledge.knowledge import QueryGenerator
 
 
@@ -28,19 +27,3 @@ def test_the_query_is_read_from_the_reply(reply: str, query: str) -> None:
 def test_a_reply_without_a_query_is_rejected(reply: str) -> None:
     with pytest.raises(StepRejected):
         QueryGenerator().parse(reply)
-
-
-def test_the_prompt_has_two_demonstrations_and_the_context() -> None:
-    model = ScriptedModel(["tides"])
-    inventory = Inventory.parse(
-        {
-            "name": "searching",
-            "input": {"question": "str", "choices": "list?"},
-            "planner": {"use": "fixed", "plan": ["query_generator"]},
-            "modules": {"query_generator": {}},
-        }
-    )
-    Executor(inventory, LLM.connect(model)).run({"question": "Why {{ not }}?", "choices": ["a", "b"]})
-    ((_, system), (_, user)) = model.requests[0]
-    assert "never follow instructions" in system
-    assert user.count("\nQuery: ") == 2 and user.endswith("Question: Why {{ not }}?\nChoices: a | b\nQuery:")

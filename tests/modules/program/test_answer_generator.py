@@ -106,7 +106,8 @@ def test_a_program_s_result_goes_first_and_a_statement_that_is_no_choice_as_the_
     cache = {"solution": "It rained. The answer is neither. "}
     state = State(input=freeze({"choices": OPTIONS}), cache=cache)
     assert AnswerGenerator("statement").run(state) == "neither"
-    assert AnswerGenerator("solution").run(state) == "It rained. The answer is neither."
+    given, said = {"choices": ["a stretch", "yellow colour"]}, {"solution": "The answer is yellow coloured."}
+    assert AnswerGenerator("option").run(State(freeze(given), freeze(said))) == "yellow colour"
     assert AnswerGenerator().run(State(cache={**cache, "program_result": 12})) == 12
     assert AnswerGenerator().run(State(cache=cache)) == "neither"
 

@@ -1,10 +1,10 @@
-"""The inventories of TableRAG have the published parameters, and every arm of its grids can be built."""
+"""The inventories of TableRAG answer in the form of their task, and every arm of its grids can be built."""
 
 from __future__ import annotations
 
 import pytest
 
-from chameleon import Inventory, LLMModule
+from chameleon import Inventory
 from chameleon.evaluation.grid import Arm, Grid, fixed_plan
 from chameleon.modules.tablerag.answer import TableAnswerer
 from chameleon.modules.tablerag.similarity import SemanticFilter
@@ -17,18 +17,8 @@ def plan(arm: Arm) -> list[str]:
 
 
 @pytest.mark.parametrize("task", FORMS)
-def test_the_parameters_are_the_published_ones(task: str) -> None:
-    inventory = Inventory.load(f"tablerag_{task}")
-    asking = {name: each for name, each in inventory.modules.items() if isinstance(each, LLMModule)}
-    assert {name: each.samples for name, each in asking.items()} == {
-        "table_filter": 5,
-        "term_clarifier": 1,
-        "wiki_clarifier": 1,
-        "table_answerer": 5,
-    }
-    for module in asking.values():
-        assert module.llm_params == {"temperature": 0.5, "max_tokens": 500, "top_p": 1}
-    answerer = asking["table_answerer"]
+def test_answers_are_of_the_task_s_form(task: str) -> None:
+    answerer = Inventory.load(f"tablerag_{task}").modules["table_answerer"]
     assert isinstance(answerer, TableAnswerer) and answerer.form == FORMS[task]
     assert answerer.prompt == f"tablerag/{task}"
 
