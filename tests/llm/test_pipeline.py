@@ -26,6 +26,7 @@ from chameleon.errors import (
     RateLimited,
     Refused,
     ReplayMiss,
+    SchemaRefused,
     ScriptExhausted,
     StoreError,
 )
@@ -200,7 +201,11 @@ def test_samples_with_seeds_are_asked_for_each(hosted: Host) -> None:
         (Fault(400, {"error": {"message": "maximum context length is 8"}}), ContextTooLong, "does not fit"),
         (Fault(400, {"error": {"message": "x", "code": "context_length_exceeded"}}), ContextTooLong, "fit"),
         (Fault(400, {"error": {"message": "x", "code": "content_filter"}}), Refused, "refused the prompt"),
-        (Fault(400, {"error": {"message": "response_format is not supported"}}), ModelError, "output schema"),
+        (
+            Fault(400, {"error": {"message": "response_format is not supported"}}),
+            SchemaRefused,
+            "output schema",
+        ),
         (Fault(400, {"error": {"message": "bad top_p"}}), ModelError, "bad top_p"),
         (Fault(404, {"detail": "Not Found"}), ModelError, "/v1"),
         (Fault(429, {"error": {"message": "slow", "code": "insufficient_quota"}}), RateLimited, "quota"),
