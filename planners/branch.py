@@ -1,40 +1,51 @@
-"""One of two planners: which one, a key of the state tells when the first plan is to be made."""
+"""One of two planners: which one, keys of the state tell when the first plan is to be made, or the model."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
+from chameleon.module import split_keys
 from chameleon.planner import Planner, ask, plans_at, state_at
 from chameleon.state import Plan, State
 
+SEES = "model.sees"
+
 
 class Branch(Planner):
-    """Asks the first of its two `planners` where the state has `key`, else the second.
+    """Asks the first of its two `planners` where there is all that `key` names, else the second.
 
-    A key is such as "input.table" or "cache.table_choice". Whichever made the first plan makes all of
-    them.
+    A key is such as "input.table" or "cache.table_choice"; commas join several. "model.sees" is there where
+    the model of the run is known to take pictures. Whichever made the first plan makes all of them.
     """
 
-    whole = False
+    has_sight = False
 
     def __init__(self, key: str, planners: list[Any]) -> None:
-        kind, _, name = key.partition(".")
-        if kind not in ("input", "cache") or not name:
-            raise InventoryError(
-                f"{key!r} is no key of the state",
-                where="planner branch",
-                hint='Write one such as "input.table" or "cache.answer".',
-            )
+        self.keys = split_keys(key)
+        for each in self.keys or (key,):
+            kind, _, name = each.partition(".")
+            if each != SEES and (kind not in ("input", "cache") or not name):
+                raise InventoryError(
+                    f"{each!r} is no key of the state",
+                    where="planner branch",
+                    hint='Write one such as "input.table", "cache.answer" or "model.sees".',
+                )
         if len(planners) != 2:
             raise InventoryError(
                 f"branch takes two planners, with and without the key, not {len(planners)}",
                 where="planner branch",
             )
-        self.key, self.reads = key, (key,)
+        self.reads = tuple(each for each in self.keys if each != SEES)
         self.planners: list[Planner] = planners
+        self.whole = all(planner.whole for planner in self.planners)
+
+    def with_llm(self, llm: Any) -> Self:
+        copied = super().with_llm(llm)
+        copied.has_sight = llm is not None and llm.sees
+        return copied
 
     def handles_failure(self, state: State) -> bool:
         """Return whether the planner whose plan failed wants to be asked again."""
@@ -47,4 +58,7 @@ class Branch(Planner):
         return replace(plan, path=(place, *plan.path))
 
     def _place(self, state: State) -> int:
-        return plans_at(0, state)[1] if state.plans else int(self.key not in state.keys)
+        return plans_at(0, state)[1] if state.plans else int(not self._holds(state))
+
+    def _holds(self, state: State) -> bool:
+        return (self.has_sight or SEES not in self.keys) and state.keys.issuperset(self.reads)

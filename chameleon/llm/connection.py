@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import ModelError, NoModel, ParameterRefused
+from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, dialect_of
@@ -104,6 +104,14 @@ class Connection:
         if known.efforts or known.thinking == "budget":
             return known
         return replace(known, efforts=efforts_of(type(chat).model_fields))
+
+    @cached_property
+    def sees(self) -> bool:
+        """Tell whether the model is known to take pictures."""
+        try:
+            return self.capabilities.sees
+        except ChameleonError:  # a replay needs neither its package nor a key
+            return capabilities_of(self.name).sees
 
     @cached_property
     def _dialect(self) -> Dialect:
