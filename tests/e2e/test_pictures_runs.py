@@ -87,8 +87,8 @@ def opened(sent: str) -> Image.Image:
 @pytest.fixture
 def picture(tmp_path: Path) -> str:
     """A photograph's worth of noise, red on the left: a picture that packs badly."""
-    image = Image.effect_noise((3000, 2000), 90).convert("RGB")
-    image.paste((255, 0, 0), (0, 0, 1500, 2000))
+    image = Image.effect_noise((1500, 1000), 90).convert("RGB")
+    image.paste((255, 0, 0), (0, 0, 750, 1000))
     image.save(tmp_path / "large.png")
     return str(tmp_path / "large.png")
 
