@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
+from chameleon.llm_module import AsksModel
 from chameleon.module import split_keys
 from chameleon.planner import Planner, ask, plans_at, state_at
 from chameleon.state import Plan, State
@@ -18,10 +19,11 @@ class Branch(Planner):
     """Asks the first of its two `planners` where there is all that `key` names, else the second.
 
     A key is such as "input.table" or "cache.table_choice"; commas join several. "model.sees" is there where
-    the model of the run is known to take pictures. Whichever made the first plan makes all of them.
+    the models that the first planner's fixed plans ask are known to take pictures; without such plans the
+    run's. Whichever made the first plan makes all of them.
     """
 
-    has_sight = False
+    llm: Any = None
 
     def __init__(self, key: str, planners: list[Any]) -> None:
         self.keys = split_keys(key)
@@ -44,21 +46,23 @@ class Branch(Planner):
 
     def with_llm(self, llm: Any) -> Self:
         copied = super().with_llm(llm)
-        copied.has_sight = llm is not None and llm.sees
+        copied.llm = llm
         return copied
 
     def handles_failure(self, state: State) -> bool:
         """Return whether the planner whose plan failed wants to be asked again."""
-        place = self._place(state)
+        place = plans_at(0, state)[1]
         return self.planners[place].handles_failure(state_at(place, state))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        place = self._place(state)
+        place = plans_at(0, state)[1] if state.plans else int(not self._holds(state, inventory))
         plan = ask(self.planners[place], state_at(place, state), inventory)
         return replace(plan, path=(place, *plan.path))
 
-    def _place(self, state: State) -> int:
-        return plans_at(0, state)[1] if state.plans else int(not self._holds(state))
-
-    def _holds(self, state: State) -> bool:
-        return (self.has_sight or SEES not in self.keys) and state.keys.issuperset(self.reads)
+    def _holds(self, state: State, inventory: Inventory) -> bool:
+        if not state.keys.issuperset(self.reads):
+            return False
+        named = {name for plan in self.planners[0].fixed_plans for name in plan}
+        asking = [each for name, each in inventory.modules.items() if name in named and each.needs_model]
+        models = [each.llm for each in asking if isinstance(each, AsksModel)] or [self.llm]
+        return SEES not in self.keys or all(model is not None and model.sees for model in models)

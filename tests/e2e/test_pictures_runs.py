@@ -145,6 +145,22 @@ def test_a_model_that_is_not_known_to_see_is_asked_as_before_to_the_letter(
     assert sum(map(len, sent)) == (1 if given == "image" and plan == PLAN else 0), "the captioner's alone"
 
 
+@pytest.mark.parametrize(("of_the_run", "of_its_own", "calls"), [
+    ("gpt-6-luna", "gpt-4", 3), ("gpt-4", "gpt-6-luna", 1),
+])  # fmt: skip
+def test_the_model_that_answers_decides(
+    of_the_run: str, of_its_own: str, calls: int, loopback: Start, picture: str
+) -> None:
+    plan = json.dumps(PLAN[:1] + PLAN[2:])
+    server = loopback(lambda request: plan if "You plan how" in json.dumps(request) else "The answer is red.")
+    modules = {"solution_generator": {"llm": {"model": f"openai:{of_its_own}"}}}
+    inventory = Inventory.parse({"name": "mine", "extends": "pictures", "modules": modules})
+    llm = LLM.connect(f"openai:{of_the_run}", api_key="k", retries=0)
+    state = Executor(inventory, llm).run({"question": QUESTION, "image": picture})
+    assert state.answer == "red" and len(server.requests) == calls
+    assert len(list(pictures_in(server.requests))) == 1, "shown to the captioner, or to what answers"
+
+
 def test_a_text_is_planned_for_whatever_the_model_sees(tmp_path: Path) -> None:
     with HostedServer(reply) as server:
         llm = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, api_key="k", retries=0)
