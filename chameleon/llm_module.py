@@ -222,9 +222,11 @@ class LLMModule(AsksModel, Module):
 
 
 def _in_form(messages: Messages) -> Messages:
-    """Add that the schema counts to the first message: prompts tell and show the form of a text."""
+    """Say first that the schema counts: prompts tell and show the form of a text."""
     (role, text), *others = messages
-    return [(role, f"{text}\n\n{_IN_FORM}"), *others]
+    return (
+        [(role, f"{text}\n\n{_IN_FORM}"), *others] if role == "system" else [("system", _IN_FORM), *messages]
+    )
 
 
 def elect(candidates: Sequence[Any], vote: str = "majority") -> Any:

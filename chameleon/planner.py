@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from chameleon import values
 from chameleon.errors import ModuleError, PlanError
@@ -70,7 +70,7 @@ class Planner:
         """Return whether it is to be asked again after a step that failed."""
         return False
 
-    def with_llm(self, llm: Any) -> Planner:
+    def with_llm(self, llm: Any) -> Self:
         """Return the planner, ready to be used with a model, and so those that it asks."""
         if not self.planners:
             return self

@@ -38,6 +38,7 @@ from chameleon.planners.fixed import Fixed
 from chameleon.steps import PreparedModule
 
 PAIR = ["image_captioner", "text_detector"]
+PAPER: dict[str, Any] = {"max_tokens": 16, "beams": 4}
 
 
 def save_model(folder: Path, small: bool) -> int:
@@ -97,7 +98,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def batches(model: str, pictures: Sequence[Path], most: int, repeats: int) -> None:
     states = [State(input={"image": str(path)}) for path in pictures]
-    alone, gathered = ImageCaptioner(model, batch=1), ImageCaptioner(model, batch=most)
+    alone, gathered = (ImageCaptioner(model, batch=size, **PAPER) for size in (1, most))
     for module in (alone, gathered):
         PreparedModule(module).ready()
         module.run(states[0])
@@ -189,7 +190,7 @@ def computing(model: str, pictures: Sequence[Path], repeats: int) -> None:
     every = os.cpu_count() or 1
     for title, settings in (("by default", {}), (f"threads: {every}", {"threads": every})):
         pair: dict[str, Module] = {
-            "image_captioner": ImageCaptioner(model, **settings),
+            "image_captioner": ImageCaptioner(model, **PAPER, **settings),
             "text_detector": TextDetector("auto"),
         }
         neighbours(pair, pictures, repeats, f"Neighbours that compute, {title}")

@@ -1,50 +1,68 @@
-"""One of two planners: which one, a key of the state tells when the first plan is to be made."""
+"""One of two planners: which one, keys of the state tell when the first plan is to be made, or the model."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
+from chameleon.llm_module import AsksModel
+from chameleon.module import split_keys
 from chameleon.planner import Planner, ask, plans_at, state_at
 from chameleon.state import Plan, State
 
+SEES = "model.sees"
+
 
 class Branch(Planner):
-    """Asks the first of its two `planners` where the state has `key`, else the second.
+    """Asks the first of its two `planners` where there is all that `key` names, else the second.
 
-    A key is such as "input.table" or "cache.table_choice". Whichever made the first plan makes all of
-    them.
+    A key is such as "input.table" or "cache.table_choice"; commas join several. "model.sees" is there where
+    the models that the first planner's fixed plans ask are known to take pictures; without such plans the
+    run's. Whichever made the first plan makes all of them.
     """
 
-    whole = False
+    llm: Any = None
 
     def __init__(self, key: str, planners: list[Any]) -> None:
-        kind, _, name = key.partition(".")
-        if kind not in ("input", "cache") or not name:
-            raise InventoryError(
-                f"{key!r} is no key of the state",
-                where="planner branch",
-                hint='Write one such as "input.table" or "cache.answer".',
-            )
+        self.keys = split_keys(key)
+        for each in self.keys or (key,):
+            kind, _, name = each.partition(".")
+            if each != SEES and (kind not in ("input", "cache") or not name):
+                raise InventoryError(
+                    f"{each!r} is no key of the state",
+                    where="planner branch",
+                    hint='Write one such as "input.table", "cache.answer" or "model.sees".',
+                )
         if len(planners) != 2:
             raise InventoryError(
                 f"branch takes two planners, with and without the key, not {len(planners)}",
                 where="planner branch",
             )
-        self.key, self.reads = key, (key,)
+        self.reads = tuple(each for each in self.keys if each != SEES)
         self.planners: list[Planner] = planners
+        self.whole = all(planner.whole for planner in self.planners)
+
+    def with_llm(self, llm: Any) -> Self:
+        copied = super().with_llm(llm)
+        copied.llm = llm
+        return copied
 
     def handles_failure(self, state: State) -> bool:
         """Return whether the planner whose plan failed wants to be asked again."""
-        place = self._place(state)
+        place = plans_at(0, state)[1]
         return self.planners[place].handles_failure(state_at(place, state))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
-        place = self._place(state)
+        place = plans_at(0, state)[1] if state.plans else int(not self._holds(state, inventory))
         plan = ask(self.planners[place], state_at(place, state), inventory)
         return replace(plan, path=(place, *plan.path))
 
-    def _place(self, state: State) -> int:
-        return plans_at(0, state)[1] if state.plans else int(self.key not in state.keys)
+    def _holds(self, state: State, inventory: Inventory) -> bool:
+        if not state.keys.issuperset(self.reads):
+            return False
+        named = {name for plan in self.planners[0].fixed_plans for name in plan}
+        asking = [each for name, each in inventory.modules.items() if name in named and each.needs_model]
+        models = [each.llm for each in asking if isinstance(each, AsksModel)] or [self.llm]
+        return SEES not in self.keys or all(model is not None and model.sees for model in models)

@@ -157,7 +157,7 @@ _INPUTS: Sequence[tuple[str, Callable[[Path], dict[str, Any]]]] = (
     ),
     ("sara.*", _case_input),
     ("papers.*", _document_input),
-    ("pictures.*", _picture_input),
+    ("pictures.*|visual_question_answering", _picture_input),
     ("scienceqa.*", _science_input),
 )
 
@@ -178,7 +178,7 @@ def reply(messages: Sequence[tuple[str, str]], sample: int = 0) -> str:
     *before, user = (text for _, text in messages)
     prompt = "\n".join([*before, user])
     instruction = "\n".join([*before, user.partition("\n\n")[0]])
-    cue = user.rstrip().rpartition("\n")[2]
+    cue = user.rstrip().removesuffix("\n[picture]").rpartition("\n")[2]
     for words, begins, text in _REPLIES:
         if cue.startswith(begins) and re.search(words, instruction):
             return text if isinstance(text, str) else text(prompt)
@@ -326,7 +326,7 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
     # Programs and solutions
     ("short Python program", "Program:", _program),
     ("multiple-choice", "Solution:", "60 °C are warmer than 20 °C. The answer is A."),
-    ("about a picture", "Solution:", "The sign names the fare. The answer is $4.50."),
+    ("about (a|the) picture", "Solution:", "The sign names the fare. The answer is $4.50."),
     ("over a table|about a table", "Solution:", _solution),
 )
 

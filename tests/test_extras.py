@@ -47,7 +47,6 @@ LOADED_LATE = {  # by others, inside functions: what they need as they are loade
 }
 NOT_IMPORTED = {  # by our own code
     "emoji": "what Recognizers-Text needs, in a version that it can use",
-    "onnxruntime": "runs the models of RapidOCR",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
     **dict.fromkeys(
         ("langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-ollama"),

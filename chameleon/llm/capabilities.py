@@ -26,6 +26,7 @@ class Capabilities:
     - `thinking`: how it is told to think where that is no effort: "budget" (a number of tokens).
     - `most_output`: the most tokens of a reply, thoughts included.
     - `structured`: its replies can be held to a JSON schema.
+    - `sees`: it is known to take pictures.
     - `is_known`: LangChain or `models.yaml` knows the model.
     """
 
@@ -38,6 +39,7 @@ class Capabilities:
     thinking: str = ""
     most_output: int | None = None
     structured: bool = False
+    sees: bool = False
     is_known: bool = False
 
     def nearest_effort(self, asked: str) -> str:
@@ -90,6 +92,7 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
         thinking=str(family.get("thinking", "")),
         most_output=told.get("max_output_tokens") or None,
         structured=told.get("structured_output") is True,
+        sees=bool(told.get("image_inputs", _fitting(model, "sees"))),
         is_known=bool(told or family),
     )
 
@@ -119,12 +122,21 @@ def provider_of(name: str) -> str:
 
 def _family(model: str) -> Mapping[str, Any]:
     """Return what is said of the longest beginning of the model's name."""
+    fitting = _fitting(model, "families")
+    found: Mapping[str, Any] = fitting[max(fitting, key=len)] if fitting else {}
+    return found
+
+
+def _fitting(model: str, section: str) -> Mapping[str, Any]:
+    """Return the entries of a section of `models.yaml` that the model's name begins with."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
-    families = catalogue()["families"].get("openai" if provider == "azure_openai" else provider, {})
-    fitting = [known for known in families if name == known or name.startswith((f"{known}-", f"{known}."))]
-    found: Mapping[str, Any] = families[max(fitting, key=len)] if fitting else {}
-    return found
+    entries = catalogue()[section].get("openai" if provider == "azure_openai" else provider, {})
+    return {
+        known: told
+        for known, told in entries.items()
+        if name == known or name.startswith((f"{known}-", f"{known}."))
+    }
 
 
 @cache

@@ -86,6 +86,11 @@ class LLM:
         return self._pipeline.connection.address
 
     @property
+    def sees(self) -> bool:
+        """Tell whether the model is known to take pictures."""
+        return self._pipeline.connection.sees
+
+    @property
     def params(self) -> Mapping[str, Any]:
         """Return the parameters that every request starts from."""
         return dict(self._params)

@@ -119,6 +119,14 @@ class Connection:
             self._learned = replace(self._learned, without=self._learned.without | {"schema"})
 
     @cached_property
+    def sees(self) -> bool:
+        """Tell whether the model is known to take pictures."""
+        try:
+            return self.capabilities.sees
+        except ChameleonError:  # a replay needs neither its package nor a key
+            return capabilities_of(self.name).sees
+
+    @cached_property
     def _dialect(self) -> Dialect:
         chat = self.client.chat
         return dialect_of(chat)(chat, self.name, self.capabilities)

@@ -8,11 +8,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
-from chameleon.pictures.opening import Attachment
+from chameleon.pictures.opening import Attachment, read_picture
 from chameleon.usage import Call, Usage
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -38,6 +39,13 @@ class MultimodalText(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MultimodalText, (self.text, self.pictures)
+
+
+def with_picture(messages: Messages, path: str | Path, max_side: int) -> list[tuple[str, str]]:
+    """Return the messages, the last with a picture, scaled down to `max_side` pixels on the longer side."""
+    *before, (role, text) = [("user", messages)] if isinstance(messages, str) else messages
+    picture = Attachment.of(read_picture(path, max_side=max_side))
+    return [*before, (role, MultimodalText(text, [picture]))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from queue import LifoQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+from chameleon.device import Batched, loaded
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModuleError, versions_of
 from chameleon.pictures.pieces import UNREAD, Piece, lines_of
 from chameleon.pictures.tesseract_engine import TesseractEngine
@@ -56,7 +58,10 @@ class EasyEngine(PackageEngine):
             import easyocr
             import torch
 
-            self._reader = easyocr.Reader(languages, gpu=torch.cuda.is_available(), verbose=False)
+            start = partial(easyocr.Reader, languages, verbose=False)
+            device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+            place = "cpu" if device is None else device.type
+            self._reader = loaded(self.packages[0], lambda place: start(gpu=place != "cpu"), place)
         except (ImportError, OSError, ValueError, RuntimeError) as problem:  # RuntimeError: of other builds
             raise ModuleError(
                 f"easyocr is installed and cannot load its models for {', '.join(languages)}: {problem}",
@@ -65,15 +70,20 @@ class EasyEngine(PackageEngine):
             ) from problem
         self._turn = threading.Lock()
 
+        def to_cpu() -> None:
+            self._reader = start(gpu=False)
+
+        self._batched = Batched(self.packages[0], 1, place, to_cpu)
+
     def read(self, image: Image) -> list[Piece]:
         """Return the pieces of text in a picture in RGB, in no particular order."""
         with self._turn:
-            found = self._reader.readtext(_pixels(image))
+            found = self._batched(lambda _: self._reader.readtext(_pixels(image)), 1)
         return [Piece.of_corners(text, box, confidence) for box, text, confidence in found]
 
 
 class RapidEngine(PackageEngine):
-    """RapidOCR, PaddleOCR's models on ONNX Runtime, reads Latin and Chinese script.
+    """RapidOCR, PaddleOCR's models on ONNX Runtime (with CUDA, on it), reads Latin and Chinese script.
 
     They are inside its wheel, so that nothing is downloaded. Pictures are scaled down to find where text is,
     but, unlike by RapidOCR's defaults, never up, which costs most of the time and finds no more.
@@ -114,6 +124,7 @@ class RapidEngine(PackageEngine):
     @staticmethod
     def _start() -> Any:
         try:
+            from onnxruntime import get_available_providers
             from rapidocr import RapidOCR
         except Exception as problem:  # a library of the system that is missing shows as any kind of error
             raise ModuleError(
@@ -131,6 +142,7 @@ class RapidEngine(PackageEngine):
                 # Pictures run beside each other; several threads for one of them get in each other's way.
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                "EngineConfig.onnxruntime.use_cuda": "CUDAExecutionProvider" in get_available_providers(),
             }
         )
 

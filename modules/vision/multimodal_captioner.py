@@ -9,8 +9,8 @@ from pydantic import PositiveInt
 
 from chameleon import LLMModule, State
 from chameleon.errors import versions_of
-from chameleon.llm.message import MultimodalText
-from chameleon.pictures.opening import Attachment, read_picture, require_pillow
+from chameleon.llm.message import with_picture
+from chameleon.pictures.opening import require_pillow
 from chameleon.prompt import Messages
 
 
@@ -34,6 +34,4 @@ class MultimodalCaptioner(LLMModule):
         return {"versions": versions_of("pillow")}
 
     def messages(self, state: State) -> Messages:
-        *before, (role, text) = super().messages(state)
-        picture = Attachment.of(read_picture(state.input["image"], max_side=self.max_side))
-        return [*before, (role, MultimodalText(text, [picture]))]
+        return with_picture(super().messages(state), state.input["image"], self.max_side)

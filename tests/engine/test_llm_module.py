@@ -87,6 +87,9 @@ REPLIES = [
 ]
 
 
+PLANNER = {"use": "one_shot", "prompt": "pictures/planner", "llm": {"max_tokens": 128}}
+
+
 def requests(**changes: Any) -> list[str]:
     """What is asked in a run over a long text, with these changes to `pictures`."""
     client = ScriptedModel(REPLIES)
@@ -98,7 +101,7 @@ def requests(**changes: Any) -> list[str]:
 
 def test_modules_and_planner_are_set_in_the_inventory() -> None:
     planner, *modules = requests(
-        planner={"max_text_tokens": 12},
+        planner=PLANNER | {"max_text_tokens": 12},
         modules={
             "knowledge_retrieval": {"max_text_tokens": 6},
             "solution_generator": {"max_text_tokens": 300_000},
@@ -114,7 +117,7 @@ def test_modules_and_planner_are_set_in_the_inventory() -> None:
 @pytest.mark.parametrize("wrong", [0, -1, "many"])
 def test_a_limit_is_a_positive_number(wrong: object) -> None:
     for part in (
-        {"planner": {"max_text_tokens": wrong}},
+        {"planner": PLANNER | {"max_text_tokens": wrong}},
         {"modules": {"solution_generator": {"max_text_tokens": wrong}}},
     ):
         with pytest.raises(InventoryError, match="max_text_tokens"):

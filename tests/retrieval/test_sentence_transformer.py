@@ -128,6 +128,95 @@ def test_a_colbert_checkpoint_scores_by_maxsim(tmp_path: Path, attends: bool) ->
     assert {hit.id for hit in hits} == {"1", "2"} and hits[0].score >= hits[1].score
 
 
+def test_a_gpu_without_room_gets_smaller_batches_and_then_the_cpu_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import sentence_transformers
+
+    saved(tmp_path / "bert", "BertModel")
+    saved(tmp_path / "cross", "BertForSequenceClassification", num_labels=1)
+    colbert(tmp_path / "colbert", query_maxlen=9)
+    monkeypatch.setattr(sentence_transformers.util, "get_device_name", lambda: "cpu")
+    made = embedder(f"sentence-transformers:{tmp_path / 'bert'}").model
+    cross, late = cross_encoder(str(tmp_path / "cross")), late_encoder(str(tmp_path / "colbert"))
+    many = [f"{text} {number}" for number in range(4) for text in TEXTS]
+    for owner, model, methods, run in (
+        (made, made.model, ("encode_document", "encode_query"), lambda: made.embed_documents(many)),
+        (cross, cross._model, ("predict",), lambda: cross.scores("river", many)),
+        (late, late._model, ("encode_document", "encode_query"), lambda: late.scores("river", many)),
+    ):
+        wanted, tried = run(), []
+        late._known.clear()
+        owner._batched.device = "cuda"
+        for method in methods:
+            real = getattr(model, method)
+
+            def short(items: Any, *, real: Any = real, tried: list[int] = tried, **options: Any) -> Any:
+                tried.append(min(options["batch_size"], len(items)))
+                if tried[-1] > 5:
+                    raise torch.OutOfMemoryError("CUDA out of memory")
+                return real(items, **options)
+
+            monkeypatch.setattr(model, method, short)
+        assert numpy.allclose(run(), wanted, atol=1e-4)
+        assert [size for size in tried if size > 1] == [20, 10, 5] and owner._batched.batch == 5
+    assert len(caplog.messages) == 6 and all("is too small for" in message for message in caplog.messages)
+
+    def full(*_: Any, **__: Any) -> Any:
+        if cross._batched.device != "cpu":
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return [0.5] * len(many)
+
+    moved = cross._batched._to_cpu
+    monkeypatch.setattr(
+        cross._batched, "_to_cpu", lambda: (moved(), setattr(cross._batched, "device", "cpu"))
+    )
+    monkeypatch.setattr(cross._model, "predict", full)
+    assert cross.scores("river", many) == [0.5] * len(many)
+    assert "it runs on the CPU" in caplog.messages[-1]
+
+
+def test_a_model_that_the_gpu_cannot_hold_is_loaded_to_the_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import sentence_transformers
+
+    saved(tmp_path / "bert", "BertModel")
+    asked: list[str] = []
+    real = sentence_transformers.SentenceTransformer
+
+    def load(name: str, device: str) -> Any:
+        asked.append(device)
+        if device != "cpu":
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return real(name, device=device)
+
+    monkeypatch.setattr(sentence_transformers, "SentenceTransformer", load)
+    monkeypatch.setattr(sentence_transformers.util, "get_device_name", lambda: "cuda:0")
+    assert len(embedder(f"sentence-transformers:{tmp_path / 'bert'}").query("river")) == 32
+    assert asked == ["cuda:0", "cpu"] and "does not fit into the memory of cuda:0" in caplog.text
+
+
+def test_late_interaction_encodes_texts_together_and_remembers_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colbert(tmp_path / "colbert", query_maxlen=9)
+    model = late_encoder(str(tmp_path / "colbert"))
+    asked: list[list[str]] = []
+    encode = model._model.encode_document
+    monkeypatch.setattr(
+        model._model, "encode_document", lambda texts, **more: (asked.append(texts), encode(texts, **more))[1]
+    )
+    alone = [model.scores("river", [text])[0] for text in TEXTS]
+    model._known.clear()
+    asked.clear()
+    assert model.scores("river", [*TEXTS, TEXTS[0]]) == pytest.approx([*alone, alone[0]], abs=1e-4)
+    assert model.scores("river", ["south", *TEXTS[:2]])[1:] == pytest.approx(alone[:2], abs=1e-4)
+    assert model.scores("river", []) == [] and asked == [TEXTS, ["south"]]
+    monkeypatch.setattr("chameleon.retrieval.sentence_transformer._REMEMBERED", 2)
+    assert len(model.scores("river", TEXTS)) == 5 and len(model._known) == 2
+
+
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     saved(tmp_path / "three", "BertForSequenceClassification", num_labels=3)
     saved(tmp_path / "bert", "BertModel")

@@ -223,23 +223,64 @@ _FOUND = (
 )
 
 
-def double_of_easyocr(monkeypatch: pytest.MonkeyPatch, found: Sequence[Any] = _FOUND) -> list[Any]:
-    """Put a package with EasyOCR's interface in its place; returns what its readers were made with."""
+def test_easyocr_takes_the_gpu_and_the_cpu_where_its_memory_is_too_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    readers = double_of_easyocr(monkeypatch, gpu="cuda", full=True)
+    path = text_picture(tmp_path / "words.png", {}, (30, 20))
+    for _ in range(2):
+        assert detect(path, engine="easyocr").cache["detected_text"] == "Paris Lyon"
+    assert [options["gpu"] for _, options, _ in readers] == [True, False]
+    assert caplog.messages == ["easyocr does not fit into the memory of cuda: it runs on the CPU"]
+
+
+@rapidocr
+@pytest.mark.parametrize(
+    "providers", [["CUDAExecutionProvider", "CPUExecutionProvider"], ["CPUExecutionProvider"]]
+)
+def test_rapidocr_runs_on_cuda_where_its_runtime_has_it(
+    providers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import onnxruntime
+    import rapidocr
+
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: providers)
+    monkeypatch.setattr(rapidocr, "RapidOCR", lambda params: made.append(params))
+    engines.RapidEngine()
+    assert [params["EngineConfig.onnxruntime.use_cuda"] for params in made] == [len(providers) == 2]
+
+
+def double_of_easyocr(
+    monkeypatch: pytest.MonkeyPatch, found: Sequence[Any] = _FOUND, gpu: str = "", full: bool = False
+) -> list[Any]:
+    """Put a package with EasyOCR's interface in its place; returns what its readers were made with.
+
+    `full`: the memory of the GPU, if there is one, does for no picture.
+    """
     made: list[Any] = []
 
     class Reader:
         def __init__(self, languages: list[str], **options: Any) -> None:
             self.shapes: list[Any] = []
+            self.is_full = full and options["gpu"]
             made.append((languages, options, self.shapes))
 
         def readtext(self, image: Any) -> list[Any]:
             self.shapes.append(image.shape)
+            if self.is_full:
+                raise RuntimeError("CUDA out of memory")
             return list(found)
 
     for name, held in {
         "easyocr": {"Reader": Reader},
         "torchvision": {},
-        "torch": {"cuda": SimpleNamespace(is_available=lambda: False)},
+        "torch": {
+            "accelerator": SimpleNamespace(
+                is_available=lambda: bool(gpu), current_accelerator=lambda: SimpleNamespace(type=gpu)
+            ),
+            "cuda": SimpleNamespace(empty_cache=lambda: None),
+        },
     }.items():
         module = ModuleType(name)
         module.__dict__.update(held, __spec__=ModuleSpec(name, None))

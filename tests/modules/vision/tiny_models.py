@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,21 +62,63 @@ def save_blip(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
     return folder
 
 
-def _tokenizer(framed: bool = False) -> Any:
-    """One token a word; `framed` puts the end mark before and after a text, as BERT's tokenizers do."""
+CHAT_TEMPLATE = (
+    "<|im_start|>{% for message in messages %}{{ message['role'] | capitalize }}:"
+    "{% for part in message['content'] %}{{ part['text'] if part['type'] == 'text' else '<image>' }}"
+    "{% endfor %}"
+    "<end_of_utterance>\n{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+"""Says what that of SmolVLM says."""
+
+
+def save_idefics3(folder: Path, *, width: int = 32, seed: int = 5) -> Path:
+    """A SigLIP that a Llama reads: the class of SmolVLM, a model to chat with. Returns the folder."""
+    import torch
+    from transformers import Idefics3Config, Idefics3ForConditionalGeneration, Idefics3Processor
+    from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
+
+    torch.manual_seed(seed)
+    marks = ["<|im_start|>", "<end_of_utterance>", "<fake_token_around_image>", "<image>", "<global-img>"]
+    marks += [f"<row_{row}_col_{column}>" for row in range(1, 7) for column in range(1, 7)]
+    tokenizer = _tokenizer(marks=marks)
+    shape = {
+        "hidden_size": width, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": width,
+        "initializer_range": 0.6,
+    }  # fmt: skip
+    config = Idefics3Config(
+        vision_config={**shape, "image_size": SIDE, "patch_size": 8},
+        text_config={
+            **shape, "model_type": "llama", "num_key_value_heads": 2, "vocab_size": len(tokenizer),
+            "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0,
+        },
+        scale_factor=2, image_token_id=tokenizer.convert_tokens_to_ids("<image>"), pad_token_id=0,
+    )  # fmt: skip
+    Idefics3ForConditionalGeneration(config).save_pretrained(folder)
+    images = Idefics3ImageProcessorPil(size={"longest_edge": 4 * SIDE}, max_image_size={"longest_edge": SIDE})
+    Idefics3Processor(images, tokenizer, image_seq_len=4, chat_template=CHAT_TEMPLATE).save_pretrained(folder)
+    return folder
+
+
+def _tokenizer(framed: bool = False, marks: Sequence[str] = ()) -> Any:
+    """One token a word; `framed` puts the end mark before and after a text, as BERT's tokenizers do.
+
+    `marks` are special tokens beside it.
+    """
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
     end = WORDS[0]
-    tokenizer = Tokenizer(models.WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token=end))
+    numbers = {word: at for at, word in enumerate([*WORDS, *marks])}
+    tokenizer = Tokenizer(models.WordLevel(numbers, unk_token=end))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     if framed:
         tokenizer.post_processor = processors.TemplateProcessing(
             single=f"{end} $A {end}", special_tokens=[(end, 0)]
         )
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token=end, eos_token=end, pad_token=end, unk_token=end
-    )
+        tokenizer_object=tokenizer, bos_token=end, eos_token=end, pad_token=end, unk_token=end,
+        additional_special_tokens=list(marks),
+    )  # fmt: skip
 
 
 def _image_processor() -> Any:

@@ -1,0 +1,237 @@
+"""`pictures` end to end: one call with a model that is known to see; with any other all is as it was."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PIL", reason="pictures need Pillow")
+
+from PIL import Image
+
+from chameleon import LLM, Executor, Inventory, State
+from chameleon.llm import ResponseStore
+from chameleon.llm.capabilities import capabilities_of
+from chameleon.modules.program.solution_generator import SolutionGenerator
+from tests.e2e.by_cue import ByCue
+from tests.hosted import Asked, HostedServer
+from tests.loopback import LoopbackServer
+from tests.pictures.drawn import halves
+
+Start = Callable[..., LoopbackServer]
+
+BEFORE = """\
+name: before
+extends: pictures
+planner:
+  use: one_shot
+  prompt: pictures/planner
+  llm: {max_tokens: 128}
+  always: [knowledge_retrieval, query_generator, wikipedia_search]
+modules: {solution_generator: {use: solution_generator, prompt: pictures/solution_generator}}
+"""
+"""The inventory as it was when no module but the captioner was shown the picture."""
+SEEING = {
+    "openai:gpt-6-luna": "openai_url",
+    "anthropic:claude-haiku-5-5": "url",
+    "google_genai:gemini-3.5-flash-lite": "url",
+}
+PLAN = ["image_captioner", "knowledge_retrieval", "solution_generator", "answer_generator"]
+QUESTION = "Which colour is on the left?"
+
+
+def reply(asked: Asked) -> str:
+    """Play every part: the planner, the captioner, the module that knows, and the one that answers."""
+    told = "\n".join(text for _, text in asked.messages)
+    for words, text in (
+        ("You plan how", json.dumps(PLAN)),
+        ("You describe", "Two halves."),
+        ("You recall", "Red is a colour."),
+    ):
+        if words in told:
+            return text
+    return "The left half is red. The answer is red."
+
+
+def before(tmp_path: Path) -> Inventory:
+    (tmp_path / "before.yaml").write_text(BEFORE)
+    return Inventory.load(str(tmp_path / "before.yaml"))
+
+
+def pictures_in(sent: Any) -> Iterator[str]:
+    """Yield the pictures in a request of any API, in base64."""
+    if isinstance(sent, dict):
+        for key, value in sent.items():
+            if key == "url" and str(value).startswith("data:"):
+                yield value.partition(",")[2]
+            elif key == "data" and isinstance(value, str):
+                yield value
+            else:
+                yield from pictures_in(value)
+    elif isinstance(sent, list):
+        for each in sent:
+            yield from pictures_in(each)
+
+
+def opened(sent: str) -> Image.Image:
+    """Open a picture of a request; Google's client writes base64 for addresses."""
+    return Image.open(io.BytesIO(base64.b64decode(sent.replace("-", "+").replace("_", "/") + "==")))
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> str:
+    """A photograph's worth of noise, red on the left: a picture that packs badly."""
+    image = Image.effect_noise((1500, 1000), 90).convert("RGB")
+    image.paste((255, 0, 0), (0, 0, 750, 1000))
+    image.save(tmp_path / "large.png")
+    return str(tmp_path / "large.png")
+
+
+@pytest.mark.parametrize("model", SEEING)
+def test_a_model_that_sees_answers_in_one_call_with_the_picture_once(
+    model: str, picture: str, tmp_path: Path
+) -> None:
+    pytest.importorskip(f"langchain_{model.partition(':')[0]}")
+    calls: dict[str, int] = {}
+    for inventory in (before(tmp_path), Inventory.load("pictures")):
+        with HostedServer(reply) as server:
+            llm = LLM.connect(model, base_url=getattr(server, SEEING[model]), api_key="k", retries=0)
+            assert llm.sees
+            state = Executor(inventory, llm).run({"question": QUESTION, "image": picture})
+        assert state.answer == "red", state.ended
+        calls[inventory.name] = len([seen for seen in server.requests if seen.status == 200])
+    assert calls == {"before": 4, "pictures": 1}
+    assert list(state.program) == ["solution_generator", "answer_generator"]
+    accepted = next(seen.body for seen in server.requests if seen.status == 200)
+    (sent,) = pictures_in(accepted)
+    assert opened(sent).size == (1024, 683)
+    assert len(sent) < 5_000_000, "the least that a provider takes"
+    written = json.dumps(accepted, ensure_ascii=False)
+    assert "Look at the picture itself" in written and "others have looked at" not in written
+    assert written.count(QUESTION) == 1
+
+
+@pytest.mark.parametrize("plan", [PLAN, ["image_captioner", "answer_generator"]], ids=["good", "refused"])
+@pytest.mark.parametrize("given", ["image", "text"])
+def test_a_model_that_is_not_known_to_see_is_asked_as_before_to_the_letter(
+    given: str, plan: list[str], loopback: Start, picture: str, tmp_path: Path
+) -> None:
+    asked, states = [], []
+    for inventory in (before(tmp_path), Inventory.load("pictures")):
+        server = loopback(
+            ByCue(
+                {
+                    "Modules:": json.dumps(plan),
+                    "Caption:": "Two halves.",
+                    "Knowledge:": "Red is a colour.",
+                    "Solution:": "The answer is red.",
+                }
+            )
+        )
+        llm = LLM.connect("openai:local", api_key="k", retries=0)
+        assert not llm.sees
+        value = picture if given == "image" else "The left half is red."
+        states.append(Executor(inventory, llm).run({"question": QUESTION, given: value}))
+        asked.append(server.requests)
+    assert asked[0] == asked[1] and len(asked[0]) >= 3
+    assert states[0].program == states[1].program and states[0].answer == states[1].answer == "red"
+    sent = [list(pictures_in(request)) for request in asked[1]]
+    assert sum(map(len, sent)) == (1 if given == "image" and plan == PLAN else 0), "the captioner's alone"
+
+
+@pytest.mark.parametrize(("of_the_run", "of_its_own", "calls"), [
+    ("gpt-6-luna", "gpt-4", 3), ("gpt-4", "gpt-6-luna", 1),
+])  # fmt: skip
+def test_the_model_that_answers_decides(
+    of_the_run: str, of_its_own: str, calls: int, loopback: Start, picture: str
+) -> None:
+    plan = json.dumps(PLAN[:1] + PLAN[2:])
+    server = loopback(lambda request: plan if "You plan how" in json.dumps(request) else "The answer is red.")
+    modules = {"solution_generator": {"llm": {"model": f"openai:{of_its_own}"}}}
+    inventory = Inventory.parse({"name": "mine", "extends": "pictures", "modules": modules})
+    llm = LLM.connect(f"openai:{of_the_run}", api_key="k", retries=0)
+    state = Executor(inventory, llm).run({"question": QUESTION, "image": picture})
+    assert state.answer == "red" and len(server.requests) == calls
+    assert len(list(pictures_in(server.requests))) == 1, "shown to the captioner, or to what answers"
+
+
+def test_a_text_is_planned_for_whatever_the_model_sees(tmp_path: Path) -> None:
+    with HostedServer(reply) as server:
+        llm = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, api_key="k", retries=0)
+        state = Executor(Inventory.load("pictures").without("image_captioner"), llm).run(
+            {"question": QUESTION, "text": "The left half is red."}
+        )
+    assert state.program == ("knowledge_retrieval", "solution_generator", "answer_generator")
+    assert not list(pictures_in([seen.body for seen in server.requests]))
+
+
+def test_a_replay_without_a_key_plans_as_the_recording_did(picture: str, tmp_path: Path) -> None:
+    with HostedServer(reply) as server:
+        store = ResponseStore(tmp_path / "store.sqlite")
+        recorded = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, api_key="k", store=store)
+        Executor(Inventory.load("pictures"), recorded).run({"question": QUESTION, "image": picture})
+        store = ResponseStore(tmp_path / "store.sqlite", "replay")
+        replayed = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, store=store)
+    state = Executor(Inventory.load("pictures"), replayed).run({"question": QUESTION, "image": picture})
+    assert state.answer == "red" and len(state.calls) == 1
+
+
+@pytest.mark.parametrize("text", ["The answer is unknown.", "The sign is cut off. The answer is unknown."])
+def test_visual_question_answering_asks_any_model_once_and_takes_that_it_does_not_know(
+    text: str, loopback: Start, tmp_path: Path
+) -> None:
+    server = loopback([text])
+    halves().save(tmp_path / "a.png")
+    llm = LLM.connect("openai:local", api_key="k", retries=0)
+    state = Executor(Inventory.load("visual_question_answering"), llm).run(
+        {"question": "What does it cost?", "image": str(tmp_path / "a.png")}
+    )
+    assert state.answer == "unknown" and len(server.requests) == 1
+    assert len(list(pictures_in(server.requests))) == 1
+
+
+@pytest.mark.parametrize(("sees", "model", "sent"), [
+    ("image", "local", 1), ("auto", "local", 0), ("auto", "gpt-4o-mini", 1), ("nothing", "gpt-4o-mini", 0),
+])  # fmt: skip
+def test_a_solution_generator_is_shown_the_picture_as_it_is_told(
+    sees: str, model: str, sent: int, loopback: Start, tmp_path: Path
+) -> None:
+    server = loopback(["The answer is red."])
+    halves().save(tmp_path / "a.png")
+    settings = {"prompt": "pictures/solution_generator", "sees": sees, "max_side": 10}
+    inventory = Inventory.parse(
+        {
+            "name": "mine",
+            "input": {"question": "str", "image": "path?"},
+            "planner": {"use": "fixed", "plan": ["solution_generator"]},
+            "modules": {"solution_generator": settings},
+        }
+    )
+    executor = Executor(inventory, LLM.connect(f"openai:{model}", api_key="k", retries=0))
+    for given in ({"image": str(tmp_path / "a.png")}, {}):
+        assert executor.run({"question": QUESTION, **given}).cache == {"solution": "The answer is red."}
+    found = [list(pictures_in(request)) for request in server.requests]
+    assert [len(each) for each in found] == [sent, 0]
+    if sent:
+        assert opened(found[0][0]).size == (10, 5)
+
+
+def test_a_module_without_a_model_sees_nothing_and_models_are_known_by_profile_then_by_name() -> None:
+    assert SolutionGenerator("auto").slots(State(input={"question": "?", "image": "a.png"}))["sees"] is False
+    for name, sees in (
+        ("openai:gpt-4.1-mini", True),
+        ("azure_openai:gpt-4o", True),
+        ("openrouter:openai/gpt-6-luna", True),
+        ("anthropic:claude-opus-9", True),
+        ("openai:gpt-4", False),
+        ("ollama:gpt-5", False),
+        ("x", False),
+    ):
+        assert capabilities_of(name).sees is sees, name
+        assert capabilities_of(name, {"image_inputs": not sees}).sees is not sees
