@@ -183,7 +183,7 @@ def test_a_replay_without_a_key_plans_as_the_recording_did(picture: str, tmp_pat
 
 
 @pytest.mark.parametrize("text", ["The answer is unknown.", "The sign is cut off. The answer is unknown."])
-def test_visual_question_answering_asks_any_model_once_and_takes_that_it_does_not_know(
+def test_visual_question_answering_asks_any_model_once_and_declines_what_it_does_not_know(
     text: str, loopback: Start, tmp_path: Path
 ) -> None:
     server = loopback([text])
