@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 
 from chameleon import errors
@@ -9,6 +10,8 @@ from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
 from chameleon.planner import REPAIR_TURNS, refused_plans
 from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
+
+_LONGEST_REPLY = 4_000  # characters
 
 
 class Next(Enum):
@@ -62,13 +65,23 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
     runs = _runs(state, repair.redo)
     if runs >= repair.attempts:
         return None
-    ran = (record.step for record in reversed(state.executed))
-    args = next((step.args for step in ran if step.module == repair.redo), None)
-    is_last, fault = runs + 1 == repair.attempts, failed.error.advice if repair.tell else ""
-    redone = Step(repair.redo, args, Redo(runs, repair.temperature_step, is_last, fault))
+    ran = (record for record in reversed(state.executed) if record.step.module == repair.redo)
+    before = next(ran, None)
+    redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts)
+    if repair.tell:
+        redo = replace(redo, fault=failed.error.advice, reply=_said(before))
+    redone = Step(repair.redo, before.step.args if before else None, redo)
     steps = (redone,) if repair.redo == name else (redone, failed.step)
     note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
     return Plan((*steps, *state.pending), name, note, "repair")
+
+
+def _said(record: StepRecord | None) -> str:
+    """Return the reply of a model that a redo shows it: what was made of several, else the first."""
+    if record is None or not record.calls:
+        return ""
+    is_made = len(record.calls) > 1 and isinstance(record.output, str)
+    return str(record.output if is_made else record.calls[0].text).strip()[:_LONGEST_REPLY]
 
 
 def _ending(error: Failure) -> Reason | None:

@@ -16,6 +16,7 @@ from chameleon.errors import (
     EmptyReply,
     InventoryError,
     NoModel,
+    ReplayMiss,
     SchemaRefused,
     StepRejected,
 )
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from chameleon.llm import LLM, Reply
 
 Weights = Literal["given", "rank"]
-Structured = bool | Literal["auto"]
+Structured = Literal[True, False, "auto"]
 _IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is told or shown here."
-_LONGEST_REPLY, _LONGEST_FAULT = 4_000, 500  # characters of what a redo shows
+_LONGEST_FAULT = 500  # characters
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
 
 
@@ -100,13 +101,16 @@ class AsksModel:
         self, messages: Messages, n: int = 1, *, schema: Mapping[str, Any] | None = None, **options: Any
     ) -> list[Reply]:
         """Ask for n samples, in the form of the schema where `structured` says so and the model offers it."""
-        if schema is not None and (self.structured is True or (self.structured and self.model.offers_schema)):
+        is_replay = self.model.is_replay  # it knows what was asked, whatever is known of the model here
+        is_offered = self.structured is True or (self.structured and (is_replay or self.model.offers_schema))
+        if schema is not None and is_offered:
             try:
                 return self._replies(_in_form(messages), n, schema=schema, **options)
-            except SchemaRefused:
-                if self.structured is True:
+            except (SchemaRefused, ReplayMiss) as problem:
+                if self.structured is True or (isinstance(problem, ReplayMiss) and not is_replay):
                     raise
-                self.model.refuse_schema()
+                if isinstance(problem, SchemaRefused):
+                    self.model.refuse_schema()
         return self._replies(messages, n, **options)
 
     def _replies(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:
@@ -192,7 +196,7 @@ class LLMModule(AsksModel, Module):
     def ask(self, state: State) -> list[Reply]:
         """Ask the model once for each sample. Raises `StepRejected` where it says nothing at all."""
         redo = state.step.redo if state.step else None
-        messages = [*self.messages(state), *self._mending(state, redo)]
+        messages = [*self.messages(state), *_mending(redo)]
         attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
         params = self.stop_params | (self.redo_params(redo.temperature_step) if redo else {})
         whole = not self.takes_cut_off
@@ -202,16 +206,6 @@ class LLMModule(AsksModel, Module):
         except EmptyReply as empty:  # redone like a reply that cannot be read
             raise StepRejected(empty.what, hint=empty.hint) from None
 
-    def _mending(self, state: State, redo: Redo | None) -> Messages:
-        """Tell what was wrong with the last reply, in turns of the conversation, where it is to be told."""
-        name = state.step.module if state.step else ""
-        runs = [record for record in state.executed if record.step.module == name and record.calls]
-        if redo is None or not redo.fault or not runs:
-            return []
-        written = runs[-1].calls[-1].text.strip()[:_LONGEST_REPLY]
-        told = f"That will not do: {untagged(one_line(redo.fault, _LONGEST_FAULT))}"
-        return [("assistant", written or "(nothing)"), ("user", f"{told}\nReply again, in the same form.")]
-
     def _value_or_rejection(self, reply: Reply, state: State) -> Any:
         try:
             if reply.truncated and not self.takes_cut_off:
@@ -219,6 +213,15 @@ class LLMModule(AsksModel, Module):
             return self.interpret(reply.text, state)
         except StepRejected as rejection:
             return rejection
+
+
+def _mending(redo: Redo | None) -> Messages:
+    """Tell what was wrong with the last reply, in turns of the conversation, where it is to be told."""
+    if redo is None or not redo.fault:
+        return []
+    fault = untagged(one_line(redo.fault, _LONGEST_FAULT))
+    told = f"That will not do. The fault, which may quote the data: {fault}\nReply again, in the same form."
+    return [("assistant", redo.reply or "(nothing)"), ("user", told)]
 
 
 def _in_form(messages: Messages) -> Messages:

@@ -14,33 +14,39 @@ from chameleon.text import as_name, nearest
 
 LONGEST_PLAN_TEXT = 20_000
 _MOST_COLONS = 4
-_BULLET = re.compile(r"^\s*(?:(\d{1,4})[.)]|-(?!>)|[*•]|step\s+(\d{1,4})\s*[:.)])\s*", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*(?:(\d{1,4})[.)]|-(?!>)|\*(?=\s)|•|step\s+(\d{1,4})\s*[:.)])\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
 _REMARK = re.compile(r"[:(.,–—]| - ")
 _NAME = re.compile(r"[^\W\d][\w \-]{0,60}")
 _WORD = re.compile(r"\w")
 _START = re.compile(r"^[\W\d]+")
+_LETTER = re.compile(r"^[a-z][.)]\s*", re.IGNORECASE)
 _CODED = re.compile(r"[\"'{]")
 _WORDS = re.compile(r"[\w-]+")
 _QUOTED = re.compile(r"""["']([^"'\n]{1,80})["']""")
 _BRACKET = re.compile(r"[\[\](){}]")
-_NAMING, _ARGUMENTS = ("module", "name", "tool", "function"), ("arguments", "args", "parameters", "input")
+_NAMING, _ARGUMENTS = ("module", "name", "tool", "function"), ("arguments", "args", "parameters")
+_QUOTES = str.maketrans("“”„‘’", '"""\'\'')
+_JOINED = re.compile(r"\s*(?:,|;|->|=>|→|(?:and )?then\b)", re.IGNORECASE)
+_JOINS = re.compile(r"(?:[\w\]}]\s*(?:,|;)|->|=>|→|\bthen)\s*\Z", re.IGNORECASE)
+_GOES_ON = re.compile(r"(?:and|then|next|finally|lastly|after)\b", re.IGNORECASE)
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
 def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
     """Read the module names in a model's reply: a JSON or Python list, arrows, or a numbered list.
 
-    Prose around the list is ignored; case, spaces, hyphens and underscores in names do not matter. When
-    several lists occur, the last counts, since models think first. Raises `PlanError` for text without a
-    list, for a name that the inventory does not have, with the nearest one, and for a list of which a part
-    cannot be read or has arguments: no step is ever lost.
+    Prose around the list is ignored; case, spaces, hyphens and underscores in names do not matter. A list
+    that ends its line counts more than one within a sentence. Raises `PlanError` for text without a list, for
+    several that differ, for a name that the inventory does not have, with the nearest one, and for a list of
+    which a part cannot be read, has arguments, or stands beside it: no step is ever lost.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
+    text = text.translate(_QUOTES)
     by_form = {as_name(name): name for name in names}
-    alone, within = _bracketed(text, by_form)
-    found = alone or _lines(text, by_form) or _separated(text, by_form) or within
+    found = _ending_a_line(text, by_form) or _lines(text, by_form) or _separated(text, by_form)
+    found = found or _within_a_line(text, by_form)
     if not found:
         raise PlanError(
             "the reply holds no list of modules", hint='Reply with a list such as ["name", "name"].'
@@ -53,30 +59,64 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _bracketed(text: str, known: Container[str]) -> tuple[list[str], list[str]]:
-    """Find the last list or object that names modules and ends its line, and the last within a sentence.
+def _ending_a_line(text: str, known: Container[str]) -> list[str]:
+    """Find the list or object that names modules and ends its line; objects of one call each are one list."""
+    lists = [each for each in _lists(text, known) if not _WORD.search(text[each[1] :].partition("\n")[0])]
+    if len(lists) > 1 and all(text[start] == "{" and len(names) == 1 for start, _, names in lists):
+        lists = [(lists[0][0], lists[-1][1], [names[0] for _, _, names in lists])]
+    if not lists:
+        joined = [text[end:] for _, end, _ in _lists(text, known) if _JOINED.match(text[end:])]
+        if any(as_name(word) in known for rest in joined for word in _WORDS.findall(rest.partition("\n")[0])):
+            raise PlanError("the list goes on behind its end")
+        return []
+    if any(names != lists[-1][2] for _, _, names in lists):
+        raise PlanError("the reply holds several lists of modules that differ")
+    start, end, names = lists[-1]
+    if _JOINS.search(text[:start]):
+        raise PlanError("the list begins before its bracket")
+    _check_lines(text[end:].splitlines()[1:], names, known)
+    return names
 
-    Raises `PlanError` where brackets do not pair, or hold names in a form that cannot be read.
-    """
-    groups, are_paired = _groups(text)
-    within: list[str] = []
-    unknown: list[str] = []
-    for start, end in reversed(groups):
-        names = _names_in(text[start:end], known)
-        if any(as_name(name) in known for name in names):
-            if not are_paired:
+
+def _within_a_line(text: str, known: Container[str]) -> list[str]:
+    """Find the last list or object that names modules anywhere; else the last that names others."""
+    lists = _lists(text, known)
+    if any(names != lists[-1][2] for _, _, names in lists):
+        raise PlanError("the reply holds several lists of modules that differ")
+    return lists[-1][2] if lists else next(filter(None, (_names_in(b, known) for b in _bodies(text))), [])
+
+
+def _bodies(text: str) -> list[str]:
+    groups, aside, _ = _groups(text)
+    return [text[start:end] for start, end in reversed([*aside, *groups])]
+
+
+def _lists(text: str, known: Container[str]) -> list[tuple[int, int, list[str]]]:
+    """Return where lists and objects stand that name modules, with the names; those aside if no others."""
+    groups, aside, is_paired = _groups(text)
+    for places in (groups, aside):
+        read = [(start, end, _names_in(text[start:end], known)) for start, end in places]
+        if found := [each for each in read if any(as_name(name) in known for name in each[2])]:
+            if not is_paired:
                 raise PlanError("the brackets of the list do not pair")
-            if not _WORD.search(text[end:].partition("\n")[0]):
-                return names, []
-            within = within or names
-        unknown = unknown or names
-    if not are_paired and any(as_name(name) in known for name in _QUOTED.findall(text)):
+            return found
+    if not is_paired and any(as_name(name) in known for name in _QUOTED.findall(text)):
         raise PlanError("the brackets of the list do not pair")
-    return [], within or unknown
+    return []
 
 
-def _groups(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """Return where outermost [...] and {...} stand, those in parentheses first, and whether all pair."""
+def _check_lines(lines: Sequence[str], names: Sequence[str], known: Container[str]) -> None:
+    """Raise `PlanError` for a line that begins with a module which the list does not have."""
+    listed = set(map(as_name, names))
+    for line in lines:
+        start = _LETTER.sub("", _BULLET.sub("", _START.sub("", line)))
+        begins = [_head(start), *(_WORDS.findall(line) if _GOES_ON.match(start) else _in_line(line, known))]
+        if left := [name for name in begins if as_name(name) in known and as_name(name) not in listed]:
+            raise PlanError(f"{left[0]!r} stands beside the list of modules, and not in it")
+
+
+def _groups(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bool]:
+    """Return where outermost [...] and {...} stand, those in parentheses apart, and whether all pair."""
     opened: list[int] = []
     groups: list[tuple[int, int]] = []
     aside: list[tuple[int, int]] = []
@@ -90,7 +130,7 @@ def _groups(text: str) -> tuple[list[tuple[int, int]], bool]:
                 (aside if opened else groups).append((start, sign.end()))
         else:
             strays += sign[0] != ")"
-    return [*aside, *groups], not strays and all(text[place] == "(" for place in opened)
+    return groups, aside, not strays and all(text[place] == "(" for place in opened)
 
 
 def _names_in(body: str, known: Container[str]) -> list[str]:
@@ -103,7 +143,7 @@ def _names_in(body: str, known: Container[str]) -> list[str]:
         return _named(given, known)
     if _CODED.search(body) and any(as_name(word) in known for word in _WORDS.findall(body)):
         raise PlanError("the list of modules cannot be read")
-    items = [item.strip(" \t\n`") for item in body.strip("[]").rstrip(" \t\n,").split(",")]
+    items = [item.strip(" \t\n`").removesuffix("()") for item in body.strip("[]").rstrip(" \t\n,").split(",")]
     return items if all(map(_NAME.fullmatch, items)) else []
 
 
@@ -132,11 +172,16 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     """Read one call, such as {"module": …}, or an object that holds the list."""
     inner = given.get("function")
     call: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
-    name = next((call[key] for key in _NAMING if isinstance(call.get(key), str)), None)
-    if name is not None:
+    naming = next((key for key in _NAMING if isinstance(call.get(key), str)), None)
+    if naming is not None:
+        name, others = str(call[naming]), {key: value for key, value in call.items() if key != naming}
         if any(call.get(key) not in (None, {}, [], "", "{}") for key in _ARGUMENTS):
             raise PlanError(f"{name[:60]!r} is given arguments, and a plan names modules alone")
+        if any(as_name(each) in known for value in others.values() for each in _named(value, known)):
+            raise PlanError(f"the object of {name[:60]!r} names more than one module")
         return [name]
+    if given and all(key.isdigit() for key in given):
+        given = dict(sorted(given.items(), key=lambda pair: int(pair[0])))
     lists = [_named(value, known) for value in given.values() if isinstance(value, list | dict)]
     lists = [names for names in lists if any(as_name(name) in known for name in names)]
     texts = [value for value in given.values() if isinstance(value, str)]
@@ -156,10 +201,13 @@ def _lines(text: str, known: Container[str]) -> list[str]:
     are_alike = len(set(numbers)) < 2 and numbers[:1] in ([], [0], [1])
     if not are_alike and numbers not in ([*range(len(bullets))], [*range(1, len(bullets) + 1)]):
         raise PlanError("the numbers of the list do not follow each other from 1")
+    listed = set(map(as_name, heads))
     for place, line in enumerate(lines):
-        is_within = place > min(bullets) and place not in bullets
-        if is_within and (as_name(_head(_START.sub("", line))) in known or _in_line(line, known)):
-            raise PlanError(f"a line of the list is not numbered: {line.strip()[:60]!r}")
+        if place in bullets:
+            for word in _WORDS.findall(line):
+                if as_name(word) in known and as_name(word) not in listed:
+                    raise PlanError(f"{word!r} stands within the list of modules, and not as a step")
+    _check_lines([line for place, line in enumerate(lines) if place not in bullets], heads, known)
     return heads
 
 
@@ -177,6 +225,8 @@ def _separated(text: str, known: Container[str]) -> list[str]:
             break
         if parts:
             found, below = parts + found, line
+    if found:
+        _check_lines(text.splitlines(), found, known)
     return found
 
 

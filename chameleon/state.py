@@ -40,13 +40,15 @@ _FAILED = "it failed"
 class Redo:
     """How a repair runs a step again: as which attempt (0 ran first) and how much warmer.
 
-    Nothing comes after the `last` attempt. `fault` is what was wrong before, where the model is to be told.
+    Nothing comes after the `last` attempt. Where the model is to be told, `fault` is what was wrong before,
+    and `reply` what it had said.
     """
 
     attempt: int
     temperature_step: float = 0.0
     last: bool = False
     fault: str = ""
+    reply: str = ""
 
 
 @dataclass(frozen=True, slots=True)

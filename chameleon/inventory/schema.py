@@ -139,10 +139,12 @@ class RulesSpec(Strict):
     max_steps: PositiveInt = 32
 
 
-def _told(repair: Any) -> Any:
+def _with_tell(repair: Any) -> Any:
     """Give `tell` of a whole `repair:` to each that does not say it itself."""
-    if not isinstance(repair, dict) or not isinstance(tell := repair.get("tell"), bool):
+    if not isinstance(repair, dict) or "tell" not in repair:
         return repair
+    if not isinstance(tell := repair["tell"], bool):
+        raise ValueError("tell is true or false")
     entries = {name: entry for name, entry in repair.items() if name != "tell"}
     return {k: {"tell": tell, **entry} if isinstance(entry, dict) else entry for k, entry in entries.items()}
 
@@ -187,7 +189,7 @@ class ModuleSpec(Open):
     prompt: str | None = None
     llm: ModelSpec | None = None
     samples: PositiveInt | None = None
-    structured: bool | Literal["auto"] | None = None
+    structured: Literal[True, False, "auto"] | None = None
     vote: Literal["majority", "first"] | None = None
     table_style: Style | None = None
     max_rows: PositiveInt | None = None
@@ -215,6 +217,6 @@ class InventorySpec(Strict):
     planner: PlannerSpec
     fallback: list[Name] = Field(default_factory=list)
     rules: RulesSpec = RulesSpec()
-    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_told)] = Field(default_factory=dict)
+    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_tell)] = Field(default_factory=dict)
     budget: BudgetSpec = BudgetSpec()
     modules: dict[Name, Annotated[ModuleSpec, BeforeValidator(lambda entry: {} if entry is None else entry)]]

@@ -129,6 +129,11 @@ class LLM:
         """Tell whether its replies can be held to a JSON schema, as far as that is known by now."""
         return self._pipeline.connection.offers_schema
 
+    @property
+    def is_replay(self) -> bool:
+        """Tell whether replies come from the store alone."""
+        return self._models.store is not None and self._models.store.mode == "replay"
+
     def refuse_schema(self) -> None:
         """Remember that it refused a schema: from now on it offers none."""
         self._pipeline.connection.refuse_schema()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 from collections.abc import Mapping
@@ -34,6 +35,8 @@ DROPPED = (
 )
 _UNSET = object()
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,8 @@ class Connection:
         return False
 
     def refuse_schema(self) -> None:
-        """Remember that a schema was refused."""
+        """Remember that a schema was refused, and say so."""
+        _log.warning("%s refused a schema: it is asked for the form in text from now on", self.name)
         with self._lock:
             self._learned = replace(self._learned, without=self._learned.without | {"schema"})
 

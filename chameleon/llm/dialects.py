@@ -67,7 +67,12 @@ class Dialect:
         except NotImplementedError:
             hint = "Use a prompt that asks for the form."
             raise SchemaRefused(f"{self.name} offers no structured output", hint=hint) from None
-        answer: Any = structured.invoke(messages)
+        from langchain_core.exceptions import OutputParserException
+
+        try:
+            answer: Any = structured.invoke(messages)
+        except OutputParserException as problem:  # Claude is not bound to the form while it thinks
+            raise SchemaRefused(f"{self.name} replied without the form of the output schema") from problem
         message: AIMessage = answer["raw"]
         if not message.tool_calls:
             return (message,)

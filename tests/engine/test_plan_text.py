@@ -83,6 +83,62 @@ def test_a_mangled_plan_is_read_as_meant_or_refused(form: str) -> None:
     assert kept > 300 and refused > 20
 
 
+A, B, C, D, _ = NAMES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"module": "{A}"}}\n{{"module": "{B}"}}\n{{"module": "{C}"}}',
+        "\n".join(
+            f'<tool_call>\n{{"name": "{name}", "arguments": {{}}}}\n</tool_call>' for name in (A, B, C)
+        ),
+        f"[{A}(), {B}(), {C}()]",
+        f"[“{A}”, “{B}”, “{C}”]",
+        f'{{"3": "{C}", "1": "{A}", "2": "{B}"}}',
+        f"**Plan:**\n1. **{A}**: keep rows\n2. **{B}**: keep columns\n3. **{C}**: answer",
+        f'{{"reasoning": "{D} is not needed", "modules": ["{A}", "{B}", "{C}"]}}',
+        f'["{A}", "{B}", "{C}"]\n\nI left out {D}, since nothing is computed.',
+        f'The question is short, so no {D}.\n```json\n["{A}", "{B}", "{C}"]\n```\nThat is all.',
+        f"We need {A} first and {C} last.\nModules: {A}, {B}, {C}",
+    ],
+)
+def test_what_models_of_today_write_is_read(text: str) -> None:
+    assert [step.module for step in parse_plan(text, NAMES)] == [A, B, C]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'["{A}"]\n["{B}"]',
+        f'["{A}", "{B}"] -> ["{C}"]',
+        f'["{A}", "{B}"] -> {C}',
+        f'["{A}", "{B}"]\nthen {C}',
+        f'["{A}", "{B}"]\nNot needed: ["{C}"]',
+        f'{{"module": "{A}", "next": {{"module": "{B}"}}}}',
+        f'{{"module": "{A}", "then": "{B}"}}',
+        f'{{"module": "{A}", "modules": ["{B}"]}}',
+        f'{{"tool": "{A}", "substeps": ["{B}"]}}',
+        f'[{{"module": "{A}", "arguments": {{"rows": [1, 2]}}}}]',
+        f'{{"module": "{A}", "module": "{B}"}}',
+        f"1. {A}, {B}\n2. {C}",
+        f"1. {A} ({B})",
+        f"1. {A}: then {B}",
+        f"- {A} - {B}",
+        f"1) {A}\na) {B}\n2) {C}",
+        f"1. {A}\n2. {B}\nFinally, run the {C}.",
+        f"2. {A}\n3. {B}",
+        f"### Step 1: {A}\nIt keeps rows.\n### Step 2: {B}",
+        f"{A}\n↓\n{B}",
+        f"{A} -> {B}\n\n{C} -> {D}",
+        f"Plan: {A} -> {B}\nFinal step: {C}",
+    ],
+)
+def test_a_text_of_which_a_step_might_be_lost_is_refused(text: str) -> None:
+    with pytest.raises(PlanError):
+        parse_plan(text, NAMES)
+
+
 def spelt(name: str) -> list[str]:
     return [name, name.replace("_", " "), name.replace("_", "-")]
 
