@@ -11,6 +11,7 @@ from typing import Any
 from chameleon.errors import PlanError
 from chameleon.state import Step
 from chameleon.text import as_name, nearest
+from chameleon.values import only_once
 
 LONGEST_PLAN_TEXT = 20_000
 _MOST_COLONS = 4
@@ -137,7 +138,7 @@ def _names_in(body: str, known: Container[str]) -> list[str]:
     """Read ["row_lookup"], ['row_lookup'], [row_lookup] or [{"module": "row_lookup"}], as models write."""
     for written in (body, body.replace("'", '"')):
         try:
-            given = json.loads(re.sub(r",\s*([\]}])", r"\1", written), object_pairs_hook=_unique)
+            given = json.loads(re.sub(r",\s*([\]}])", r"\1", written), object_pairs_hook=only_once)
         except (ValueError, RecursionError):
             continue
         return _named(given, known)
@@ -145,12 +146,6 @@ def _names_in(body: str, known: Container[str]) -> list[str]:
         raise PlanError("the list of modules cannot be read")
     items = [item.strip(" \t\n`").removesuffix("()") for item in body.strip("[]").rstrip(" \t\n,").split(",")]
     return items if all(map(_NAME.fullmatch, items)) else []
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        raise PlanError("an object of the plan has a key twice")
-    return dict(pairs)
 
 
 def _named(given: Any, known: Container[str]) -> list[str]:

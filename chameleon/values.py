@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeVar
 
@@ -95,6 +96,13 @@ def _number(value: int | float, where: str) -> int | float:
     if not math.isfinite(value):
         raise ModuleError(f"{where} is {value}, which JSON cannot hold", hint="Use None or a string.")
     return float(value)
+
+
+def only_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of JSON for `json.loads`; raise ValueError for a key that stands twice."""
+    if repeated := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
+        raise ValueError(f"the key {repeated[0]!r} stands twice")
+    return dict(pairs)
 
 
 def to_json(value: Any) -> Any:

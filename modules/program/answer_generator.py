@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from chameleon import Module, State
+from chameleon import Module, State, Table
 from chameleon.errors import Declined, ModuleError
 from chameleon.modules.program.solution_generator import (
     first_line,
@@ -23,6 +23,9 @@ from chameleon.text import one_line
 # "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
 _LETTERED = re.compile(r"(?:(?:option|choice|answer)\s+)?\(?([A-Za-z])(?:\)|[.:,;](?=\s|$)|$|(?=\s))")
 _LONGEST_REASON = 300
+_UNKNOWN = re.compile(
+    r"[\"'“*]?(?:unknown|not known)[\"'”*]?\s*(?:\Z|[.,;:(]|(?:because|since|as)\b)", re.IGNORECASE
+)
 _ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
 _GOES_ON = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
 _JOINED = re.compile(r"\W*(?:or|and|nor|but|[/&+])(?:\W|$)")
@@ -37,7 +40,7 @@ _DENIAL = re.compile(r"\b(?:not|cannot|never|neither|nor|except)\b|n['’]t\b", 
 class AnswerGenerator(Module):
     """Gives the final answer: what the program computed, else what the solution says. Always the last."""
 
-    reads = ("cache.program_result?", "cache.solution?", "input.choices?")
+    reads = ("cache.program_result?", "cache.solution?", "input.choices?", "input.table?")
     writes = ("cache.answer",)
 
     def __init__(self, unmatched: Literal["statement", "option"] = "statement") -> None:
@@ -59,9 +62,13 @@ class AnswerGenerator(Module):
         said = stated_answer(solution) or solution.strip()
         if self.unmatched == "option" and (alike := get_close_matches(said, choices, 1, 0.01)):
             return alike[0]
-        if said.casefold() == "unknown":
+        if _UNKNOWN.match(said) and not _is_a_cell("unknown", state.table):
             raise Declined("the model found no answer", hint=one_line(solution, _LONGEST_REASON))
         return said
+
+
+def _is_a_cell(text: str, table: Table | None) -> bool:
+    return table is not None and any(cell.strip().casefold() == text for row in table.rows for cell in row)
 
 
 def tidy(value: Any) -> Any:

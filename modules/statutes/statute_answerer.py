@@ -6,10 +6,11 @@ import math
 import re
 from typing import Any, Literal
 
-from chameleon import LLMModule, State, StepRejected
+from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.modules.program.solution_generator import first_line, statements
 from chameleon.modules.table_ops.table_query import sentence_in
 from chameleon.table import read_value
+from chameleon.text import one_line
 
 Form = Literal["verdict", "amount", "text"]
 
@@ -78,7 +79,10 @@ class StatuteAnswerer(LLMModule):
         return super().slots(state) | {"form": self._form(state)}
 
     def interpret(self, text: str, state: State) -> str:
-        return answer_in(text, self._form(state))
+        answer = answer_in(text, self._form(state))
+        if answer.strip(" .\"'").casefold() == "unknown":
+            raise Declined("the statutes do not tell", hint=one_line(text, _LONGEST))
+        return answer
 
     def _form(self, state: State) -> Form:
         return form_of(str(state.input["question"])) if self.form == "auto" else self.form

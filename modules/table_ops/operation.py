@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -13,9 +15,11 @@ from chameleon.llm_module import Weights, votes, weights_of
 from chameleon.module import Keys
 from chameleon.table.formats import Style, excerpt
 from chameleon.text import clean_cell
-from chameleon.values import freeze
+from chameleon.values import freeze, only_once
 
 Args = Mapping[str, Any]
+_MOST_NAMES = 200
+_OBJECT = re.compile(r"^\{.*\}", re.DOTALL | re.MULTILINE)  # by itself, or in a fence
 
 
 def form_of(**fields: Any) -> type[BaseModel]:
@@ -145,17 +149,22 @@ class TableOperation(Operation, LLMModule):
         return None
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
-        form = self.args_form(state.input["table"])
+        """Return that of the arguments; None without rows, and for more columns than a schema takes."""
+        table: Table = state.input["table"]
+        form = self.args_form(table) if table.rows and len(table.header) <= _MOST_NAMES else None
         return None if form is None else form.model_json_schema()
 
     def interpret(self, text: str, state: State) -> Args:
         table: Table = state.input["table"]
-        form = self.args_form(table) if self.structured and text.lstrip().startswith("{") else None
-        if form is None:
+        form = self.args_form(table) if self.structured else None
+        if form is None or (given := _OBJECT.search(text)) is None:
             return self.read_args(text, table)
         try:
-            return self.settled(form.model_validate_json(text).model_dump(), table)
-        except ValidationError as problem:
+            data = json.loads(given[0], object_pairs_hook=only_once)
+            return self.settled(form.model_validate(data).model_dump(), table)
+        except ValueError as problem:
+            if not isinstance(problem, ValidationError):
+                raise StepRejected(f"its arguments are no JSON: {problem}") from None
             first = problem.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise StepRejected(f"its arguments do not fit: {place}: {first['msg']}") from None

@@ -168,7 +168,8 @@ def test_mangled_arguments_are_taken_as_meant_or_refused(name: str) -> None:
     kept = 0
     for _ in range(500):
         said, meant = chance.choice(ARGUMENTS[name])
-        text = chance.choice([said, json.dumps(meant), json.dumps(meant, indent=2)])
+        text = chance.choice([said, *(f"{json.dumps(meant, indent=n)}" for n in (None, 2))])
+        text = chance.choice([text, f"Here it is:\n```json\n{text}\n```"])
         place = chance.randrange(len(text))
         text = chance.choice([text, text[:place], text[:place] + chance.choice("[]{},\"'9") + text[place:]])
         try:
@@ -198,7 +199,8 @@ def test_mangled_arguments_are_taken_as_meant_or_refused(name: str) -> None:
         ("group_by", '{"column": 3}', "column"),
         ("aggregate", '{"function": "sum", "column": null, "by": "Rank"}', "no column to take the sum of"),
         ("filter_rows", '{"condition": "Goals > 3"}', "no comparison of a column begins"),
-        ("group_by", '{"column": "Points"', "JSON"),
+        ("group_by", '{"column": "Points"', "names no f_group"),
+        ("group_by", '{"column": "Points", "column": "Rank"}', "stands twice"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused_with_the_place(name: str, text: str, fault: str) -> None:

@@ -147,7 +147,8 @@ class TestAttempts:
         assert [record.error is None for record in state.history] == [False, False, True, True]
         redone = [record.step.redo for record in state.history[:3]]
         fault = 'the solution does not say "The answer is …"'
-        assert redone == [None, Redo(1, 0.1, fault=fault), Redo(2, 0.1, last=True, fault=fault)]
+        said = "It must be Thursday."
+        assert redone == [None, Redo(1, 0.1, False, fault, said), Redo(2, 0.1, True, fault, said)]
         cut = {"text": "It rained on Thursday, since", "finish": "length"}
         assert self.run(cut, cut, cut).answer == "Thursday"
 
