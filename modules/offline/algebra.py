@@ -163,9 +163,8 @@ class Dates(Condition):
             return tuple(wanted)[: len(told)] <= told and start[:last] <= self.until[:last]
         if self.sign in ("in", "=="):
             return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
-        if wanted.year:
-            return bool(start.year) and _SIGNS[self.sign](start[:count], wanted[:count])
-        return _SIGNS[self.sign](start[1:], wanted[1:])
+        first = 0 if wanted.year else 1  # of a month alone the year does not count
+        return bool(start[first]) and _SIGNS[self.sign](start[first:count], wanted[first:count])
 
 
 def _told(moment: Moment) -> int:

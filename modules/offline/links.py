@@ -102,8 +102,8 @@ class Links:
 
     def _unit(self, start: int) -> tuple[int, str, tuple[str, Fraction]] | None:
         """The unit of two words or one that begins here: where it ends, its name, its kind and factor."""
-        for end in (start + 2, start + 1):
-            name = " ".join(map(self.low, range(start, end)))
+        for end, joined in ((start + 2, "/"), (start + 2, " "), (start + 1, "")):
+            name = joined.join(map(self.low, range(start, end)))
             if name in ENGLISH.units:
                 return end, name, ENGLISH.units[name]
         return None

@@ -22,6 +22,7 @@ _QUOTES = str.maketrans(
     {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "−": "-"}
 )
 _BEFORE = re.compile(r"^(?:c\.|ca\.?|circa|about|approx\.?|[~≈<>]|[A-Z]{1,3}\s?(?=\$))\s*", re.IGNORECASE)
+_IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SPACED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _FRACTION = re.compile(r"\S*\d/")
 _UNIT = re.compile(
@@ -167,7 +168,8 @@ class SheetColumn:
         """The stems of its name without the unit, abbreviations written out."""
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in self.name.translate(_QUOTES) if sign in _SIGN_NAMES)
-        names = ENGLISH.stems(_NOTE.sub("", self.name))
+        name = _IN_HEADER.sub(lambda match: " " if _is_unit(match[1]) else match[0], self.name)
+        names = ENGLISH.stems(_NOTE.sub("", name))
         return tuple(ENGLISH.short.get(stem, stem) for stem in names if stem not in "?#")
 
     @cached_property
@@ -352,6 +354,13 @@ _BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 
 
 _TALLIES = ENGLISH.listed("tallies")
+
+
+def _is_unit(text: str) -> bool:
+    """Tell whether a text in brackets is nothing but units: "km/h", "US $"."""
+    return bool(text.strip()) and all(
+        folded(word) in ENGLISH.units for word in re.split(r"[\s.]+", text.strip())
+    )
 
 
 def _is_headless(table: Table) -> bool:
