@@ -103,6 +103,14 @@ class AnthropicDialect(Dialect):
             made[number].content = [kept, {"type": "text", "text": text[place:]}]
         return made
 
+    def invoke(
+        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
+    ) -> Sequence[AIMessage]:
+        thinking = getattr(chat, "thinking", None) or {"type": "disabled"}
+        if request.schema is not None and thinking.get("type") != "disabled":
+            raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks")
+        return super().invoke(chat, request, prefix, extra)
+
 
 class OpenAIDialect(Dialect):
     """The clients built on OpenAI's, and the servers compatible with it."""

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn, is_blank, shown
 from chameleon.modules.offline.wording import COLUMNS, Told, as_written, plain
+from chameleon.table.typed import MONTHS
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
 Step = tuple[str, tuple[str, ...]]  # an operation of a chain of tables, and what it names
@@ -128,9 +129,8 @@ class Compares(Condition):
     def rows(self, sheet: Sheet) -> set[int]:
         column, test = sheet.columns[self.column], _SIGNS[self.sign]
         _check_units(column)
-        return {
-            row for row, each in enumerate(column.numbers) if each is not None and test(each, self.number)
-        }
+        pairs = enumerate(column.numbers)
+        return {row for row, each in pairs if each is not None and test(each, self.number)}
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,8 @@ class Dates(Condition):
             return tuple(wanted)[: len(told)] <= told and start[:last] <= self.until[:last]
         if self.sign in ("in", "=="):
             return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
-        if wanted.year:
-            return bool(start.year) and _SIGNS[self.sign](start[:count], wanted[:count])
-        return _SIGNS[self.sign](start[1:], wanted[1:])
+        first = 0 if wanted.year else 1  # of a month alone the year does not count
+        return bool(start[first]) and _SIGNS[self.sign](start[first:count], wanted[first:count])
 
 
 def _told(moment: Moment) -> int:
@@ -311,15 +310,11 @@ class Ordered(Rows):
         start, stop = self.start, self.start + self.count
         cut = f"{start}:{stop}"
         if self.column is None:
-            words, cut = (
-                "last" if self.descending else "first",
-                f"{-stop}:{-start or ''}" if self.descending else cut,
-            )
-            code = f"iloc[{cut}]"
+            words = "last" if self.descending else "first"
+            code = f"iloc[{f'{-stop}:{-start or str()}' if self.descending else cut}]"
         else:
-            best, words = (
-                ("nlargest", "most {column}") if self.descending else ("nsmallest", "least {column}")
-            )
+            best, way = ("nlargest", "most") if self.descending else ("nsmallest", "least")
+            words = f"{way} {{column}}"
             by = f"sort_values({{column}}, ascending={not self.descending}).iloc[{cut}]"
             code = by if start else f"{best}({stop}, {{column}}, keep='all')"
         place = f"number {start + 1} by" if start else "the" if stop == 1 else f"the {stop} with the"
@@ -338,9 +333,8 @@ class Ordered(Rows):
         if self.start and keys[self.start - 1][0] == keys[self.start][0]:
             raise Unfit("rows are level there")
         last = keys[stop - 1][0]
-        return [row for key, row in keys[self.start : stop]] + [
-            row for key, row in keys[stop:] if key == last
-        ]
+        ties = [row for key, row in keys[stop:] if key == last]
+        return [row for _, row in keys[self.start : stop]] + ties
 
     def step(self, sheet: Sheet) -> list[Step]:
         way = "large to small" if self.descending else "small to large"
@@ -400,17 +394,16 @@ class Pick(Form):
     of: Rows
     wanted: tuple[int, ...]
     single: bool = False
-    templates = ("{of}[{wanted}]",), ("{wanted}{of}",)
+    part: Literal["year", "month"] | None = None  # of dates
+    templates = ("{of}[{wanted}]", "{of}[{wanted}].dt.{part}"), ("{wanted}{of}", "{part} of {wanted}{of}")
     item = ".item()"
 
     def find(self, sheet: Sheet) -> Result:
         rows, columns = self.of.rows(sheet), [sheet.columns[column] for column in self.wanted]
         if not rows:
             raise Unfit("no row fits", empty=True)
-        told = {
-            row: [cell for column in columns if not is_blank(cell := shown(column.cells[row]))]
-            for row in rows
-        }
+        cells = {row: [self._cell(column, row) for column in columns] for row in rows}
+        told = {row: [cell for cell in cells[row] if not is_blank(cell)] for row in rows}
         filled = tuple(row for row in rows if told[row])
         if not filled:
             raise Unfit(f'"{columns[0].plain}" is empty there', empty=True)
@@ -420,6 +413,11 @@ class Pick(Form):
         if self.single and len(values) > 1:
             raise Unfit(f"{len(rows)} rows fit, and they differ")
         return Result(values, filled)
+
+    def _cell(self, column: SheetColumn, row: int) -> str:
+        if self.part is None or (moment := column.moments[row]) is None:
+            return shown(column.cells[row])
+        return str(moment[0].year or "") if self.part == "year" else ("", *MONTHS)[moment[0].month].title()
 
 
 @dataclass(frozen=True)
@@ -442,12 +440,11 @@ class Count(Form):
         return _number(len(texts), rows)
 
 
-def _number(number: Number, rows: Iterable[int], like: SheetColumn | None = None) -> Result:
+def _number(number: Number, rows: Sequence[int], like: SheetColumn | None = None) -> Result:
     """Return a number, written like those of a column."""
     if like is not None and like.kind == "time":
         raise Unfit(f'times of "{like.plain}" are not computed with')
-    text = plain(number) if like is None else as_written(number, like)
-    return Result((text,), tuple(rows), kind="number", number=number)
+    return Result((as_written(number, like, rows),), tuple(rows), kind="number", number=number)
 
 
 def _truth(holds: bool, rows: Iterable[int]) -> Result:
@@ -644,8 +641,7 @@ class Groups(Form):
     def find(self, sheet: Sheet) -> Result:
         table = self.table(sheet)
         like = None if self.column is None else sheet.columns[self.column]
-        write = plain if like is None else lambda number: as_written(number, like)
-        values = tuple(f"{name}: {write(number)}" for name, (number, _) in table.items())
+        values = tuple(f"{name}: {as_written(number, like, rows)}" for name, (number, rows) in table.items())
         return Result(values, tuple(row for _, rows in table.values() for row in rows), kind="pairs")
 
 
@@ -664,6 +660,8 @@ class Chosen(Form):
 
     def find(self, sheet: Sheet) -> Result:
         table = self.of.table(sheet)
+        if not table:
+            raise Unfit("no row has what is counted or added up")
         if max(number for number, _ in table.values()) == 1 and self.of.how == "count" and len(table) > 1:
             raise Unfit("each stands there once", moot=True)
         if len(table) < self.count:

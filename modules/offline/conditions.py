@@ -193,11 +193,8 @@ class Frame:
         item = self.items[place]
         if item.kind == "more":
             return [(">" if item.value > 0 else "<", 0.0)]
-        return [
-            (">" if way > 0 else "<", cost)
-            for way, index, cost in self.graded(item.value)
-            if index == column.index
-        ]
+        ways = [(way, cost) for way, index, cost in self.graded(item.value) if index == column.index]
+        return [(">" if way > 0 else "<", cost) for way, cost in ways]
 
     def _compared(
         self, place: int, before: int, end: int, measure: Measure, is_compared: bool
@@ -254,10 +251,8 @@ class Frame:
             sign = self.items[place - 1].value if before == "dates" else sign
         other = end if self.kind(end) == "date" else end + 1
         if self.kind(other) == "date" and not is_step:
-            joined, leads = (
-                self.items[end],
-                before == "between" or (before == "dates" and sign in (">=", "in")),
-            )
+            joined = self.items[end]
+            leads = before == "between" or (before == "dates" and sign in (">=", "in"))
             if other == end:
                 is_span = self.between(item, joined) <= {"to", "through", "until", "till"}
             else:
@@ -266,9 +261,8 @@ class Frame:
                 until, taken, sign = self.items[other].value[0], taken | set(range(end, other + 1)), "in"
                 moment = moment if moment.year else moment._replace(year=until.year)
         for column in (each for each in self.sheet.columns if each.kind == "date"):
-            named = [
-                p for p, each in enumerate(self.items) if (each.kind, each.value) == ("column", column.index)
-            ]
+            name = "column", column.index
+            named = [p for p, each in enumerate(self.items) if (each.kind, each.value) == name]
             near = sorted((abs(p - place), p) for p in named if abs(p - place) <= 3 and p not in taken)[:1]
             cost = 0.1 if named else 0.05 if is_plain_time(column) else 1.0
             cost, beside = (0.02 * near[0][0], frozenset({near[0][1]})) if near else (cost, frozenset[int]())

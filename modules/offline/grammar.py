@@ -6,6 +6,7 @@ A form counts only where it uses every item that says something; few kinds may b
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
@@ -29,7 +30,7 @@ Costed = tuple[float, Form]
 Target = tuple[float, int, Item | None]  # what it costs, the column, and the item that names it
 # What a form may leave unused, and what that costs; of other kinds none may be left.
 _SPARE = {
-    "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "or": 0.3, "exists": 0.0, "each": 0.1, "unit": 0.15,
+    "noun": 0.0, "thing": 0.05, "ask": 0.1, "and": 0.0, "exists": 0.0, "each": 0.1, "unit": 0.15,
     "dates": 0.0, "between": 0.05, "than": 0.05, "distinct": 0.15, "how": 0.3, "verb": 0.0, "spend": 0.3,
 }  # fmt: skip
 _LEADS = (
@@ -37,6 +38,7 @@ _LEADS = (
     "last",
 )  # fmt: skip
 _SORTS = {"who": "person", "where": "place", "when": "time"}
+_PARTS = {"century": 0, "decade": 0, "year": 1, "month": 2}  # what a date tells beyond them, as a place in it
 _MONEY = frozenset(ENGLISH.stem(word) for word in ("price", "cost", "amount"))
 _NAME = ENGLISH.stem("name")
 
@@ -76,6 +78,9 @@ class Grammar:
     def columns(self, *kinds: str) -> list[Item]:
         return [item for item in self.of("column") if not kinds or self.col(item).kind in kinds]
 
+    def _words(self, item: Item) -> set[str]:
+        return {token.low for token in self.frame.tokens[item.start : item.end]}
+
     def after(self, item: Item | None, step: int = 1) -> Item | None:
         """The item that comes after another."""
         place = next((place for place, each in enumerate(self.items) if each is item), len(self.items)) + step
@@ -110,9 +115,36 @@ class Grammar:
             return
         if isinstance(form, Pick) and not isinstance(form.of, Beside) and columns <= self.celled:
             return
+        form = self._part_of(form)
         prices = [self._spare(item, used) for item in left]
-        if None not in prices:
+        if form is not None and None not in prices and not self.divides(form):
             yield cost + sum(price or 0.0 for price in prices), form
+
+    def divides(self, form: Form) -> bool:
+        """Whether some rows of a text meet what is denied: "which teams have no red people"."""
+        kinds, of = self.frame.kinds, getattr(form, "of", None)
+        free = [each for each in self.bounds if all(kinds[place] != "none" for place in each.taken)]
+        index = next(iter(getattr(form, "wanted", ())), getattr(form, "distinct", None))
+        if index is None or len(free) == len(self.bounds) or of != self.where:
+            return False
+        cells, rows = self.sheet.columns[index].cells, of.rows(self.sheet)
+        others = set(Where(tuple(each.condition for each in free)).rows(self.sheet)).difference(rows)
+        return not {cells[row] for row in rows}.isdisjoint(cells[row] for row in others)
+
+    def _part_of(self, form: Form) -> Any:
+        """The form with the part of its dates that "which year" asks for; None where several may share it."""
+        ask, of = self.one("ask"), getattr(form, "of", None)
+        part: Any = (
+            next((token.stem for token in self.frame.tokens[ask.end : ask.end + 1]), "") if ask else ""
+        )
+        place, told = _PARTS.get(part, 3), {*getattr(form, "wanted", ()), getattr(of, "by", None)}
+        columns = (self.sheet.columns[index] for index in {*told, getattr(form, "column", None)} - {None})
+        dates = [each for each in columns if each.kind == "date" and part not in each.stems]
+        if place == 3 or not any(at and at[0][place] for each in dates for at in each.moments):
+            return form
+        return (
+            replace(form, part=part) if isinstance(form, Pick) and isinstance(of, Where) and place else None
+        )
 
     def pick(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
         """Yield the one value of a column."""
@@ -154,9 +186,8 @@ class Grammar:
             return False
         if not self.frame.between(before, item) <= {"of", "the", "these", "those", "all", "other"}:
             return False
-        return key is None or not any(
-            isinstance(each.condition, Is) and each.condition.column == key.index for each in self.bounds
-        )
+        cells = [each.condition for each in self.bounds if isinstance(each.condition, Is)]
+        return key is None or all(each.column != key.index for each in cells)
 
     # Where the answer stands.
 
@@ -177,6 +208,7 @@ class Grammar:
             return
         used = {column.index for column in self.sheet.columns if column.name in same}
         sorts = [_SORTS[self.asks]] if self.asks in _SORTS else []
+        sorts = [] if self.asks == "who" and self.names_row else sorts  # who met Ann: not her manager
         if subject is not None and subject.kind == "thing" and self.asks == "which":
             sorts += sorted(subject.value)
         key = self.sheet.key

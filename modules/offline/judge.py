@@ -53,18 +53,16 @@ def answer(question: str, sheet: Sheet) -> Answer:
     if len(before) + len(asked) > _MOST_TOKENS:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
     links = Links([*before, *asked], sheet, len(before))
-    slips = {word: right for word in links.unknown if (right := _meant(word, sheet))}
+    slips = {word: text for word in links.unknown if (text := _meant(word, sheet))}
     if slips:
-        mended = [
-            ENGLISH.tokens(slips[each.text])[0] if each.text in slips else each for each in links.tokens
-        ]
-        links = Links(mended, sheet, len(before))
+        right = {word: ENGLISH.tokens(text)[0] for word, text in slips.items()}
+        links = Links([right.get(each.text, each) for each in links.tokens], sheet, len(before))
     forms = forms_of(sheet, links.tokens, links.readings, len(before))
     if not forms:
         raise _not_understood(asked, links, sheet)
     wanted = Wanted.of(links)
     forms = [(price + _AMISS * (not wanted.fits(form, sheet)), form) for price, form in forms]
-    return _judged(sheet, sorted(forms, key=lambda pair: pair[0]))
+    return _judged(sheet, sorted(forms, key=lambda pair: pair[0]), folded(parts[last]))
 
 
 @dataclass(frozen=True)
@@ -112,9 +110,8 @@ class Wanted:
             return bool(self.columns & told)
         if self.word == "which" and isinstance(form, Fold) and form.how in ("max", "min"):
             return False  # which one has the most, not how much that is
-        return not (self.sort and told) or any(
-            self._is_of_sort(sheet.columns[index], sheet) for index in told
-        )
+        fitting = (self._is_of_sort(sheet.columns[index], sheet) for index in told)
+        return not (self.sort and told) or any(fitting)
 
     def _is_of_sort(self, column: SheetColumn, sheet: Sheet) -> bool:
         named = {sort for stem in column.stems for sort in ENGLISH.things.get(stem, ())}
@@ -152,11 +149,11 @@ def _meant(word: str, sheet: Sheet) -> str:
     """Return the only word of the language or of the table's names that a word is a slip of, or ""."""
     texts = (sheet.table.caption, *sheet.table.header)
     names = {low for text in texts for low in re.findall(r"[^\W\d_]{4,}", folded(text))}
-    near = {known for known in ENGLISH.vocabulary | names if is_slip(word.lower(), known, 4)}
+    near = {known for known in ENGLISH.vocabulary | names if is_slip(word.lower(), known)}
     return min(near) if len({ENGLISH.stem(known) for known in near}) == 1 else ""
 
 
-def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
+def _judged(sheet: Sheet, forms: list[tuple[float, Form]], asked: str) -> Answer:
     first: tuple[float, Form, Result] | None = None
     why: Unfit | None = None
     least = forms[0][0]
@@ -170,7 +167,7 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
             if unfit.empty and price <= least + 0.02:
                 raise Declined(str(unfit), hint=f"It was read as: {said(form, sheet)}.") from None
             continue
-        if _repeats(form, result):
+        if _repeats(form, result, asked):
             continue
         cost = price + _doubt(form, result, sheet)
         if first is None:
@@ -178,17 +175,14 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
                 raise Declined(str(why))
             first = cost, form, result
         elif set(result.values) != set(first[2].values):
-            one, other = said(first[1], sheet), said(form, sheet)
-            raise Declined(
-                f"it may mean two things: {one}, or {other}", hint="Ask with more of the words of one."
-            )
+            both = f"{said(first[1], sheet)}, or {said(form, sheet)}"
+            raise Declined(f"it may mean two things: {both}", hint="Ask with more of the words of one.")
     if first is None:
         raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(sheet))
     cost, form, result = first
     if cost > _MOST:
-        raise Declined(
-            "too little of the question is accounted for", hint=f"It would be read as: {said(form, sheet)}."
-        )
+        hint = f"It would be read as: {said(form, sheet)}."
+        raise Declined("too little of the question is accounted for", hint=hint)
     return Answer(_placed(result, sheet), form, max(0.0, 1 - cost / DOUBT), sheet)
 
 
@@ -200,9 +194,8 @@ def _doubt(form: Form, result: Result, sheet: Sheet) -> float:
     few = {0: _AMISS, 1: _ONE}.get(int(result.number or 0), 0.0) if isinstance(form, Count) else 0.0
     telling = [each.cells for each in sheet.columns if each.kind in ("text", "date") or each.is_running]
     rows = of.rows(sheet)
-    is_twice = isinstance(form, Fold) and len({tuple(cells[row] for cells in telling) for row in rows}) < len(
-        rows
-    )
+    different = {tuple(cells[row] for cells in telling) for row in rows}
+    is_twice = isinstance(form, Fold) and len(different) < len(rows)
     is_part = len(Where(tuple(_widened(each, sheet) for each in of.conditions)).rows(sheet)) != len(rows)
     return few + _AMISS * (is_part + (is_twice and bool(telling)))
 
@@ -223,15 +216,12 @@ def _placed(result: Result, sheet: Sheet) -> Result:
     return replace(result, rows=tuple(row - sheet.shift for row in result.rows if row >= sheet.shift))
 
 
-def _repeats(form: Form, result: Result) -> bool:
+def _repeats(form: Form, result: Result, asked: str) -> bool:
     """Tell whether an answer only says again what the question says."""
     if not isinstance(form, Pick) or not isinstance(form.of, Where):
         return False
-    parts = [
-        part
-        for each in form.of.conditions
-        for part in getattr(each, "parts", (each,))
-        if isinstance(part, Is)
-    ]
-    told = {text for part in parts for text in part.texts}
-    return bool(told) and {folded(value) for value in result.values} <= told
+    parts = (part for each in form.of.conditions for part in getattr(each, "parts", (each,)))
+    told = {text for part in parts if isinstance(part, Is) for text in part.texts}
+    values = {folded(value) for value in result.values}
+    is_named = all(len(each) > 3 and re.search(rf"\b{re.escape(each)}\b", asked) for each in values)
+    return bool(told) and (values <= told or is_named)

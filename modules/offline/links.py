@@ -84,6 +84,7 @@ class Links:
 
     def _phrases(self) -> Iterator[Item]:
         lows = [token.low for token in self.tokens]
+        is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
         for start, token in enumerate(self.tokens):
             before, after = self.low(start - 1), " ".join(lows[start + 1 : start + 3])
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
@@ -92,8 +93,9 @@ class Links:
                         yield Item(start, end, kind, 0.0, value)
             if token.low in ENGLISH.request:
                 yield Item(start, start + 1, "filler", 0.0)
-            if token.low == "may" and (token.text[0].isupper() or before in _BEFORE_DATES):
-                continue
+            is_month = token.low == "may" and (token.text[0].isupper() or before in _BEFORE_DATES)
+            if is_month or (token.text.isupper() and len(token.text) > 1 and not is_loud):
+                continue  # IT is not it
             if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
                 yield Item(start, start + 1, "filler", 0.25 if token.low in _STEERING else 0.0)
             elif token.stem in ENGLISH.neutral:
@@ -102,8 +104,8 @@ class Links:
 
     def _unit(self, start: int) -> tuple[int, str, tuple[str, Fraction]] | None:
         """The unit of two words or one that begins here: where it ends, its name, its kind and factor."""
-        for end in (start + 2, start + 1):
-            name = " ".join(map(self.low, range(start, end)))
+        for end, joined in ((start + 2, "/"), (start + 2, " "), (start + 1, "")):
+            name = joined.join(map(self.low, range(start, end)))
             if name in ENGLISH.units:
                 return end, name, ENGLISH.units[name]
         return None
@@ -113,7 +115,9 @@ class Links:
         low = self.low(start)
         if low in ("$", "€", "£", "¥", "°", "#", "?"):
             yield Item(start, start + 1, "filler", 0.0)
-        if (unit := self._unit(start)) and low not in ENGLISH.filler and len(low) > 1 and unit[2][0] != "%":
+        if low in ENGLISH.filler or len(low) < 2 or low in ENGLISH.data["ordinals"]:
+            return  # the second of some rows is no time
+        if (unit := self._unit(start)) and unit[2][0] != "%":
             yield Item(start, unit[0], "unit", 0.05 if unit[0] == start + 1 else 0.0, unit[2])
 
     def _numbers(self) -> Iterator[Item]:
@@ -131,7 +135,7 @@ class Links:
                 yield Item(start, last, "number", 0.0, Measure(number * factor, base, name, factor))
 
     def _number_at(self, place: int) -> tuple[Fraction, int] | None:
-        """Read "20,000", "1.5 million", "twenty", "two dozen" from here on."""
+        """Read "20,000", "1.5 million", "twenty", "two dozen", "half a million" from here on."""
         token, scales, end = self.tokens[place], ENGLISH.data["scales"], place + 1
         number = token.number if token.number is not None else _FIGURES.get(token.low)
         if number is None and token.low in ("a", "half") and self.low(end) in scales:
@@ -259,6 +263,8 @@ class Links:
     def _of_span(self, column: SheetColumn, start: int, end: int, lines: dict[str, int]) -> Iterator[Item]:
         """The cells that a stretch names in full, or that have all of it in their text."""
         words = self.tokens[start:end]
+        if all(("none", "none") in ENGLISH.phrases.get((word.low,), ()) for word in words):
+            return  # "no" denies, and is no cell
         telling = [w for w in words if w.low not in ENGLISH.filler or (w.text.isupper() and len(w.text) > 1)]
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         said = " ".join(word.text for word in words)
@@ -302,9 +308,8 @@ class Links:
     def _names_something(self, word: Token) -> bool:
         """Whether a word is one for columns or rows, and so seldom for a cell."""
         names = {stem for column in self.sheet.columns for stem in column.stems} | set(self.sheet.nouns)
-        return word.stem in ENGLISH.things or any(
-            word.stem == name or ENGLISH.are_kin(word.stem, name) for name in names
-        )
+        is_named = any(word.stem == name or ENGLISH.are_kin(word.stem, name) for name in names)
+        return word.stem in ENGLISH.things or is_named
 
     def _of_peoples(self) -> Iterator[Item]:
         """Cells that name the country of "Americans", "British"."""
@@ -367,11 +372,8 @@ class Links:
         for column in self.sheet.columns:
             if column.kind != "text" or len(column.blob) > 400_000:
                 continue
-            words = {
-                word
-                for word in set(_WORD.findall(column.blob))
-                if is_slip(word, token.low) or is_slip(ENGLISH.stem(word), token.stem)
-            }
+            words = set(_WORD.findall(column.blob))
+            words = {w for w in words if is_slip(w, token.low) or is_slip(ENGLISH.stem(w), token.stem)}
             if len(words) == 1:
                 word = words.pop()
                 held = frozenset(line for line in column.places if word in _WORD.findall(line))

@@ -22,6 +22,8 @@ _QUOTES = str.maketrans(
     {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "−": "-"}
 )
 _BEFORE = re.compile(r"^(?:c\.|ca\.?|circa|about|approx\.?|[~≈<>]|[A-Z]{1,3}\s?(?=\$))\s*", re.IGNORECASE)
+_IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_PLACE = re.compile(r"[A-Z]{1,3}(?=\s?\$)")
 _SPACED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _FRACTION = re.compile(r"\S*\d/")
 _UNIT = re.compile(
@@ -109,7 +111,8 @@ def amounts_in(text: str) -> list[Measure]:
         return []
     number, name = value.number * _SCALES[scale.upper()], folded(sign or unit)
     base, factor = ENGLISH.units.get(name, (ENGLISH.stem(name), Fraction(1)))
-    return [Measure(number * factor, base, sign or unit, factor)]
+    place = _PLACE.match(text)  # US$
+    return [Measure(number * factor, base, f"{place[0] if place else ''}{sign}" if sign else unit, factor)]
 
 
 @lru_cache(maxsize=65_536)
@@ -167,7 +170,8 @@ class SheetColumn:
         """The stems of its name without the unit, abbreviations written out."""
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in self.name.translate(_QUOTES) if sign in _SIGN_NAMES)
-        names = ENGLISH.stems(_NOTE.sub("", self.name))
+        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in ENGLISH.units else match[0], self.name)
+        names = ENGLISH.stems(_NOTE.sub("", name))
         return tuple(ENGLISH.short.get(stem, stem) for stem in names if stem not in "?#")
 
     @cached_property
@@ -357,9 +361,8 @@ _TALLIES = ENGLISH.listed("tallies")
 def _is_headless(table: Table) -> bool:
     """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
-        bases = [
-            amount[0].base if (amount := amounts_in(cell)) else "" for cell in (name, *column.cells[:20])
-        ]
+        amounts = map(amounts_in, (name, *column.cells[:20]))
+        bases = [amount[0].base if amount else "" for amount in amounts]
         if bases[0] and len(bases) > 1 and len(set(bases)) == 1:
             return True
     return False
@@ -402,14 +405,17 @@ class Sheet:
 
     @cached_property
     def summaries(self) -> frozenset[int]:
-        total, starts = set(ENGLISH.data["total_rows"]), ("total (", *ENGLISH.data["summary_rows"])
+        starts = ("total (", *ENGLISH.data["summary_rows"])
+        total, maybe = ENGLISH.data["total_rows"], ENGLISH.data["maybe_totals"]
         found = []
         for place, cells in enumerate(self.table.rows):
             filled = [cell for cell in cells if not is_blank(cell)]
             texts = [folded(shown(cell)).strip(" :.") for cell in filled if not cell.isdigit()]
             label = texts[0] if texts else ""
-            is_total = label in total or label.startswith(starts) or not _SUMS.isdisjoint(texts)
-            is_total = is_total or (label.startswith("total ") and self._adds_up(place, some=True))
+            is_sum = label in total and (label not in maybe or all(map(amounts_in, filled[1:])))
+            is_total = is_sum or label.startswith(starts) or not _SUMS.isdisjoint(texts)
+            may_total = label in maybe or label.startswith("total ")
+            is_total = is_total or (may_total and self._adds_up(place, some=True))
             is_note = len(set(filled)) == 1 < len(self.columns) - 1 and not amounts_in(filled[0])
             is_note = is_note and (len(filled) > 1 or len(filled[0]) > _NOTE_LENGTH)
             if len(self.columns) > 1 and (is_total or is_note or cells == self.table.header):
@@ -423,8 +429,9 @@ class Sheet:
         """Tell whether a row has the sums of those above it: in all of two or more columns, or in some."""
         sums = []
         for column in (each for each in self.numbers if not each.is_rate):
-            above = [number for number in column.numbers[:last] if number]
-            sums.append(len(above) > 1 and column.numbers[last] == sum(above))
+            numbers = column.numbers[:last] or column.numbers[1:]  # the first row sums up those below
+            others = [number for number in numbers if number]
+            sums.append(len(others) > 1 and column.numbers[last] == sum(others))
         return any(sums) if some else len(sums) > 1 and all(sums)
 
     @cached_property

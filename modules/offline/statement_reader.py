@@ -23,7 +23,7 @@ from chameleon.modules.offline.words import ENGLISH, Token, folded
 _MOST = 0.9
 _READINGS = 16
 _NO = 0.25  # what it costs to deny a statement, for one that was misread is mostly denied
-_WHOLES = frozenset(("only", "both", "each", "every", "all", "neither", "either", "none", "no", "up", "down"))
+_WHOLES = frozenset((*ENGLISH.data["wholes"], "neither", "either", "none", "no", "up", "down"))
 
 
 class StatementReader(TableReader):

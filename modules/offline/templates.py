@@ -40,6 +40,9 @@ _TIMES = ENGLISH.listed("time_columns")
 _PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
 _FIGURES = ENGLISH.data["numbers"][2:]
+_WHOLES = frozenset(ENGLISH.data["wholes"])
+_GRADES = {"degree", "comparative", "superlative"}
+_GRADED = {words[0] for words, told in ENGLISH.phrases.items() if not _GRADES.isdisjoint(dict(told))}
 _PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
 
@@ -101,7 +104,11 @@ class Templates(Grammar):
                 yield from self.total(cost, index, item)
         if (degree := self._how()) is not None:  # how tall is X?
             for _, index, cost in self.frame.graded(degree.value):
-                yield from self.pick(cost, index, degree, *self.of("column", "how"))
+                yield from self.pick(cost, index, degree, *self._naming(index), *self.of("how"))
+
+    def _naming(self, index: int) -> list[Item]:
+        """The items that may stand beside a question how much: no other thing, as the manager of Ann."""
+        return [each for each in self.columns() if each.value == index or self.col(each).kind != "text"]
 
     def _how(self) -> Item | None:
         """The adjective after "how"."""
@@ -117,9 +124,9 @@ class Templates(Grammar):
         if how is None or len(money) != 1 or is_other:
             return
         if self.names_row:
-            yield from self.pick(0.2, money[0].index, how, *self.of("column", "spend"))
+            yield from self.pick(0.2, money[0].index, how, *self._naming(money[0].index), *self.of("spend"))
         elif money[0].is_flow and not {"does", "is"} & {token.low for token in self.frame.tokens[:4]}:
-            used = (how, *self.sums, *self.of("column", "spend"))
+            used = (how, *self.sums, *self._naming(money[0].index), *self.of("spend"))
             yield from self.total(0.2, money[0].index, *used)
 
     # Counts and sums.
@@ -135,6 +142,8 @@ class Templates(Grammar):
         subject = self.after(count, 2) if subject is not None and subject is distinct else subject
         named = {self.frame.items[place].start for each in self.bounds for place in each.columns}
         if subject is not None and subject.kind == "column" and subject.start not in named:
+            if subject.cost and self.col(subject) in self.money():
+                return  # how many sales there were is no revenue
             yield from self._count_of(count, subject, distinct)
             return
         is_rows = subject is None or subject.kind != "column"
@@ -180,7 +189,7 @@ class Templates(Grammar):
                 yield from self.pick(0.05, column.index, *used)
         elif key is not None and column.name == key.name and distinct is None:
             yield from self.yields(0.05, self.counted(), *used)
-        elif "times" not in {token.low for token in self.frame.tokens[count.start : count.end]}:
+        elif "times" not in self._words(count):
             if quantity is not None and self.bounds and distinct is None:
                 yield from self.total(0.1, quantity.index, *used, *self.sums)
             figures = sum(any(map(str.isdigit, cell)) for cell in column.sample)
@@ -188,7 +197,8 @@ class Templates(Grammar):
             if is_text or distinct is not None:
                 cost = 0.05 if distinct else 0.1
                 yield from self.yields(cost, Count(self.where, column.index), *used, distinct)
-            if is_text and distinct is None and self.bounds and not self.names_row:
+            is_divided = self.divides(Count(self.where, column.index))  # not how many people are in no team
+            if is_text and distinct is None and self.bounds and not (self.names_row or is_divided):
                 yield from self.yields(0.3, self.counted(), *used)
 
     def _numbers_of(self, count: Item, subject: Item) -> Iterator[Costed]:
@@ -200,7 +210,7 @@ class Templates(Grammar):
             yield from self.pick(0.0, column.index, *used)
         parts = [each.condition for each in self.bounds if type(each.condition) is Either]
         several = any(not condition.negated for condition in parts)
-        words = {token.low for token in self.frame.tokens[count.start : count.end]}
+        words = self._words(count)
         is_label = column.is_ordinal or (column.is_label and "total" not in words)
         adds_up = is_free and not (column.is_rate or column.is_rank or is_label)
         if (several or not self.names_row) and adds_up:
@@ -265,7 +275,8 @@ class Templates(Grammar):
                 yield from self._ends(way, 0, 0.2, item, *self.of("degree"))
             named_ones = self.columns("number", "date", "time") if is_any else numbers
             for by in (each for each in named_ones if not any(each.value == index for _, index, _ in graded)):
-                yield from self._at_the_end(way, by.value, 0.0 if is_any else 0.3, item, by)
+                by_way = self._way(item, by.value) or way
+                yield from self._at_the_end(by_way, by.value, 0.0 if is_any else 0.3, item, by)
 
     def _names_amount(self, most: Item) -> bool:
         """Whether a word after "most" says what is counted, which no column is named by."""
@@ -302,9 +313,8 @@ class Templates(Grammar):
             is_name = self.sheet.columns[index] is self.sheet.key or self.sheet.columns[index].is_running
             extra += 0.4 if self.word == "what" and follows and is_name else 0.0  # what is the highest age?
             extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
-            yield from self.yields(
-                cost + price + extra, Pick(rows, (index,)), item, named, ordinal, number, target, *counts
-            )
+            used = (item, named, ordinal, number, target, *counts)
+            yield from self.yields(cost + price + extra, Pick(rows, (index,)), *used)
         called = [*self.columns(), *self.of("noun", "thing", "unknown")]
         if named is None or any(each is not named and each.start == item.end for each in called):
             return
@@ -359,6 +369,8 @@ class Templates(Grammar):
         """The first, last or nth row, by a rank, a date or as they stand; the first of a column itself."""
         if self.has("most", "superlative", "fold", "count"):
             return
+        if self.has("or") or (self.names_row and self._pair() is not None):
+            return  # who of two was first
         marks = [*self.of("ordinal")] or self.of("first", "last")
         for mark in marks:
             number = self.few()
@@ -366,16 +378,16 @@ class Templates(Grammar):
             if self.frame.low(mark.end) in ("time", "times"):
                 return
             start, backwards = mark.value - 1 if mark.kind == "ordinal" else 0, mark.kind == "last"
-            item = next((each for each in self.columns("date", "number") if each.start == mark.end), None)
-            is_asked = not start and self.asks in ("which", "when", "")
-            if item is not None and is_asked and not self.col(item).is_rank:
+            item = next((each for each in self.columns("date") if each.start == mark.end), None)
+            if item is not None and not start and self.asks in ("which", "when", ""):
                 form = Fold(self.where, item.value, "max" if backwards else "min")
                 yield from self.yields(0.1, form, mark, item)
             count = int(number.value.number) if number else 1
             for price, by, named in self._orders(mark):
                 rows = Ordered(self.where, by, backwards, start, count)
                 for cost, index, target in self.targets():
-                    if index != by:
+                    is_amount = target and target.start == mark.end and self.col(target).kind == "number"
+                    if index != by and not is_amount:  # the last win is no number
                         used = (mark, named, target, number)
                         yield from self.yields(price + cost, Pick(rows, (index,)), *used)
 
@@ -386,10 +398,13 @@ class Templates(Grammar):
         if named:
             return
         ranks = [column for column in self.sheet.columns if column.is_rank and set(column.stems) <= _RANKS]
-        dates = [column for column in self.sheet.columns if column.kind == "date" and is_plain_time(column)]
+        dates = [column for column in self.sheet.columns if column.kind == "date"]
+        plain = list(filter(is_plain_time, dates))
+        met = [each for each in dates if each.index in self.where.columns and each not in plain]
+        dates = met or plain  # hired last before 2015
         if ranks:
             yield 0.1, ranks[0].index, None
-        elif dates and mark.kind != "ordinal":
+        elif dates and (met or mark.kind != "ordinal"):
             yield 0.15, dates[0].index, None
         else:
             is_numbered = any(column.is_running and column.kind == "number" for column in self.sheet.columns)
@@ -402,9 +417,8 @@ class Templates(Grammar):
         falls = len(told) > 2 and all(a >= b for a, b in pairwise(told)) and told[0] > told[-1]
         way = -1 if falls else 1
         for mark in self.of("next", "previous"):
-            value = next(
-                (each for each in self.frame.items if each.kind == "value" and each.start >= mark.end), None
-            )
+            values = (each for each in self.frame.items if each.kind == "value" and each.start >= mark.end)
+            value = next(values, None)
             if len(self.bounds) != 1 or value is None or value.start > mark.end + 1 or value.column is None:
                 continue
             key = self.sheet.key
@@ -433,6 +447,8 @@ class Templates(Grammar):
         marks = self.of("difference", "more", "comparative", "change")
         if not marks or self.has("rate") or self.asks == "who" or self.word == "which":
             return
+        if any("times" in {*self._words(each), self.frame.low(each.end)} for each in self.of("count")):
+            return  # how many times more
         numbers, used = self.columns("number", "date"), self.of("count", "than", "and")
         is_asked = self.has("difference", "change") or (self.has("more") and self.has("count", "how"))
         if len(numbers) == 2 and is_asked and self.bounds:
@@ -464,7 +480,8 @@ class Templates(Grammar):
 
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""
-        marks, pair = self.of("most", "more", "comparative", "superlative"), self._pair()
+        marks = self.of("most", "more", "comparative", "superlative", "first", "last")
+        pair = self._pair()
         is_truth = self.frame.asks_truth and "or" not in self.frame.kinds
         counts = self.of("count")
         is_asked = any(self.frame.low(each.start) == "how" for each in counts)
@@ -478,21 +495,27 @@ class Templates(Grammar):
         names = tuple(map(self._name_of, parts))
         for mark in marks:
             for cost, index, item in self.amount([mark]):
+                if (way := self._way(mark, index)) is None:
+                    continue
                 rows = [Where((*pair[2], each)) for each in parts]
                 is_many = any(len(each.rows(self.sheet)) > 1 for each in rows)
                 is_sum = bool(self.sums) or (is_many and self.sheet.columns[index].is_flow)
                 folds = tuple(Fold(each, index, "sum") for each in rows)
                 picks = tuple(Pick(each, (index,), True) for each in rows)
-                form = Greater(names, folds if is_sum else picks, self._way(mark, index), is_truth)
+                form = Greater(names, folds if is_sum else picks, way > 0, is_truth)
                 used = (*counts, *self.of("than", "or", "and"), *self.sums)
                 yield from self.yields(cost, form, mark, item, *used)
 
-    def _way(self, mark: Item, index: int) -> bool:
-        """Whether a mark asks for the larger."""
+    def _way(self, mark: Item, index: int) -> int | None:
+        """Whether a mark asks for the larger (1) or smaller (-1) of a column; None where it says neither."""
+        kind = self.sheet.columns[index].kind
+        if mark.kind in ("first", "last"):
+            return None if kind != "date" else 1 if mark.kind == "last" else -1
         if mark.kind in ("most", "more"):
-            return bool(mark.value > 0)
-        ways = (way for way, column, _ in self.frame.graded(mark.value) if column == index)
-        return next(ways, ENGLISH.degrees[mark.value].ways[0][0]) > 0
+            return int(mark.value)
+        told = ENGLISH.degrees[mark.value].ways  # the best time is the shortest
+        ways = [way for way, column, _ in self.frame.graded(mark.value) if column == index]
+        return ways[0] if ways else told[-1][0] if kind == "time" or len(told) == 1 else None
 
     def _name_of(self, condition: Any) -> str:
         if isinstance(condition, Is) and len(condition.texts) == 1:
@@ -513,9 +536,7 @@ class Templates(Grammar):
         pairs = zip(self.bounds, starts, strict=True)
         near = tuple(each.condition for each, start in pairs if start <= share.end + 3)
         numbers, counts = self.columns("number"), self.of("count")
-        whole = (
-            Where(near) if len(self.bounds) > len(near) else Where()
-        )  # of the Cuban passengers those who …
+        whole = Where(near if len(self.bounds) > len(near) else ())  # of the Cubans those who …
 
         def of(column: int | None, cost: float, *used: Item | None) -> Iterator[Costed]:
             return self.yields(cost, Share(whole, self.where, column, as_fraction), share, *others, *used)
@@ -560,16 +581,28 @@ class Templates(Grammar):
             return
         if self.has("count", "fold", "most", "superlative", "difference", "share", "ask"):
             return
+        words, told = {token.low for token in self.frame.tokens}, [each.condition for each in self.bounds]
+        lists = any(type(each) is Either and not each.negated for each in told)
+        is_bare = self.names_row and len(told) == 1 and ("there" not in words or self.has("verb"))
+        if words & _WHOLES or lists or self._pair() is not None or self._is_had():
+            return  # whether all of several are so, or whether Ann has what she is
         more, numbers = self.one("more"), self.columns("number")
-        if more is not None and len(numbers) == 2 and self._pair() is None:
+        if more is not None and len(numbers) == 2:
             versus = Versus(numbers[0].value, ">" if more.value > 0 else "<", numbers[1].value)
             yield from self.yields(0.1, Exists(self.also(versus)), more, *numbers, *self.of("than"))
         rest = [item for item in self.columns() if item.value not in self.where.columns]
+        if any(map(_GRADED.intersection, map(self._words, rest))) or (is_bare and not rest):
+            return  # who is old, who played
         if self.bounds and len(rest) == 1 and self.col(rest[0]).kind == "number" and more is None:
             some = self.also(Compares(rest[0].value, ">", Fraction(0)))
             yield from self.yields(0.2, Exists(some), *rest)
         elif self.bounds and all(self.col(item) is self.sheet.key for item in rest):
             yield from self.yields(0.1, Exists(self.where), *rest)
+
+    def _is_had(self) -> bool:
+        """Whether a cell is said to have a column, as in "does Ann have a manager"."""
+        pairs = ((one, two) for one in self.frame.items for two in self.columns() if one.column == two.value)
+        return any("have" in self.frame.between(*pair) for pair in pairs)
 
     # Arithmetic.
 
@@ -582,9 +615,8 @@ class Templates(Grammar):
 
     def bills(self) -> Iterator[Costed]:
         """What some things cost together, each as often as the number before it says; what is left then."""
-        columns = [
-            each for each in self.sheet.columns if each.kind == "number" and each.unit[-1:] in tuple("$€£¥")
-        ]
+        numeric = (each for each in self.sheet.columns if each.kind == "number")
+        columns = [each for each in numeric if each.unit[-1:] in tuple("$€£¥")]
         values = [item for item in self.frame.items if item.kind == "value"]
         numbers, left = self.of("number"), self.of(*_BILLED)
         words = [token for token in self.frame.tokens if token.number is not None or token.low in _FIGURES]

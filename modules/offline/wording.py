@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
+from statistics import mode
 from string import Formatter
 from typing import Any, ClassVar
 
@@ -15,6 +17,7 @@ _TOLD = {
     ">=": (">=", "at least"), ">": (">", "over"), "in": ("==", "in"),
     "sum": ("sum()", "total"), "mean": ("mean()", "average"), "median": ("median()", "median"),
     "max": ("max()", "highest"), "min": ("min()", "lowest"), "mode": ("mode().item()", "most frequent"),
+    "month": ("month_name()", "month"),
     "spread": ("agg(lambda each: each.max() - each.min())", "range"),
     "most": ("nlargest", "most"), "least": ("nsmallest", "least"),
 }  # fmt: skip
@@ -79,12 +82,14 @@ def plain(number: Number, places: int = 4) -> str:
     return f"{value:.{10 if exact == 1 else digits}f}".rstrip("0").rstrip(".")
 
 
-def as_written(number: Number, column: SheetColumn) -> str:
-    """Write a number as its column does: its unit and where it stands, its cents, its marks of thousands."""
+def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) -> str:
+    """Write a number as a column does in these rows: its unit and where it stands, its cents, its marks."""
+    if column is None:
+        return plain(number)
     unit, value, cells = column.unit, Fraction(number), column.sample
-    if column.is_scaled:  # 500 g and 1 kg come to kg, or whatever the first is in
-        first = column.sampled[0]
-        unit, value = first.unit, value / first.factor
+    if column.is_scaled:
+        unit, factor = mode((each.unit, each.factor) for row in rows if (each := column.measures[row]))
+        value /= factor
     is_money = unit[-1:] in tuple("$€£¥₹")
     for name, power in _POWERS.items():
         if is_money and abs(value) >= power and any(name in cell for cell in cells):
@@ -99,6 +104,8 @@ def as_written(number: Number, column: SheetColumn) -> str:
     sign, figure = "-" if digits.startswith("-") else "", whole + dot + part
     if is_money and any(cell.endswith(unit) for cell in cells):
         return f"{sign}{figure} {unit}"
+    if is_money and any(cell.startswith(f"{unit} ") for cell in cells):
+        return f"{sign}{unit} {figure}"
     if is_money or not unit:
         return f"{sign}{unit}{figure}"
     return sign + figure + (f" {unit}" if any(map(str.isalpha, unit)) else unit)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chameleon import LLM, Executor, Inventory, Table
+from chameleon.llm import ResponseStore
 from chameleon.llm_module import _IN_FORM
+from tests.hosted import Asked, HostedServer
 from tests.llm.asking import Start
 from tests.loopback import Answer, Fault
 
@@ -84,3 +87,39 @@ def test_the_inventories_of_the_papers_stay_text(name: str) -> None:
     inventory = Inventory.load(name)
     asking = [inventory.planner, *inventory.modules.values()]
     assert not any(getattr(each, "structured", False) for each in asking)
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_a_run_is_replayed_in_the_form_that_it_was_recorded_in(
+    refuses: bool, loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(request: dict[str, Any]) -> Answer:
+        return REFUSED if refuses and "response_format" in request else in_form(request)
+
+    store = tmp_path / "replies.sqlite"
+    server, inventory = loopback(reply), Inventory.load("tables")
+    model = {"base_url": server.url, "api_key": "k"}
+    llm = LLM.connect("openai:gpt-4.1-mini", store=ResponseStore(store, "record"), **model)
+    recorded = Executor(inventory, llm).run(ASKED)
+    asked = len(server.requests)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for given in (model, {"base_url": server.url}):  # with a key, and without one
+        llm = LLM.connect("openai:gpt-4.1-mini", store=ResponseStore(store, "replay"), **given)
+        state = Executor(inventory, llm).run(ASKED)
+        assert state.answer == recorded.answer == "Ash", state.ended
+    assert len(server.requests) == asked
+
+
+def test_claude_that_thinks_is_asked_in_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("langchain_anthropic")
+
+    def reply(asked: Asked) -> str:
+        prompt = asked.messages[-1][1]
+        if prompt.endswith("Modules:"):
+            return '["solution_generator", "answer_generator"]'
+        return "Ash has 12 points. The answer is Ash."
+
+    with HostedServer(reply, thinking=100) as server:
+        llm = LLM.connect("anthropic:claude-haiku-4-5", base_url=server.url, api_key="k", reasoning="high")
+        state = Executor(Inventory.load("tables"), llm).run(ASKED)
+    assert state.answer == "Ash", state.ended

@@ -1,0 +1,122 @@
+"""Plain questions over small tables: what is answered, and what is easily misread and declined (None)."""
+
+from __future__ import annotations
+
+import pytest
+
+from chameleon.errors import Declined
+from chameleon.modules.offline.judge import answer
+from chameleon.modules.offline.sheet import Sheet
+from chameleon.table import Table
+
+
+def sheet(text: str, caption: str) -> Sheet:
+    header, *rows = ([cell.strip() for cell in line.split("|")] for line in text.strip().splitlines())
+    return Sheet(Table(header, rows, caption))
+
+
+STAFF = sheet(
+    """
+    Name | Department | Team | Salary | Age | Hired | Remote | Manager
+    Ann | Sales | red | 52000 | 34 | 2015-03-01 | yes | Cleo
+    Ben | Sales | blue | 48000 | 41 | 2012-07-15 | no | Cleo
+    Cleo | Management | red | 90000 | 50 | 2005-01-10 | no |
+    Dan | IT | green | 61000 | 29 | 2019-11-04 | yes | Eva
+    Eva | IT | red | 75000 | 45 | 2010-05-20 | yes | Cleo
+    Finn | IT | blue | 58000 | 33 | 2018-02-12 | no | Eva
+    """,
+    "staff",
+)
+SALES = sheet(
+    """
+    Date | Product | Region | Units | Unit price ($) | Revenue ($)
+    2024-01-05 | Lamp | North | 10 | 20.00 | 200.00
+    2024-01-17 | Chair | South | 4 | 55.50 | 222.00
+    2024-02-03 | Table | North | 2 | 150.00 | 300.00
+    2024-02-21 | Lamp | South | 6 | 20.00 | 120.00
+    2024-03-08 | Chair | North | 8 | 55.50 | 444.00
+    """,
+    "sales",
+)
+PLANTS = sheet(
+    """
+    Plant | Kind | Height | Price
+    Rose | shrub | 150 cm | US$ 12.00
+    Fern | perennial | 80 cm | US$ 6.20
+    Tulip | bulb | 40 cm | US$ 0.80
+    Oak | tree | 25 m | US$ 39.00
+    Birch | tree | 15 m | US$ 29.90
+    """,
+    "plants",
+)
+RACE = sheet(
+    """
+    Rider | Time | Wins
+    Ugo Rossi | 4:05:10 | 3
+    Jan Maes | 4:05:42 | 1
+    Luc Petit | 4:06:20 | 0
+    """,
+    "race",
+)
+RAIN = sheet(
+    """
+    City | Date | Rain (mm) | Wind (km/h)
+    Oslo | 2024-01-10 | 0.0 | 12
+    Rome | 2024-01-10 | 8.0 | 15
+    Rome | 2024-04-10 | 2.1 | 22
+    """,
+    "rain",
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "expected"),
+    [
+        (SALES, "What is the unit price of a lamp?", "20.00"),
+        (RAIN, "Which city had wind over 20 km/h?", "Rome"),
+        (SALES, "How many units were sold after February?", "8"),
+        (STAFF, "Who was hired last before 2015?", "Ben"),
+        (STAFF, "Who joined first, Ann or Ben?", "Ben"),
+        (STAFF, "How many people are red or remote?", None),
+        (STAFF, "Are all red people in Sales?", None),
+        (STAFF, "Are Ann and Dan in Sales?", None),
+        (STAFF, "Is Ann the oldest?", None),
+        (STAFF, "Did Ann win?", None),
+        (STAFF, "Does Cleo have a manager?", None),
+        (STAFF, "Is Ann in Sales?", "yes"),
+        (STAFF, "Who in IT has the lowest salary?", "Finn"),
+        (STAFF, "How old is the manager of Dan?", None),
+        (STAFF, "Which departments have no remote people?", None),
+        (STAFF, "How many teams have no one in IT?", None),
+        (STAFF, "How many times more does Cleo earn than Ben?", None),
+        (RACE, "Who has the best time?", "Ugo Rossi"),
+        (RACE, "Who has a better time, Luc Petit or Jan Maes?", "Jan Maes"),
+        (RACE, "Who is second last?", None),
+        (RACE, "What was the last win?", None),
+        (STAFF, "Who is the second to last hired?", None),
+        (STAFF, "Who is the second oldest?", "Eva"),
+        (SALES, "Which month had the highest revenue?", None),
+        (STAFF, "What year was Eva hired?", "2010"),
+        (STAFF, "What month was Eva hired in?", "May"),
+        (STAFF, "Who has the same team as Ann?", None),
+        (SALES, "How many sales were there?", "5"),
+        (RAIN, "When did it last rain in Rome?", None),
+        (STAFF, "Who met Dan?", None),
+        (STAFF, "Who manages Dan?", "Eva"),
+        (PLANTS, "What is the total price of the trees?", "US$ 68.90"),
+        (PLANTS, "What is the average height of the trees?", "20 m"),
+    ],
+)
+def test_plain_questions(table: Sheet, question: str, expected: str | None) -> None:
+    if expected is not None:
+        assert "; ".join(answer(question, table).result.values) == expected
+        return
+    with pytest.raises(Declined):
+        answer(question, table)
+
+
+def test_a_row_called_all_is_one_of_the_rows_where_it_sums_nothing_up() -> None:
+    text = "Product | Shop | Units\nTide | North | 3\nAll | South | 4\nAriel | North | 9\nTotal | | 16"
+    assert answer("How many units are there in total?", sheet(text, "sold")).result.values == ("16",)
+    summed = "Class | Tickets | Won\nAll | 7 | 9\nFirst | 3 | 5\nSecond | 4 | 4"
+    assert answer("What is the total of tickets?", sheet(summed, "classes")).result.values == ("7",)
