@@ -411,8 +411,9 @@ class Sheet:
         for place, cells in enumerate(self.table.rows):
             filled = [cell for cell in cells if not is_blank(cell)]
             texts = [folded(shown(cell)).strip(" :.") for cell in filled if not cell.isdigit()]
-            label = texts[0] if texts else ""
-            is_sum = label in total and (label not in maybe or all(map(amounts_in, filled[1:])))
+            words = {text for text in texts if not amounts_in(text) and not _CODE.fullmatch(text)}
+            label = min(words) if len(words) == 1 else texts[0] if texts else ""  # wherever its column stands
+            is_sum = label in total and (label not in maybe or len(words) == 1)
             is_total = is_sum or label.startswith(starts) or not _SUMS.isdisjoint(texts)
             may_total = label in maybe or label.startswith("total ")
             is_total = is_total or (may_total and self._adds_up(place, some=True))
@@ -426,13 +427,13 @@ class Sheet:
         return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
 
     def _adds_up(self, last: int, *, some: bool = False) -> bool:
-        """Tell whether a row has the sums of those above it: in all of two or more columns, or in some."""
+        """Tell whether a row has the sums of those above it: in most of two or more columns, or in some."""
         sums = []
         for column in (each for each in self.numbers if not each.is_rate):
             numbers = column.numbers[:last] or column.numbers[1:]  # the first row sums up those below
             others = [number for number in numbers if number]
             sums.append(len(others) > 1 and column.numbers[last] == sum(others))
-        return any(sums) if some else len(sums) > 1 and all(sums)
+        return any(sums) if some else sum(sums) > max(1, len(sums) // 2)
 
     @cached_property
     def key(self) -> SheetColumn | None:
