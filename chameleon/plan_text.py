@@ -31,6 +31,8 @@ _QUOTES = str.maketrans("“”„‘’", '"""\'\'')
 _JOINED = re.compile(r"\s*(?:,|;|->|=>|→|(?:and )?then\b)", re.IGNORECASE)
 _JOINS = re.compile(r"(?:[\w\]}]\s*(?:,|;)|->|=>|→|\bthen)\s*\Z", re.IGNORECASE)
 _GOES_ON = re.compile(r"(?:and|then|next|finally|lastly|after)\b", re.IGNORECASE)
+Listed = tuple[int, int, list[str]]  # from where to where a list stands, and what it names
+_MOST_GROUPS = 200
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
@@ -46,8 +48,9 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
     text = text.translate(_QUOTES)
     by_form = {as_name(name): name for name in names}
-    found = _ending_a_line(text, by_form) or _lines(text, by_form) or _separated(text, by_form)
-    found = found or _within_a_line(text, by_form)
+    lists = _lists(text, by_form)
+    found = _ending_a_line(text, lists, by_form) or _lines(text, by_form) or _separated(text, by_form)
+    found = found or _within_a_line(text, lists, by_form)
     if not found:
         raise PlanError(
             "the reply holds no list of modules", hint='Reply with a list such as ["name", "name"].'
@@ -60,13 +63,13 @@ def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _ending_a_line(text: str, known: Container[str]) -> list[str]:
+def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) -> list[str]:
     """Find the list or object that names modules and ends its line; objects of one call each are one list."""
-    lists = [each for each in _lists(text, known) if not _WORD.search(text[each[1] :].partition("\n")[0])]
+    lists = [each for each in found if not _WORD.search(text[each[1] :].partition("\n")[0])]
     if len(lists) > 1 and all(text[start] == "{" and len(names) == 1 for start, _, names in lists):
         lists = [(lists[0][0], lists[-1][1], [names[0] for _, _, names in lists])]
     if not lists:
-        joined = [text[end:] for _, end, _ in _lists(text, known) if _JOINED.match(text[end:])]
+        joined = [text[end:] for _, end, _ in found if _JOINED.match(text[end:])]
         if any(as_name(word) in known for rest in joined for word in _WORDS.findall(rest.partition("\n")[0])):
             raise PlanError("the list goes on behind its end")
         return []
@@ -79,9 +82,8 @@ def _ending_a_line(text: str, known: Container[str]) -> list[str]:
     return names
 
 
-def _within_a_line(text: str, known: Container[str]) -> list[str]:
+def _within_a_line(text: str, lists: Sequence[Listed], known: Container[str]) -> list[str]:
     """Find the last list or object that names modules anywhere; else the last that names others."""
-    lists = _lists(text, known)
     if any(names != lists[-1][2] for _, _, names in lists):
         raise PlanError("the reply holds several lists of modules that differ")
     return lists[-1][2] if lists else next(filter(None, (_names_in(b, known) for b in _bodies(text))), [])
@@ -92,7 +94,7 @@ def _bodies(text: str) -> list[str]:
     return [text[start:end] for start, end in reversed([*aside, *groups])]
 
 
-def _lists(text: str, known: Container[str]) -> list[tuple[int, int, list[str]]]:
+def _lists(text: str, known: Container[str]) -> list[Listed]:
     """Return where lists and objects stand that name modules, with the names; those aside if no others."""
     groups, aside, is_paired = _groups(text)
     for places in (groups, aside):
@@ -131,6 +133,7 @@ def _groups(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bo
                 (aside if opened else groups).append((start, sign.end()))
         else:
             strays += sign[0] != ")"
+    groups, aside = groups[-_MOST_GROUPS:], aside[-_MOST_GROUPS:]  # no plan has as many brackets
     return groups, aside, not strays and all(text[place] == "(" for place in opened)
 
 
