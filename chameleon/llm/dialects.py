@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
 
+_IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
 _FEW_SAMPLES, _MOST_SAMPLES = 8, 128
 
 
@@ -61,12 +62,12 @@ class Dialect:
         if request.schema is None:
             return (chat.invoke(messages, stop=stop, **extra),)
         if extra:
-            raise SchemaRefused(f"{self.name} cannot take {', '.join(extra)} together with an output schema")
+            what = f"{self.name} cannot take {', '.join(extra)} together with an output schema"
+            raise SchemaRefused(what, hint=_IN_TEXT)
         try:
             structured = chat.with_structured_output({"title": "reply", **request.schema}, include_raw=True)
         except NotImplementedError:
-            hint = "Use a prompt that asks for the form."
-            raise SchemaRefused(f"{self.name} offers no structured output", hint=hint) from None
+            raise SchemaRefused(f"{self.name} offers no structured output", hint=_IN_TEXT) from None
         from langchain_core.exceptions import OutputParserException
 
         try:
@@ -108,7 +109,7 @@ class AnthropicDialect(Dialect):
     ) -> Sequence[AIMessage]:
         thinking = getattr(chat, "thinking", None) or {"type": "disabled"}
         if request.schema is not None and thinking.get("type") != "disabled":
-            raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks")
+            raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks", hint=_IN_TEXT)
         return super().invoke(chat, request, prefix, extra)
 
 

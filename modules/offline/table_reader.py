@@ -105,14 +105,16 @@ class TableReader(Module):
             if choice := _longer(told, choices, " ".join((given["question"], *header))):
                 return choice
             raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
-        if result.kind == "number" and result.number is not None:
+        is_number = result.kind == "number" and result.number is not None
+        if unit and self.form != "items" and (is_number or (len(result.values) == 1 and amounts_in(told))):
+            mine, asked = self._units(found, told), ENGLISH.units.get(folded(unit).strip())
+            if mine and asked not in mine:
+                raise Declined(f"the answer is {told}, not in {unit}")
+        if is_number and result.number is not None:
             figure = plain(result.number, 8)
             if self.form == "items":
                 return [figure]
             if unit:
-                mine, asked = self._units(found, told), ENGLISH.units.get(folded(unit).strip())
-                if mine and asked not in mine:
-                    raise Declined(f"the answer is {told}, not in {unit}")
                 return float(figure) if "." in figure else int(figure)
         if self.form == "text":
             return told

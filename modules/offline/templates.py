@@ -273,7 +273,8 @@ class Templates(Grammar):
             is_any = any("any" in ideas for _, ideas in ENGLISH.degrees[item.value].ways)
             if len(self.sheet.columns) == 1 and self.sheet.numbers and not self.columns():
                 yield from self._ends(way, 0, 0.2, item, *self.of("degree"))
-            named_ones = self.columns("number", "date", "time") if is_any else numbers
+            named_ones = [] if graded else [by for by in numbers if by.start <= item.end + 1]
+            named_ones = self.columns("number", "date", "time") if is_any else named_ones
             for by in (each for each in named_ones if not any(each.value == index for _, index, _ in graded)):
                 by_way = self._way(item, by.value) or way
                 yield from self._at_the_end(by_way, by.value, 0.0 if is_any else 0.3, item, by)
