@@ -107,7 +107,7 @@ class AsksModel:
             try:
                 return self._replies(_in_form(messages), n, schema=schema, **options)
             except (SchemaRefused, ReplayMiss) as problem:
-                if self.structured is True or (isinstance(problem, ReplayMiss) and not is_replay):
+                if self.structured is True:
                     raise
                 if isinstance(problem, SchemaRefused):
                     self.model.refuse_schema()

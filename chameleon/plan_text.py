@@ -133,7 +133,8 @@ def _groups(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bo
                 (aside if opened else groups).append((start, sign.end()))
         else:
             strays += sign[0] != ")"
-    groups, aside = groups[-_MOST_GROUPS:], aside[-_MOST_GROUPS:]  # no plan has as many brackets
+    if len(groups) + len(aside) > _MOST_GROUPS:
+        raise PlanError(f"the reply has more than {_MOST_GROUPS} lists and objects")
     return groups, aside, not strays and all(text[place] == "(" for place in opened)
 
 

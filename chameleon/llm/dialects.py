@@ -73,7 +73,8 @@ class Dialect:
         try:
             answer: Any = structured.invoke(messages)
         except OutputParserException as problem:  # Claude is not bound to the form while it thinks
-            raise SchemaRefused(f"{self.name} replied without the form of the output schema") from problem
+            what = f"{self.name} replied without the form of the output schema"
+            raise SchemaRefused(what, hint=_IN_TEXT) from problem
         message: AIMessage = answer["raw"]
         if not message.tool_calls:
             return (message,)
