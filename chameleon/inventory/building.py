@@ -15,7 +15,7 @@ from chameleon.inventory.resolve import Family, build, find_class
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm.providers import full_name
-from chameleon.llm_module import AsksModel
+from chameleon.llm_module import AsksModel, LLMModule
 from chameleon.module import Module
 from chameleon.planner import Planner
 from chameleon.text import nearest
@@ -78,6 +78,8 @@ class Builder:
         settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}
         given = {key: value for key, value in settings.items() if value is not None}
         if module.needs_model:
+            if entry.structured and getattr(cls, "schema", LLMModule.schema) is LLMModule.schema:
+                raise self._wrong(path, f"{cls.__name__} replies in text, and has no 'structured'")
             self._configure(module, given, entry.llm, path)
         elif given or entry.llm:
             key = next(iter(given), "llm")

@@ -24,3 +24,10 @@ def test_a_description_is_a_text() -> None:
         Inventory.parse(
             {"name": "mine", "extends": "tables", "modules": {"row_lookup": {"description": ["a", "b"]}}}
         )
+
+
+def test_a_module_that_replies_in_text_is_not_structured() -> None:
+    with pytest.raises(InventoryError, match="SolutionGenerator replies in text"):
+        Inventory.parse(
+            {"name": "mine", "extends": "tables", "modules": {"solution_generator": {"structured": "auto"}}}
+        )
