@@ -80,7 +80,7 @@ def show_module(name: str, *, as_json: bool) -> None:
     echo(f"Writes: {', '.join(shown['writes'])}")
     if shown["uses"]:
         echo(f"Uses: {', '.join(shown['uses'])}")
-    echo("Parameters, all modules: use, when, on_error")
+    echo("Parameters, all modules: use, description, when, on_error")
     if shown["asks_model"]:
         echo("Parameters, those that ask a model: prompt, llm, samples, vote, table_style, max_rows, …")
     for each in shown["parameters"]:
