@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
+from chameleon import bridge
 from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
@@ -27,6 +26,8 @@ from chameleon.values import freeze
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model
 # must not leave the others idle, and the states that wait for it must fit into memory.
 _AHEAD = 32
+T = TypeVar("T")
+OnText = Callable[[str | None], None]
 
 
 class Executor:
@@ -65,14 +66,17 @@ class Executor:
         settings: Mapping[str, Any] = freeze({**model, **settings_of(self.inventory)}, "settings")
         return settings
 
-    def run(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
+    def run(
+        self, input: Mapping[str, Any], log: Iterable[Event] = (), *, on_text: OnText | None = None
+    ) -> State:
         """Run one input to its end and return the final state; `state.answer` is the answer.
 
         A failure is no exception here: `state.ended` says how the run ended and why. Raises `InputError`
-        for an input that the inventory does not take. `log`: see `stream`.
+        for an input that the inventory does not take. `log`, `on_text`: see `stream`.
         """
         before = tuple(log)
-        return State.fold((*before, *self.stream(input, log if isinstance(log, EventLog) else before)))
+        events = self.stream(input, log if isinstance(log, EventLog) else before, on_text=on_text)
+        return State.fold((*before, *events))
 
     def batch(self, inputs: Iterable[Mapping[str, Any]], workers: int = 1) -> Iterator[State]:
         """Run many inputs in `workers` threads; the final states come in the order of the inputs.
@@ -98,14 +102,70 @@ class Executor:
         try:
             return self.run(input)
         except InputError as problem:
-            return State(ended=RunEnded("failed", Failure.of(problem)))
+            return _refused(problem)
 
-    async def arun(self, input: Mapping[str, Any], log: Iterable[Event] = ()) -> State:
-        """Run in a thread of its own, for callers with an event loop: see `run`."""
-        return await asyncio.to_thread(self.run, input, log)
+    async def arun(
+        self, input: Mapping[str, Any], log: Iterable[Event] = (), *, on_text: OnText | None = None
+    ) -> State:
+        """Run one input in the caller's event loop: see `run` and `astream`."""
+        before = tuple(log)
+        state = State.fold(before)
+        async for event in self.astream(input, log if isinstance(log, EventLog) else before, on_text=on_text):
+            state = state.after(event)
+        return state
+
+    async def abatch(
+        self, inputs: Iterable[Mapping[str, Any]] | AsyncIterable[Mapping[str, Any]], workers: int = 64
+    ) -> AsyncIterator[State]:
+        """Run many inputs in the caller's event loop, `workers` at a time: see `batch`."""
+        import asyncio
+
+        turns = asyncio.Semaphore(max(workers, 1))
+        waiting: deque[asyncio.Task[State]] = deque()
+
+        async def one(given: Mapping[str, Any]) -> State:
+            async with turns:
+                try:
+                    return await self.arun(given)
+                except InputError as problem:
+                    return _refused(problem)
+
+        try:
+            async for given in _one_by_one(inputs):
+                waiting.append(asyncio.create_task(one(given)))
+                while waiting and (waiting[0].done() or len(waiting) > _AHEAD * workers):
+                    yield await waiting.popleft()
+            while waiting:
+                yield await waiting.popleft()
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    async def astream(
+        self,
+        input: Mapping[str, Any],
+        log: Iterable[Event] = (),
+        *,
+        stop: threading.Event | None = None,
+        on_text: OnText | None = None,
+    ) -> AsyncIterator[Event]:
+        """Yield the events of a run as they happen, in the caller's event loop: see `stream`.
+
+        No thread waits for a model. A module's `async def run` runs in this loop; a plain `run` of one's own,
+        and what computes without a model, in a thread. When the task is cancelled the log ends there, and the
+        run can go on from it; what runs in a thread ends unheard. `on_text` is called in this loop.
+        """
+        events = self.stream(input, log, stop=stop, on_text=on_text and bridge.in_this_loop(on_text))
+        while (event := await bridge.run(next, events, None)) is not None:
+            yield event
 
     def stream(
-        self, input: Mapping[str, Any], log: Iterable[Event] = (), *, stop: threading.Event | None = None
+        self,
+        input: Mapping[str, Any],
+        log: Iterable[Event] = (),
+        *,
+        stop: threading.Event | None = None,
+        on_text: OnText | None = None,
     ) -> Iterator[Event]:
         """Yield the events of a run as they happen, beginning after those of `log`.
 
@@ -114,14 +174,22 @@ class Executor:
         input or inventory, or when the inventory, one of its prompts or a file of the input has changed
         since; the model, the parameters of its calls and the budget may change. Once `stop` is set no
         further step begins, and the events end without an end: the run can go on from them.
+
+        `on_text` is called with each piece of the last reply of a model as it comes, and with None where what
+        came so far does not count, since another reply begins; from another thread, in order. The last reply
+        is that of a step after which none is planned that asks a model.
         """
-        for event in self._events(input, log, stop):
+        for event in self._events(input, log, stop, on_text and _without_doubt(on_text)):
             if isinstance(log, EventLog):
                 log.append(event)
             yield event
 
     def _events(
-        self, input: Mapping[str, Any], log: Iterable[Event], stop: threading.Event | None
+        self,
+        input: Mapping[str, Any],
+        log: Iterable[Event],
+        stop: threading.Event | None,
+        on_text: OnText | None,
     ) -> Iterator[Event]:
         given = self.inventory.check_input(input)
         settings = freeze({**self.settings, **files_of(self.inventory, given)}, "settings")
@@ -137,12 +205,14 @@ class Executor:
             # After a failure the run's own rules come first: what it ends with is known only then.
             if stop is not None and stop.is_set() and state.failure is None:
                 return
-            for event in self._next(state, meter):
+            for event in self._next(state, meter, on_text):
                 for told in (*state.news_of(event), event):
                     state = state.after(told)
                     yield told
 
-    def _next(self, state: State, meter: Meter) -> Iterable[Plan | StepRecord | RunEnded]:
+    def _next(
+        self, state: State, meter: Meter, on_text: OnText | None
+    ) -> Iterable[Plan | StepRecord | RunEnded]:
         """Return the events that come of what `decide` says."""
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
@@ -158,7 +228,9 @@ class Executor:
             group = group[: meter.budget.steps - len(state.executed)]
         if len(group) > 1:
             return self._run_parallel(group, state, meter)
-        return [run_step(group[0], self._modules[group[0].module], self.access, state, meter)]
+        step, *later = state.pending
+        hear = None if any(self.inventory.modules[each.module].needs_model for each in later) else on_text
+        return [run_step(step, self._modules[step.module], self.access, state, meter, hear=hear)]
 
     def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:
         """Ask the planner; whatever it raises ends the run."""
@@ -181,17 +253,42 @@ class Executor:
 
     def _run_parallel(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[StepRecord]:
         """Run these steps at the same time; yield their records in plan order."""
-        with ThreadPoolExecutor(max_workers=len(group)) as pool:
-            running = [
-                pool.submit(
-                    copy_context().run, run_step, step, self._modules[step.module], self.access, state, meter
-                )
-                for step in group
-            ]
+        works = [
+            partial(run_step, step, self._modules[step.module], self.access, state, meter) for step in group
+        ]
         stopped = False
-        for future in running:
-            record = future.result()
+        for done in bridge.each(works, len(works), "chameleon-step"):
+            if isinstance(done, BaseException):
+                raise done
+            record = done
             if stopped:
-                record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
+                record = replace(done, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
             stopped = stopped or not continues_after(record, self.inventory)
+
+
+def _without_doubt(on_text: OnText) -> OnText:
+    """Leave out the word that what came so far does not count where nothing has come."""
+    said = False
+
+    def hear(piece: str | None) -> None:
+        nonlocal said
+        if piece is not None or said:
+            on_text(piece)
+        said = piece is not None
+
+    return hear
+
+
+def _refused(problem: InputError) -> State:
+    """Return the state of an input that the inventory does not take."""
+    return State(ended=RunEnded("failed", Failure.of(problem)))
+
+
+async def _one_by_one(inputs: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
+    if isinstance(inputs, AsyncIterable):
+        async for each in inputs:
+            yield each
+    else:
+        for each in inputs:
+            yield each

@@ -7,10 +7,11 @@ import difflib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, Self
 
-from chameleon import values
+from chameleon import bridge, values
 from chameleon.errors import ModuleError, PlanError
 from chameleon.prompt import Messages
 from chameleon.state import Plan, State, Step
@@ -96,7 +97,8 @@ def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
     """
     by = planner.name
     try:
-        proposed = planner.propose(state, inventory)
+        propose = partial(planner.propose, state, inventory)  # a planner of one's own may wait for anything
+        proposed = bridge.in_thread(propose) if bridge.may_block(planner.propose) else propose()
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
             return Plan(tuple(_settled(step) for step in proposed), by)
     except PlanError as problem:

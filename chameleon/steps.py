@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from chameleon import values
+from chameleon import bridge, values
 from chameleon.errors import ChameleonError, ModuleError, raised_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Failure, MissingKeys, State, Step, StepRecord
@@ -121,37 +123,56 @@ class PreparedModule:
 
     def __init__(self, module: Module) -> None:
         self.module = module
+        self._is_async = inspect.iscoroutinefunction(module.run)
+        self._blocks = bridge.may_block(module.run) or not module.needs_model
         self._is_ready = False
         self._lock = threading.Lock()
 
     def ready(self) -> Module:
         """Return the module, checked and set up. Raises what its `check` or `setup` raises."""
+        if not self._is_ready:
+            bridge.in_thread(self._set_up)
+        return self.module
+
+    def _set_up(self) -> None:
         with self._lock:
             if not self._is_ready:
                 self.module.check()
                 self.module.setup()
                 self._is_ready = True
-        return self.module
+
+    def run(self, state: State) -> Any:
+        """Run the module; what may block gets a thread where it would hold up an event loop."""
+        work = self.module.run
+        if self._is_async:
+            return bridge.awaited(work(state))
+        return bridge.in_thread(partial(work, state)) if self._blocks and bridge.is_bridged() else work(state)
 
 
 def run_step(
-    step: Step, module: PreparedModule, everyones: Mapping[str, Access], state: State, meter: Meter
+    step: Step,
+    module: PreparedModule,
+    everyones: Mapping[str, Access],
+    state: State,
+    meter: Meter,
+    *,
+    hear: Callable[[str | None], None] | None = None,
 ) -> StepRecord:
     """Run a module on the state; a failure becomes the record's error, told with the module's name.
 
-    `everyones`: what each module of the inventory may see and change, by name.
+    `everyones`: what each module of the inventory may see and change, by name. `hear`: see `Recorder`.
     """
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
     output, input_changes, cache_changes, failure = None, _NOTHING, _NOTHING, None
     begun = time.monotonic()
-    with recording(meter) as recorder:
+    with recording(meter, hear) as recorder:
         try:
             if missing := access.missing(state.keys):  # the step that gives it may have been skipped
                 key = missing[0].replace("|", " or ")
                 raise ModuleError(f"it reads {key}, and nothing before it gave that")
             ready = module.ready()
-            output = values.freeze(ready.run(seen), "output")
+            output = values.freeze(module.run(seen), "output")
             input_changes = _changes("input", ready.update_input(seen.input, output), access)
             cache_changes = _changes("cache", ready.update_cache(seen.cache, output), access)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded

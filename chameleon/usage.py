@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -164,9 +164,13 @@ class Meter:
 
 @dataclass
 class Recorder:
-    """Collects the calls of one step or plan, whichever threads make them."""
+    """Collects the calls of one step or plan, whichever threads make them.
+
+    `hear` is called with the pieces of replies as they come, and with None where a reply begins anew.
+    """
 
     meter: Meter
+    hear: Callable[[str | None], None] | None = None
     calls: list[Call] = field(default_factory=list)
 
 
@@ -179,9 +183,9 @@ def current_recorder() -> Recorder | None:
 
 
 @contextmanager
-def recording(meter: Meter) -> Iterator[Recorder]:
+def recording(meter: Meter, hear: Callable[[str | None], None] | None = None) -> Iterator[Recorder]:
     """Book every model call made in this context on `meter`, and collect it for the log."""
-    recorder = Recorder(meter)
+    recorder = Recorder(meter, hear)
     before = _recorder.set(recorder)
     try:
         yield recorder

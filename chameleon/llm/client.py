@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextvars
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
@@ -157,7 +156,9 @@ class LLM:
         are over (a reply that comes later is still recorded), and `StoreError`.
         """
         request = self._request(messages, params, sample=sample, schema=schema, whole=whole)
-        return self._collect([request], self._pipeline.answer([request]))[0]
+        recorder = current_recorder()
+        hear = recorder.hear if recorder else None
+        return self._collect([request], self._pipeline.answer([request], hear))[0]
 
     def ask_many(
         self,
@@ -214,12 +215,8 @@ class LLM:
         return good
 
     async def aask(self, messages: Messages, **options: Any) -> Reply:
-        """Ask in a thread, with the parameters of `ask`, so that the event loop is never blocked."""
-        import asyncio
-
-        ask = partial(self.ask, messages, **options)
-        context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._pipeline.threads, context.run, ask)
+        """Ask in the caller's event loop, with the parameters of `ask`; no thread waits for the reply."""
+        return await bridge.run(self.ask, messages, **options)
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         to = self._pipeline.connection

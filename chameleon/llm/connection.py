@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
-from chameleon.llm.dialects import Dialect, OpenAIDialect, dialect_of
+from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
 from chameleon.llm.learned import Probe, learn_from_error, learn_from_replies
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.offer import Offer
+from chameleon.llm.pace import Pace, pace_of
 from chameleon.llm.parameters import Fitted, Learned, efforts_of, fit, reasoning_fields
 from chameleon.llm.parse_reply import fault, parse_reply
 from chameleon.llm.prefixes import Prefix, Prefixes
@@ -72,6 +73,8 @@ class Connection:
         self._lock = threading.Lock()
         self._learned = Learned()
         self._probe, self._prefixes = Probe(), Prefixes()
+        # A script is nobody's server.
+        self.pace = Pace() if self.name.startswith("scripted:") else pace_of(self.name, self.address)
 
     @classmethod
     def open(
@@ -96,9 +99,9 @@ class Connection:
         return cls(client, prices, allow_dropped=allow_dropped)
 
     @property
-    def is_scripted(self) -> bool:
-        """Tell whether replies come from a script, at once."""
-        return self.name.startswith("scripted:")
+    def ends_in_time(self) -> bool:
+        """Tell whether a request ends by itself at its timeout; replies of a script come at once."""
+        return self.name.startswith("scripted:") or getattr(self.client.chat, "ends_in_time", False)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -157,13 +160,16 @@ class Connection:
         is_one = "n" in self._learned.without or "seed" in request.params
         return 1 if is_one else self._dialect.samples_at_once()
 
-    def send(self, request: ModelRequest, *, n: int = 1, widened: int = 0) -> list[Reply]:
+    def send(
+        self, request: ModelRequest, *, n: int = 1, widened: int = 0, tell: Tell | None = None
+    ) -> list[Reply]:
         """Make one request, for `n` samples at once; raise whatever the provider's client raises.
 
         A parameter that is refused is left out from then on, and the request is made again without it.
 
         Args:
             widened: how often to widen the limit.
+            tell: is called with the pieces of the text as they come, where the model can be asked for them.
 
         Raises:
             ParameterRefused: A parameter is not taken, and that is not allowed.
@@ -175,7 +181,10 @@ class Connection:
                 if fitted.dropped and not self.allow_dropped:
                     raise self.refused(fitted.dropped, request.params)
                 try:
-                    messages = self._dialect.invoke(prepared.chat, request, prepared.prefix, prepared.extra)
+                    told = None if request.schema or "stream" in self._learned.without else tell
+                    messages = self._dialect.invoke(
+                        prepared.chat, request, prepared.prefix, prepared.extra, told
+                    )
                     break
                 except Exception as error:
                     if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):

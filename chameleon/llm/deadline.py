@@ -5,19 +5,27 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
 from typing import Any, TypeVar
 
+from chameleon import bridge
 from chameleon.errors import ModelError
 
 MOST_BYTES = 32_000_000  # of a reply, unpacked: eight long samples with the probabilities of their tokens fit
 
 _READS_UNTIL = ContextVar("_READS_UNTIL", default=math.inf)  # of the work in this context; monotonic clock
 # Where LangChain's clients of OpenAI and its like, Anthropic and Google keep the client that speaks HTTP.
-_SPEAKERS = (("root_client", "_client"), ("_client", "_client"), ("client", "_api_client", "_httpx_client"))
+_SPEAKERS = (
+    ("root_client", "_client"),
+    ("root_async_client", "_client"),
+    ("_client", "_client"),
+    ("_async_client", "_client"),
+    ("client", "_api_client", "_httpx_client"),
+    ("client", "_api_client", "_async_httpx_client"),
+)
 T = TypeVar("T")
 
 
@@ -30,7 +38,7 @@ class LongReply(ModelError):
 
 
 def within(seconds: float, work: Callable[[], T], *, reads: float | None = None) -> T:
-    """Run the work in a thread and return its result.
+    """Run the work in a thread, or bridged, and return its result.
 
     No provider's client can be stopped from outside, so the thread is left to itself. It does not keep the
     process from ending, and reads no more of a reply once `reads` seconds (by default as many) are over.
@@ -41,6 +49,11 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
     done: Future[T] = Future()
     context = copy_context()
     context.run(_READS_UNTIL.set, time.monotonic() + (seconds if reads is None else reads))
+    if bridge.is_bridged():
+        try:
+            return context.run(bridge.in_time, work, max(0.0, seconds))
+        except TimeoutError:
+            raise TooLate from None
 
     def run() -> None:
         try:
@@ -58,6 +71,18 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
     return done.result()
 
 
+async def read_in_time(work: Awaitable[T]) -> T:
+    """Wait for a coroutine as long as replies are read in this context. Raises `TooLate` after that."""
+    import asyncio
+
+    ends = _READS_UNTIL.get()
+    try:
+        async with asyncio.timeout(None if ends == math.inf else max(0.0, ends - time.monotonic())):
+            return await work
+    except TimeoutError:
+        raise TooLate from None
+
+
 def bound_replies(chat: Any) -> None:
     """Bound what the client's HTTP client reads of each reply; what is set of it (proxies, …) stays as it is.
 
@@ -66,8 +91,24 @@ def bound_replies(chat: Any) -> None:
     for path in _SPEAKERS:
         speaker = reduce(lambda held, name: getattr(held, name, None), path, chat)
         hooks = getattr(speaker, "event_hooks", None)
-        if hooks and _watch not in hooks["response"]:  # clients of one address share it
-            hooks["response"].append(_watch)
+        watch = _watch_async if hasattr(speaker, "aclose") else _watch
+        if hooks and watch not in hooks["response"]:  # clients of one address share it
+            hooks["response"].append(watch)
+
+
+async def _watch_async(response: Any) -> None:
+    """Count what is read of a response of an asynchronous client; its time is bounded by `read_in_time`."""
+    for name in ("aiter_raw", "aiter_bytes"):
+        setattr(response, name, partial(_watched_async, getattr(response, name)))
+
+
+async def _watched_async(
+    read: Callable[..., AsyncIterator[bytes]], *sizes: Any, **named: Any
+) -> AsyncIterator[bytes]:
+    bound = Bound()
+    async for chunk in read(*sizes, **named):
+        bound.count(chunk)
+        yield chunk
 
 
 def _watch(response: Any) -> None:
@@ -76,12 +117,23 @@ def _watch(response: Any) -> None:
         setattr(response, name, partial(_watched, getattr(response, name)))
 
 
-def _watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **named: Any) -> Iterator[bytes]:
-    left, ends = MOST_BYTES, _READS_UNTIL.get()
-    for chunk in read(*sizes, **named):
-        left -= len(chunk)
-        if left < 0:
+class Bound:
+    """Counts what is read of one reply, up to `MOST_BYTES`."""
+
+    def __init__(self) -> None:
+        self._left = MOST_BYTES
+
+    def count(self, part: bytes) -> None:
+        """Count a part. Raises `LongReply` where it is too much."""
+        self._left -= len(part)
+        if self._left < 0:
             raise LongReply(f"the reply is longer than {MOST_BYTES // 1_000_000} MB")
+
+
+def _watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **named: Any) -> Iterator[bytes]:
+    bound, ends = Bound(), _READS_UNTIL.get()
+    for chunk in read(*sizes, **named):
+        bound.count(chunk)
         if time.monotonic() > ends:
             raise TooLate
         yield chunk

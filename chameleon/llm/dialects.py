@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property, partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
+from chameleon import bridge
 from chameleon.errors import SchemaRefused
 from chameleon.llm.capabilities import Capabilities
+from chameleon.llm.deadline import read_in_time
 from chameleon.llm.message import ModelRequest, MultimodalText
 from chameleon.llm.parameters import Learned
+from chameleon.llm.parse_reply import text_of
 from chameleon.llm.prefixes import Prefix, split_at
 from chameleon.llm.providers import base_url, is_openai_itself
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
 
 _IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
+Tell = Callable[[str], None]
 _FEW_SAMPLES, _MOST_SAMPLES = 8, 128
 
 
@@ -54,13 +59,18 @@ class Dialect:
         return [kinds[role](content=_content(text)) for role, text in request.messages]
 
     def invoke(
-        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
+        self,
+        chat: BaseChatModel,
+        request: ModelRequest,
+        prefix: Prefix | None,
+        extra: Mapping[str, Any],
+        tell: Tell | None = None,
     ) -> Sequence[AIMessage]:
-        """Make the request; return a message for each sample."""
+        """Make the request; return a message for each sample. `tell` gets the pieces of its text."""
         messages, stop = self.messages(request, prefix), extra.get("stop")
         extra = {name: value for name, value in extra.items() if name != "stop"}
         if request.schema is None:
-            return (chat.invoke(messages, stop=stop, **extra),)
+            return (self._ask(chat, messages, tell, stop=stop, **extra),)
         if extra:
             what = f"{self.name} cannot take {', '.join(extra)} together with an output schema"
             raise SchemaRefused(what, hint=_IN_TEXT)
@@ -71,7 +81,7 @@ class Dialect:
         from langchain_core.exceptions import OutputParserException
 
         try:
-            answer: Any = structured.invoke(messages)
+            answer: Any = self._ask(structured, messages)
         except OutputParserException as problem:  # Claude is not bound to the form while it thinks
             what = f"{self.name} replied without the form of the output schema"
             raise SchemaRefused(what, hint=_IN_TEXT) from problem
@@ -80,6 +90,42 @@ class Dialect:
             return (message,)
         form = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
         return (message.model_copy(update={"content": form, "tool_calls": []}),)
+
+    def _ask(self, asked: Any, messages: Any, tell: Tell | None = None, **extra: Any) -> Any:
+        """Ask a client; with `tell` in pieces, which make up one message."""
+        if tell is None:
+            return self._waited(asked.invoke, asked.ainvoke, messages, **extra)
+
+        def streamed(*given: Any, **named: Any) -> Any:
+            return reduce(add, (_told(piece, tell) for piece in asked.stream(*given, **named)))
+
+        async def astreamed(*given: Any, **named: Any) -> Any:
+            return reduce(add, [_told(piece, tell) async for piece in asked.astream(*given, **named)])
+
+        return self._waited(streamed, astreamed, messages, **extra)
+
+    def _waited(
+        self, blocks: Callable[..., Any], waits: Callable[..., Any], *given: Any, **named: Any
+    ) -> Any:
+        """Call the client's synchronous method, or bridged the other, where the client has one of its own."""
+        if not bridge.is_bridged():
+            return blocks(*given, **named)
+        if self._is_async:
+            # Its connections stay with one loop: that of the caller may end before the next call.
+            return bridge.on_wire(read_in_time(waits(*given, **named)))
+        return bridge.in_thread(partial(blocks, *given, **named))
+
+    @cached_property
+    def _is_async(self) -> bool:
+        from langchain_core.language_models.chat_models import BaseChatModel
+
+        return type(self.chat)._agenerate is not BaseChatModel._agenerate
+
+
+def _told(piece: AIMessage, tell: Tell) -> AIMessage:
+    if text := text_of(piece):
+        tell(text)
+    return piece
 
 
 class GoogleDialect(Dialect):
@@ -106,12 +152,17 @@ class AnthropicDialect(Dialect):
         return made
 
     def invoke(
-        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
+        self,
+        chat: BaseChatModel,
+        request: ModelRequest,
+        prefix: Prefix | None,
+        extra: Mapping[str, Any],
+        tell: Tell | None = None,
     ) -> Sequence[AIMessage]:
         thinking = getattr(chat, "thinking", None) or {"type": "disabled"}
         if request.schema is not None and thinking.get("type") != "disabled":
             raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks", hint=_IN_TEXT)
-        return super().invoke(chat, request, prefix, extra)
+        return super().invoke(chat, request, prefix, extra, tell)
 
 
 class OpenAIDialect(Dialect):
@@ -159,19 +210,51 @@ class OpenAIDialect(Dialect):
         return {"prompt_cache_key": prefix.name} if is_hosted else {}
 
     def invoke(
-        self, chat: BaseChatModel, request: ModelRequest, prefix: Prefix | None, extra: Mapping[str, Any]
+        self,
+        chat: BaseChatModel,
+        request: ModelRequest,
+        prefix: Prefix | None,
+        extra: Mapping[str, Any],
+        tell: Tell | None = None,
     ) -> Sequence[AIMessage]:
         messages = self.messages(request, prefix)
         if "n" not in extra:
-            return (chat.invoke(messages, **extra),)
-        made = chat.generate([messages], **extra).generations[0]
-        return [choice.message for choice in made]  # type: ignore[union-attr, misc]
+            return (self._ask(chat, messages, tell, **extra),)
+        made = self._waited(chat.generate, chat.agenerate, [messages], **extra).generations[0]
+        return [choice.message for choice in made]
+
+
+class DirectDialect(OpenAIDialect):
+    """Our own client of OpenAI's chat completions: what it sends is what is written here."""
+
+    def add(
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+    ) -> None:
+        super().add(request, sent, extra, learned)
+        extra |= extra.pop("extra_body", {})
+        if "max_tokens" in sent:
+            extra["max_completion_tokens"] = sent.pop("max_tokens")
+
+    def messages(self, request: ModelRequest, prefix: Prefix | None) -> Any:
+        return [{"role": role, "content": _parts(text)} for role, text in request.messages]
+
+    def invoke(
+        self,
+        chat: Any,
+        request: ModelRequest,
+        prefix: Prefix | None,
+        extra: Mapping[str, Any],
+        tell: Tell | None = None,
+    ) -> Sequence[AIMessage]:
+        found: Sequence[AIMessage] = chat.ask(self.messages(request, prefix), extra, tell)
+        return found
 
 
 def dialect_of(chat: BaseChatModel) -> type[Dialect]:
     """Return how this client is asked."""
     kinds = {kind.__name__ for kind in type(chat).__mro__}
     by_class = {
+        "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
         "ChatGoogleGenerativeAI": GoogleDialect,
@@ -207,6 +290,15 @@ def _content(text: str) -> str | list[str | dict[Any, Any]]:
     if not isinstance(text, MultimodalText):
         return text
     pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
+    return [{"type": "text", "text": text.text}, *pictures]
+
+
+def _parts(text: str) -> str | list[dict[str, Any]]:
+    """Return a message's content as OpenAI takes it: the text, or its parts of text and pictures."""
+    if not isinstance(text, MultimodalText):
+        return text
+    urls = (f"data:{p.mime_type};base64,{p.base64}" for p in text.pictures)
+    pictures = ({"type": "image_url", "image_url": {"url": url}} for url in urls)
     return [{"type": "text", "text": text.text}, *pictures]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from chameleon import bridge
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.failures import message_of, says_too_long, status_of
 from chameleon.llm.message import Reply
@@ -101,19 +104,32 @@ class Probe:
     """
 
     def __init__(self) -> None:
-        self._ahead = threading.Lock()
+        self._lock = threading.Lock()
+        self._ahead: Future[None] | None = None
         self._proven: frozenset[str] = frozenset()
 
     @contextmanager
     def turn(self, names: frozenset[str]) -> Iterator[None]:
         """Wait for one's turn; the names are proven where the block ends without an exception."""
-        is_ahead = not names <= self._proven and self._ahead.acquire(timeout=_PATIENCE_S)
-        if is_ahead and names <= self._proven:  # by those who went ahead
-            self._ahead.release()
-            is_ahead = False
+        mine = None if names <= self._proven else self._go_ahead(names)
         try:
             yield
             self._proven |= names
         finally:
-            if is_ahead:
-                self._ahead.release()
+            if mine is not None:
+                self._ahead = None
+                mine.set_result(None)
+
+    def _go_ahead(self, names: frozenset[str]) -> Future[None] | None:
+        """Wait for whoever is ahead; return what others wait for, where it is one's own turn to go ahead."""
+        until = time.monotonic() + _PATIENCE_S
+        while not names <= self._proven:
+            with self._lock:
+                if (ahead := self._ahead) is None:
+                    self._ahead = ahead = Future()
+                    return ahead
+            try:
+                bridge.result(ahead, max(0.0, until - time.monotonic()))
+            except TimeoutError:
+                break
+        return None

@@ -162,6 +162,12 @@ class ModelRequest:
         pictures = tuple(str(picture) for text in shown for picture in text.pictures)
         return cls(model, pairs, canonical(params), pictures=pictures, **others)
 
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Return what tells it apart from others in flight, which costs less than its key."""
+        more = (self.params, self.schema, self.own_settings)
+        return (self.model, self.messages, self.sample, self.pictures, self.address, repr(more))
+
     @cached_property
     def key(self) -> str:
         """Name the request in the store: model, messages, parameters, schema, sample and server."""

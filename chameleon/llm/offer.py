@@ -9,11 +9,12 @@ import os
 from base64 import b64encode
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from chameleon import bridge
 from chameleon.errors import NoModel
 from chameleon.llm.deadline import within
 from chameleon.llm.failures import why_no_answer
@@ -88,7 +89,7 @@ def offered_models(address: str, key: str | None = None, seconds: float = _LIST_
 
     held = [key] if key else []
     try:
-        listing = within(seconds, listed)  # a server may send a byte at a time
+        listing = within(seconds, partial(bridge.in_thread, listed))  # a server may send a byte at a time
         return [
             Offered(one_line(redact(str(entry["id"]), also=held), 200), _day(entry.get("shutdown_date")))
             for entry in listing["data"]

@@ -29,6 +29,7 @@ WIRE_NAMES: Mapping[str, tuple[str, ...]] = {
     "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
     "stop": ("stop", "stop_sequences", "stopSequences"),
     "seed": ("seed",),
+    "stream": ("stream", "stream_options"),
     "logprobs": ("logprobs", "top_logprobs", "responseLogprobs", "response_logprobs"),
     "reasoning": (
         "reasoning_effort",

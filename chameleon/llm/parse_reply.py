@@ -59,7 +59,7 @@ def parse_reply(
         secrets: what a server may echo, to be taken out of all that it says.
     """
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    said = _text(message)
+    said = text_of(message)
     whole = _without_thoughts(said[:LONGEST_REPLY])
     begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
     places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
@@ -109,7 +109,7 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
     return math.fsum(found) / len(found)
 
 
-def _text(message: Any) -> str:
+def text_of(message: Any) -> str:
     """Return the text of a message's blocks; where there is none, the arguments of its tool calls."""
     content = message.content
     texts = []

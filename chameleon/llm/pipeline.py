@@ -6,15 +6,17 @@ often as that may help and as long as the run lasts; record the reply; ask for m
 
 from __future__ import annotations
 
-import contextvars
 import logging
 import math
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
+import tenacity.nap
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -24,16 +26,18 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, ReplayMiss, StoreError
+from chameleon import bridge
+from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, RateLimited, ReplayMiss, StoreError
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
 from chameleon.llm.failures import CallFailure
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.store import ResponseStore
+from chameleon.llm.telling import Hear, Telling
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
-_MOST_AT_ONCE, _MOST_ASYNC = 32, 128
+_MOST_AT_ONCE = 32
 _LONGEST_ASKED = 60.0  # seconds that a provider may have us wait
 _MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
 
@@ -80,10 +84,9 @@ class Pipeline:
         if store is not None and store.mode != "off" and not connection.has_name:
             _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
         self._rule, self._timeout = rule, timeout
-        self._flights: dict[str, Future[list[Reply] | None]] = {}
+        self._flights: dict[Any, Future[list[Reply] | None]] = {}
         self._lock = threading.Lock()
         self._warned: set[str] = set()
-        self.threads = ThreadPoolExecutor(_MOST_ASYNC, "chameleon-aask")
 
     def answer_samples(self, requests: Sequence[ModelRequest]) -> list[Reply | BaseException]:
         """Answer several samples of one question, in one request where the provider offers that."""
@@ -101,17 +104,18 @@ class Pipeline:
 
     def answer_each(self, groups: Sequence[Sequence[ModelRequest]]) -> list[Sequence[Reply | BaseException]]:
         """Answer several groups of samples at once, each in one request: with replies, or what was raised."""
-        if not groups:
-            return []
-        with ThreadPoolExecutor(min(len(groups), _MOST_AT_ONCE), "chameleon-ask") as threads:
-            asked = [threads.submit(contextvars.copy_context().run, self.answer, group) for group in groups]
+        answered = bridge.each(
+            [partial(self.answer, group) for group in groups], _MOST_AT_ONCE, "chameleon-ask"
+        )
         return [
-            future.result() if (error := future.exception()) is None else [error] * len(group)
-            for group, future in zip(groups, asked, strict=True)
+            [replies] * len(group) if isinstance(replies, BaseException) else replies
+            for group, replies in zip(groups, answered, strict=True)
         ]
 
-    def answer(self, requests: Sequence[ModelRequest]) -> list[Reply]:
+    def answer(self, requests: Sequence[ModelRequest], hear: Hear | None = None) -> list[Reply]:
         """Answer samples of one question that go into one request; the same question in flight is asked once.
+
+        `hear` is told the text of a single sample as it comes.
 
         Raises:
             BudgetExceeded: The run's budget forbids the call.
@@ -122,22 +126,31 @@ class Pipeline:
         ends = math.inf
         if meter is not None and meter.budget.seconds is not None:
             ends = time.monotonic() + meter.budget.seconds - meter.seconds()
-        key, mine = "+".join(each.key for each in requests), Future[list[Reply] | None]()
+        key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
         while True:
             with self._lock:
                 ahead = self._flights.setdefault(key, mine)
             if ahead is mine:
                 break
             try:
-                shared = ahead.result(None if ends == math.inf else max(0.0, ends - time.monotonic()))
+                shared = bridge.result(ahead, None if ends == math.inf else max(0.0, ends - time.monotonic()))
             except TimeoutError:
                 return self._failed(requests, self._out_of_time(meter), Usage())
             if shared is not None:
+                if hear is not None:
+                    Telling(hear).end(shared[0].text)
                 return [reply.unpaid(cached=True) for reply in shared]
         landed: list[Reply] | None = None
         try:
             stored = self._stored(requests[0]) if len(requests) == 1 else None
-            replies = [stored] if stored else self._ask_until_whole(requests, meter, ends)
+            telling = (
+                Telling(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
+                if hear
+                else None
+            )
+            replies = [stored] if stored else self._ask_until_whole(requests, meter, ends, telling)
+            if telling is not None:
+                telling.end(replies[0].text)
             # The end of one run's budget is nobody else's: whoever waits asks for itself.
             is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
             landed = replies if is_shared else None
@@ -165,10 +178,10 @@ class Pipeline:
         return reply
 
     def _ask_until_whole(
-        self, requests: Sequence[ModelRequest], meter: Meter | None, ends: float
+        self, requests: Sequence[ModelRequest], meter: Meter | None, ends: float, telling: Telling | None
     ) -> list[Reply]:
         """Ask the model, and ask again with more room for those replies that are cut off."""
-        replies = self._ask_in_budget(requests, 0, meter, ends)
+        replies = self._ask_in_budget(requests, 0, meter, ends, telling)
         for widened in range(1, _MOST_WIDENED + 1):
             cut = [
                 place
@@ -178,7 +191,7 @@ class Pipeline:
             if not cut or not self.connection.can_widen(requests[cut[0]], widened):
                 break
             try:
-                wider = self._ask_in_budget([requests[place] for place in cut], widened, meter, ends)
+                wider = self._ask_in_budget([requests[place] for place in cut], widened, meter, ends, telling)
             except BudgetExceeded as problem:
                 wider = [self._failed([requests[place]], problem, Usage())[0] for place in cut]
             for place, found in zip(cut, wider, strict=False):
@@ -192,34 +205,48 @@ class Pipeline:
         return replies
 
     def _ask_in_budget(
-        self, requests: Sequence[ModelRequest], widened: int, meter: Meter | None, ends: float
+        self,
+        requests: Sequence[ModelRequest],
+        widened: int,
+        meter: Meter | None,
+        ends: float,
+        telling: Telling | None,
     ) -> list[Reply]:
         """Take the call from the budget before it is made, and book what it really took."""
         if meter is None:
-            return self._ask(requests, widened, None, ends)
+            return self._ask(requests, widened, None, ends, telling)
         meter.reserve()
         spent = Usage(calls=1)
         try:
-            replies = self._ask(requests, widened, meter, ends)
+            replies = self._ask(requests, widened, meter, ends, telling)
             spent = sum((reply.usage for reply in replies), Usage())
             return replies
         finally:
             meter.settle(spent)
 
     def _ask(
-        self, requests: Sequence[ModelRequest], widened: int, meter: Meter | None, ends: float
+        self,
+        requests: Sequence[ModelRequest],
+        widened: int,
+        meter: Meter | None,
+        ends: float,
+        telling: Telling | None,
     ) -> list[Reply]:
         """Ask in one request, again where that may help and the run's time allows it."""
         begun = time.monotonic()
+        sleep = bridge.sleep if self._rule.sleep is tenacity.nap.sleep else self._rule.sleep
         asking = self._rule.copy(
             retry=retry_if_exception(lambda error: self._failure(error).retryable),
             wait=self._wait,
             stop=lambda state: self._rule.stop(state) or time.monotonic() + state.upcoming_sleep >= ends,
             before_sleep=self._tell,
+            sleep=sleep,
             reraise=True,
         )
         try:
-            replies = asking(self._attempt, requests, widened, ends)
+            if (turn := self.connection.pace.turn()) > 0:
+                sleep(min(turn, max(0.0, ends - begun)))
+            replies = asking(self._attempt, requests, widened, ends, telling)
         except Exception as error:
             if isinstance(error, TooLate) and time.monotonic() >= ends:
                 replies = self._failed(requests, self._out_of_time(meter), UNKNOWN)
@@ -237,16 +264,25 @@ class Pipeline:
 
     def _wait(self, state: RetryCallState) -> float:
         """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute."""
-        asked = self._failure(state.outcome.exception() if state.outcome else None).retry_after
+        failure = self._failure(state.outcome.exception() if state.outcome else None)
+        asked = failure.retry_after
         own: float = self._rule.wait(state)
-        return own if asked is None else min(max(asked, own), _LONGEST_ASKED)
+        seconds = own if asked is None else min(max(asked, own), _LONGEST_ASKED)
+        if isinstance(failure.error, RateLimited):
+            pace = self.connection.pace
+            pace.slow_down(state.seconds_since_start or 0.0)
+            pace.wait(min(asked or 0.0, _LONGEST_ASKED))
+            return max(seconds, pace.turn())
+        return seconds
 
     def _tell(self, state: RetryCallState) -> None:
         if state.attempt_number == 1 and state.outcome:
             reason = self._failure(state.outcome.exception()).reason or "no reason known"
             self._warn(f"{self.connection.name} does not answer ({reason}); trying again")
 
-    def _attempt(self, requests: Sequence[ModelRequest], widened: int, ends: float) -> list[Reply]:
+    def _attempt(
+        self, requests: Sequence[ModelRequest], widened: int, ends: float, telling: Telling | None
+    ) -> list[Reply]:
         """Make one request, and record what is whole: also where it comes too late for who asked.
 
         Raises:
@@ -255,16 +291,21 @@ class Pipeline:
         """
 
         def send() -> list[Reply]:
-            replies = self.connection.send(requests[0], n=len(requests), widened=widened)
+            tell = telling.piece if telling else None
+            replies = self.connection.send(requests[0], n=len(requests), widened=widened, tell=tell)
+            self.connection.pace.speed_up()
             for request, reply in zip(requests, replies, strict=False):
                 if not request.lacks_room(reply):
                     self._record(request, reply)
             return replies
 
-        if self.connection.is_scripted and ends == math.inf:
+        if telling is not None:
+            telling.begin()
+        left = ends - time.monotonic()
+        if left > self._timeout and self.connection.ends_in_time:
             return send()
         # The client's own timeout is one for each read: a server may send a byte at a time.
-        return within(min(self._timeout, ends - time.monotonic()), send, reads=self._timeout)
+        return within(min(self._timeout, left), send, reads=self._timeout)
 
     def _failed(self, requests: Sequence[ModelRequest], error: ChameleonError, usage: Usage) -> list[Reply]:
         """Return what stands for replies that did not come; one of them bears the cost."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -57,23 +58,36 @@ class Pricing:
         provider = self.model.partition(":")[0]
         return _PROVIDERS.get(provider, provider)
 
-    def _listed(self, tokens: TokenCounts) -> float | None:
+    @cached_property
+    def _of_list(self) -> Any:
+        """Look the model up in the list, once: that takes longer than to sum up a reply."""
         try:
-            from genai_prices import Usage, calc_price
-        except ImportError:
+            from genai_prices import data_snapshot
+
+            return data_snapshot.get_snapshot().find_provider_model(
+                self.model.partition(":")[2], None, self._provider, None
+            )
+        except (ImportError, LookupError):  # a model that the list does not have
             return None
+
+    def _listed(self, tokens: TokenCounts) -> float | None:
+        if self._of_list is None:
+            return None
+        from genai_prices import Usage
+
         usage: dict[str, Any] = {
             "input_tokens": tokens.input,
             "output_tokens": tokens.output,
             "cache_read_tokens": tokens.cached,
             "cache_write_tokens": tokens.cache_written,
         }
+        provider, model = self._of_list
         try:
-            found = calc_price(
+            found = model.calc_price(
                 Usage(**{name: count for name, count in usage.items() if count is not None}),
-                model_ref=self.model.partition(":")[2],
-                provider_id=self._provider,
+                provider,
+                genai_request_timestamp=datetime.now(UTC),
             )
-        except (LookupError, ValueError):  # a model, or a kind of token, that the list does not have
+        except (LookupError, ValueError):  # a kind of token that the list does not have
             return None
         return float(found.total_price)

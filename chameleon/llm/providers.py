@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
@@ -158,6 +158,8 @@ def make_client(
                 where=f"model {model}",
                 hint=f"export {facts.keys[0]}=…, or choose another model.",
             )
+        if provider == "openai" and (direct := _direct(name, arguments)) is not None:
+            return direct
         from langchain.chat_models import init_chat_model
 
         client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
@@ -180,6 +182,17 @@ def make_client(
         raise ModelError(what, where=f"model {model}") from None
     bound_replies(client)
     return client
+
+
+def _direct(name: str, arguments: Mapping[str, Any]) -> BaseChatModel | None:
+    """Make our own client of an OpenAI-compatible server; None where LangChain's is needed."""
+    if find_spec("aiohttp") is None:
+        return None
+    from chameleon.llm.openai_chat import OpenAIChat, takes
+
+    settings = {key: value for key, value in arguments.items() if key != "stream_usage"}
+    made = OpenAIChat(model=name, **settings) if takes(name, settings) else None
+    return cast("BaseChatModel | None", made)  # as far as the dialect knows it
 
 
 def _arguments(

@@ -12,7 +12,7 @@ from chameleon.llm.failures import message_of, says_too_long, status_of
 from chameleon.llm.parameters import WIRE_NAMES
 
 # Parameters of our own making: a model that refuses them is asked without, and nobody misses them.
-OURS = frozenset({"n", "prompt_cache_key", "cache_control"})
+OURS = frozenset({"n", "prompt_cache_key", "cache_control", "stream"})
 _STATUSES = frozenset({None, 400, 403, 422})
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
 _NOT_TAKEN = re.compile(
@@ -44,7 +44,9 @@ _MOST = re.compile(
     r"(?P<most>\d[\d,]*)(?P<exclusive>\s*\(exclusive\))?",
     re.IGNORECASE,
 )
-_WORDS = frozenset({"n", "stop", "effort", "thinking", "reasoning", "seed"})  # they occur in any sentence
+_WORDS = frozenset(
+    {"n", "stop", "effort", "thinking", "reasoning", "seed", "stream"}
+)  # they occur in any sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,300 @@
+"""Ask OpenAI's chat completions, and servers compatible with it, over aiohttp: as LangChain's client would.
+
+LangChain's and OpenAI's packages take most of the time of a call, and a second to import. Their part here is
+small: parameters are fitted above (`connection.py`); what LangChain knows of models is read from its file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import json
+import os
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import unquote, urlsplit
+
+import aiohttp
+import orjson
+from pydantic import BaseModel, SecretStr
+
+from chameleon import bridge
+from chameleon.llm.deadline import Bound, TooLate
+from chameleon.text import redact
+
+OPENAI = "https://api.openai.com/v1"
+Json = dict[str, Any]
+_HEADERS = {"Content-Type": "application/json", "User-Agent": "chameleon"}
+_LEAST_SAID = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """A reply as LangChain's `AIMessage` has it, as far as we read it."""
+
+    content: Any
+    response_metadata: Json
+    usage_metadata: Json
+    additional_kwargs: Json = field(default_factory=dict)
+    tool_calls: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The reply that came with an error: as much of a response as `failures.py` looks at."""
+
+    status_code: int
+    text: str
+    headers: Mapping[str, str]
+
+
+class StatusError(Exception):
+    """The server replied with an HTTP status that is an error."""
+
+    def __init__(self, response: Refusal) -> None:
+        super().__init__(f"the server replied with {response.status_code}: {response.text[:_LEAST_SAID]}")
+        self.response, self.status_code = response, response.status_code
+        try:
+            told = json.loads(response.text)
+        except (ValueError, RecursionError):
+            told = None
+        self.body = told.get("error", told) if isinstance(told, dict) else told
+
+
+class OpenAIChat(BaseModel):
+    """A client of one model at an OpenAI-compatible address; `timeout` is in seconds, for a whole request."""
+
+    model: str
+    base_url: str = OPENAI
+    api_key: SecretStr | None = None
+    organization: str | None = None
+    default_headers: Mapping[str, str] = {}
+    timeout: float = 120.0
+    max_retries: int = 0
+    reasoning_effort: str | None = None
+    n: int | None = None
+    streaming: ClassVar[bool] = False
+    ends_in_time: ClassVar[bool] = True
+    use_responses_api: ClassVar[None] = None
+
+    @property
+    def profile(self) -> Mapping[str, Any]:
+        """Return what LangChain knows of the model."""
+        return profiles().get(self.model, {})
+
+    @property
+    def openai_api_base(self) -> str:
+        """Return the address, as LangChain's client calls it."""
+        return self.base_url
+
+    @property
+    def openai_api_key(self) -> SecretStr | None:
+        """Return the key, as LangChain's client calls it."""
+        return self.api_key
+
+    def ask(
+        self, messages: Sequence[Json], extra: Mapping[str, Any], tell: Callable[[str], None] | None = None
+    ) -> list[ChatMessage]:
+        """Make a request with these further parameters; return a message for each sample.
+
+        `tell` is called with each piece of the text as it comes, in the thread of requests.
+
+        Raises:
+            StatusError: The server refused, or failed.
+            TooLate: The timeout is over.
+            LongReply: The reply is longer than any that is of use.
+            ConnectionError, ValueError: There is no reply, or none that can be read.
+        """
+        if self.model.startswith(("o1", "o3", "o4")):  # as LangChain does it for OpenAI's o-series
+            kinds = {"system": "developer"}
+            messages = [{**each, "role": kinds.get(each["role"], each["role"])} for each in messages]
+        own = {"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {}
+        streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
+        body = {"model": self.model, "messages": list(messages), **own, **extra, **streamed}
+        return _messages(bridge.on_wire(self._post(_encoded(body), tell)))
+
+    async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
+        """Return the JSON of the reply, made of its pieces where it comes in pieces."""
+        url, headers = self._place
+        try:
+            async with (
+                asyncio.timeout(self.timeout),
+                _session().post(url, data=body, headers=headers) as response,
+            ):
+                if response.status >= 400:
+                    raise StatusError(Refusal(response.status, await _text(response), response.headers))
+                if tell is not None and response.content_type == "text/event-stream":
+                    return await _collected(response, tell)
+                return json.loads(await _text(response))
+        except TimeoutError:
+            raise TooLate from None
+        except aiohttp.ClientError as problem:
+            # Those of a reply that was cut off carry a status that no server has sent.
+            raise ConnectionError(redact(str(problem))) from (
+                problem if isinstance(problem, OSError) else None
+            )
+
+    @property
+    def _place(self) -> tuple[str, Mapping[str, str]]:
+        """Return the address of the requests, and their headers."""
+        parts = urlsplit(self.base_url)
+        login, at, host = parts.netloc.rpartition("@")
+        key = self.api_key.get_secret_value() if self.api_key else os.environ.get("OPENAI_API_KEY", "")
+        given = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}"
+        ids = {
+            "OpenAI-Organization": self.organization or os.environ.get("OPENAI_ORG_ID"),
+            "OpenAI-Project": os.environ.get("OPENAI_PROJECT_ID"),
+        }
+        told = {name: value for name, value in ids.items() if value}
+        path = f"{parts.path.rstrip('/')}/chat/completions"
+        url = parts._replace(netloc=host, path=path).geturl()
+        return url, {**_HEADERS, "Authorization": given, **told, **self.default_headers}
+
+
+def takes(name: str, settings: Mapping[str, Any]) -> bool:
+    """Tell whether this client can stand for LangChain's, which no setting and no model needs."""
+    from chameleon.llm.capabilities import catalogue
+
+    if os.environ.get("OPENAI_PROXY") or not find_spec("langchain_openai"):
+        return False
+    needs_responses = name.startswith(tuple(catalogue()["responses_only"])) or "codex" in name
+    return not needs_responses and settings.keys() <= OpenAIChat.model_fields.keys()
+
+
+@cache
+def profiles() -> Mapping[str, Mapping[str, Any]]:
+    """Return LangChain's profiles of OpenAI's models, without its package, which takes a second to import."""
+    package = find_spec("langchain_openai")
+    for place in (package and package.submodule_search_locations) or ():
+        spec = spec_from_file_location("langchain_openai_profiles", Path(place, "data", "_profiles.py"))
+        if spec is not None and spec.loader is not None and Path(str(spec.origin)).is_file():
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            found: Mapping[str, Mapping[str, Any]] = getattr(module, "_PROFILES", {})
+            return found
+    return {}
+
+
+def _encoded(body: Json) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # an integer of more than 64 bits, a key that is no text
+        return json.dumps(body).encode()
+
+
+@cache
+def _sessions() -> dict[Any, aiohttp.ClientSession]:
+    return {}
+
+
+def _session() -> aiohttp.ClientSession:
+    """Return the connections of the loop that runs: that of requests alone asks, so that all share them."""
+    loop, known = asyncio.get_running_loop(), _sessions()
+    if loop not in known:
+        # As many connections as there are calls in flight: these are bounded elsewhere.
+        connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=None)
+        known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=True)
+        atexit.register(_close, loop, known[loop])
+    return known[loop]
+
+
+def _close(loop: asyncio.AbstractEventLoop, session: aiohttp.ClientSession) -> None:
+    if loop.is_running():
+        asyncio.run_coroutine_threadsafe(session.close(), loop).result(1)
+
+
+async def _text(response: aiohttp.ClientResponse) -> str:
+    """Read a reply, unpacked, up to the longest that is of use."""
+    parts, bound = [], Bound()
+    async for part in response.content.iter_any():
+        bound.count(part)
+        parts.append(part)
+    return b"".join(parts).decode("utf-8", "replace")
+
+
+async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> Json:
+    """Read the events of a streamed reply (text/event-stream), and make one reply of them."""
+    text, whole, last, bound = list[str](), Json(), Json(), Bound()
+    async for line in response.content:
+        bound.count(line)
+        name, _, data = line.decode("utf-8", "replace").strip().partition(":")
+        if name != "data" or not data.strip() or data.strip() == "[DONE]":
+            continue
+        event = json.loads(data)
+        if not isinstance(event, dict) or "error" in event:
+            raise StatusError(Refusal(_status_in(event), data.strip(), {}))
+        whole |= {key: value for key, value in event.items() if value is not None and key != "choices"}
+        for choice in event.get("choices") or ():
+            delta = choice.get("delta") or {}
+            if isinstance(piece := delta.get("content"), str) and piece:
+                text.append(piece)
+                tell(piece)
+            last = _added(last, choice, delta)
+    message = {"content": "".join(text), "refusal": last.pop("refusal", None)}
+    return {**whole, "choices": [{**last, "message": message}]}
+
+
+def _added(last: Json, choice: Json, delta: Json) -> Json:
+    """Add what a piece of a reply tells besides its text: why it ends, probabilities of tokens, a refusal."""
+    added = dict(last)
+    if choice.get("finish_reason"):
+        added["finish_reason"] = choice["finish_reason"]
+    if isinstance(told := (choice.get("logprobs") or {}).get("content"), list):
+        before = (last.get("logprobs") or {}).get("content", [])
+        before.extend(told)
+        added["logprobs"] = {"content": before}
+    if isinstance(delta.get("refusal"), str):
+        added["refusal"] = (last.get("refusal") or "") + delta["refusal"]
+    return added
+
+
+def _messages(data: Any) -> list[ChatMessage]:
+    """Read the samples of a reply. Raises `ValueError` for JSON that is no reply, and for an error in it."""
+    if isinstance(data, dict) and data.get("error"):
+        raise StatusError(Refusal(_status_in(data), json.dumps(data), {}))
+    choices = data.get("choices") if isinstance(data, dict) else None
+    if not isinstance(choices, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("message"), dict) for each in choices
+    ):
+        raise json.JSONDecodeError("the reply has no choices", str(data)[:_LEAST_SAID], 0)
+    usage = data.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    return [_message(choice, usage) for choice in choices]
+
+
+def _message(choice: Json, usage: Json) -> ChatMessage:
+    said = choice["message"]
+    counted = _counted(usage)
+    told = {"finish_reason": choice.get("finish_reason"), "logprobs": choice.get("logprobs")}
+    refusal = {"refusal": said["refusal"]} if said.get("refusal") else {}
+    return ChatMessage(said.get("content") or "", {**told, "token_usage": usage}, counted, refusal)
+
+
+def _counted(usage: Json) -> Json:
+    """Return the tokens of a reply, by LangChain's names."""
+
+    def count(held: Any, name: str) -> int | None:
+        found = held.get(name) if isinstance(held, dict) else None
+        return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+    return {
+        "input_tokens": count(usage, "prompt_tokens"),
+        "output_tokens": count(usage, "completion_tokens"),
+        "input_token_details": {"cache_read": count(usage.get("prompt_tokens_details"), "cached_tokens")},
+        "output_token_details": {
+            "reasoning": count(usage.get("completion_tokens_details"), "reasoning_tokens")
+        },
+    }
+
+
+def _status_in(data: Any) -> int:
+    """Return the status that an error in a reply names (OpenRouter's `code`), else 400."""
+    error = data.get("error") if isinstance(data, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 400
