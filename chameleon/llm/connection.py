@@ -48,11 +48,13 @@ class WireRequest:
     extra: Mapping[str, Any]
     fitted: Fitted
     prefix: Prefix | None
+    tell: Tell | None = None
 
     def differs(self, other: WireRequest) -> bool:
         """Tell whether the other goes out in another form."""
         mine, others = (
-            (each.chat, each.fitted.sent, each.extra, each.prefix is None) for each in (self, other)
+            (each.chat, each.fitted.sent, each.extra, each.prefix is None, each.tell is None)
+            for each in (self, other)
         )
         return mine != others
 
@@ -175,15 +177,14 @@ class Connection:
             ParameterRefused: A parameter is not taken, and that is not allowed.
         """
         with self._probe.turn(frozenset(request.params)):
-            prepared = self._prepare(request, n, widened)
+            prepared = self._prepare(request, n, widened, tell)
             while True:
                 fitted = prepared.fitted
                 if fitted.dropped and not self.allow_dropped:
                     raise self.refused(fitted.dropped, request.params)
                 try:
-                    told = None if request.schema or "stream" in self._learned.without else tell
                     messages = self._dialect.invoke(
-                        prepared.chat, request, prepared.prefix, prepared.extra, told
+                        prepared.chat, request, prepared.prefix, prepared.extra, prepared.tell
                     )
                     break
                 except Exception as error:
@@ -195,7 +196,7 @@ class Connection:
                         return [spent] + [spent.unpaid()] * (n - 1)
                     if not self._learn(error, request, prepared, widened):
                         raise
-                    refused, prepared = prepared, self._prepare(request, n, widened)
+                    refused, prepared = prepared, self._prepare(request, n, widened, tell)
                     if not prepared.differs(refused):  # another thread may have learned it first
                         raise
             cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
@@ -254,7 +255,7 @@ class Connection:
         asked = {**self.client.own_params, **request.params}
         return fit(asked, self.capabilities, self._learned, widened=widened)
 
-    def _prepare(self, request: ModelRequest, n: int, widened: int) -> WireRequest:
+    def _prepare(self, request: ModelRequest, n: int, widened: int, tell: Tell | None = None) -> WireRequest:
         """Write a request as it goes out, by what is known of the model by now."""
         client, dialect, learned = self.client, self._dialect, self._learned
         own, fitted = client.own_params, self._fit(request, widened)
@@ -286,4 +287,6 @@ class Connection:
         prefix = None if "cache_control" in learned.without else self._prefixes.of(request.messages)
         if prefix and "prompt_cache_key" not in learned.without:
             extra |= dialect.cache_key(prefix)
-        return WireRequest(chat, extra, replace(fitted, dropped={**fitted.dropped, **gone}), prefix)
+        fitted = replace(fitted, dropped={**fitted.dropped, **gone})
+        tell = None if request.schema is not None or "stream" in learned.without else tell
+        return WireRequest(chat, extra, fitted, prefix, tell)

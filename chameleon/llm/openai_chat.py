@@ -10,6 +10,7 @@ import asyncio
 import atexit
 import json
 import os
+import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -124,7 +125,7 @@ class OpenAIChat(BaseModel):
         try:
             async with (
                 asyncio.timeout(self.timeout),
-                _session().post(url, data=body, headers=headers) as response,
+                _session().post(url, data=body, headers=headers, ssl=_trust(url)) as response,
             ):
                 if response.status >= 400:
                     raise StatusError(Refusal(response.status, await _text(response), response.headers))
@@ -160,7 +161,7 @@ def takes(name: str, settings: Mapping[str, Any]) -> bool:
     """Tell whether this client can stand for LangChain's, which no setting and no model needs."""
     from chameleon.llm.capabilities import catalogue
 
-    if os.environ.get("OPENAI_PROXY") or not find_spec("langchain_openai"):
+    if os.environ.get("OPENAI_PROXY") or not profiles():
         return False
     needs_responses = name.startswith(tuple(catalogue()["responses_only"])) or "codex" in name
     return not needs_responses and settings.keys() <= OpenAIChat.model_fields.keys()
@@ -202,6 +203,21 @@ def _session() -> aiohttp.ClientSession:
         known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=True)
         atexit.register(_close, loop, known[loop])
     return known[loop]
+
+
+def _trust(url: str) -> ssl.SSLContext | bool:
+    return _authorities() if url.startswith("https:") else True
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Trust whom the system trusts, and certifi, unless the environment names other authorities."""
+    context = ssl.create_default_context()
+    if not any(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")) and find_spec("certifi"):
+        import certifi
+
+        context.load_verify_locations(certifi.where())
+    return context
 
 
 def _close(loop: asyncio.AbstractEventLoop, session: aiohttp.ClientSession) -> None:
@@ -259,8 +275,10 @@ def _messages(data: Any) -> list[ChatMessage]:
     if isinstance(data, dict) and data.get("error"):
         raise StatusError(Refusal(_status_in(data), json.dumps(data), {}))
     choices = data.get("choices") if isinstance(data, dict) else None
-    if not isinstance(choices, list) or not all(
-        isinstance(each, dict) and isinstance(each.get("message"), dict) for each in choices
+    if (
+        not isinstance(choices, list)
+        or not choices
+        or not all(isinstance(each, dict) and isinstance(each.get("message"), dict) for each in choices)
     ):
         raise json.JSONDecodeError("the reply has no choices", str(data)[:_LEAST_SAID], 0)
     usage = data.get("usage")

@@ -11,7 +11,7 @@ from functools import cache
 
 _WINDOW_S = 10.0  # over which the rate is measured that was too much
 _DOUBLES_S = 10.0  # in which the rate doubles again while replies come
-_LEAST = 0.05  # requests a second
+_LEAST = 2.0  # requests a second: so many are never taken for too many at first
 
 
 class Pace:
@@ -49,8 +49,9 @@ class Pace:
             if now - seconds < self._slowed:
                 return
             recent = [begun for begun in self._begun if now - _WINDOW_S < begun <= now]
-            self._too_much = min(self._rate, len(recent) / max(now - min(recent, default=now), 1.0))
-            self._rate = max(self._too_much / 2, _LEAST)
+            measured = len(recent) / max(now - min(recent, default=now), 1.0)
+            self._too_much = min(self._rate, max(measured, _LEAST))
+            self._rate = self._too_much / 2
             self._slowed = self._raised = now
             self._next = max(self._next, now + 1 / self._rate)
 

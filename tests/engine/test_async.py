@@ -1,0 +1,289 @@
+"""Runs in an event loop: the same events as without one, many at once, no thread that waits for a model."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chameleon import LLM, Executor, Inventory, Module, State, Step
+from chameleon.errors import InputError
+from chameleon.llm import ScriptedModel
+from chameleon.log import EventLog
+from chameleon.planner import Planner
+from chameleon.planners.fixed import Fixed
+from chameleon.state import Event
+from tests.engine.doubles import QUESTION, Ask, Does, executor, why
+from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
+from tests.loopback import LoopbackServer, Reply
+
+MANY = 64
+quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+async def all_of(events: AsyncIterator[Event]) -> list[Event]:
+    return [event async for event in events]
+
+
+class Meets(Module):
+    """Ends once all runs are in it at the same time, in a thread each."""
+
+    def __init__(self, together: threading.Barrier) -> None:
+        self.together = together
+
+    def run(self, state: State) -> str:
+        self.together.wait(20)
+        return "met"
+
+
+class MeetsInLoop(Module):
+    """Ends once all runs are in it at the same time, in one loop."""
+
+    def __init__(self, together: asyncio.Barrier) -> None:
+        self.together = together
+
+    async def run(self, state: State) -> str:
+        async with asyncio.timeout(20):
+            await self.together.wait()
+        return "met"
+
+
+class Awaits(Module):
+    """Waits in a loop, then does what its function says."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+
+    async def run(self, state: State) -> Any:
+        await asyncio.sleep(0)
+        return self.function()
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("planner", PLANNERS)
+@quick
+@given(data=st.data())
+def test_a_run_in_a_loop_has_the_same_events(planner: str, parallel: bool, data: st.DataObject) -> None:
+    case = data.draw(cases(planner, calls=st.none() if parallel else st.none() | st.integers(1, 4)))
+    one_by_one = list(case.executor(parallel=False).stream(GIVEN))
+    events = asyncio.run(all_of(case.executor(parallel=parallel).astream(GIVEN)))
+    if not parallel:
+        assert timeless(events) == timeless(one_by_one)
+    assert end(State.fold(events)) == end(State.fold(one_by_one))
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+@quick
+@given(data=st.data())
+def test_a_run_that_is_cancelled_goes_on_from_its_log(planner: str, data: st.DataObject) -> None:
+    case = data.draw(cases(planner))
+    whole = list(case.executor(parallel=True).stream(GIVEN))
+    kept = data.draw(st.integers(1, len(whole)))
+    seen: list[Event] = []
+
+    async def broken_off() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        async for event in case.executor(parallel=True).astream(GIVEN):
+            seen.append(event)
+            if len(seen) == kept:
+                task.cancel()
+                await asyncio.sleep(0)
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(broken_off())
+    state = asyncio.run(case.executor(parallel=True).arun(GIVEN, seen))
+    assert end(state) == end(State.fold(whole))
+
+
+def test_a_run_that_is_cancelled_while_a_module_waits_goes_on_from_its_file(tmp_path: Path) -> None:
+    waits = [True]
+
+    class Stuck(Module):
+        """Waits for ever, the first time."""
+
+        async def run(self, state: State) -> str:
+            while waits:
+                await asyncio.sleep(0.01)
+            return "free"
+
+    runner = executor({"first": lambda state: "done", "stuck": Stuck()})
+
+    async def broken_off() -> list[Event]:
+        with EventLog(tmp_path / "log.jsonl") as log:
+            task = asyncio.create_task(runner.arun(QUESTION, log))
+            while len(log.events) < 3:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return list(log)
+
+    kept = asyncio.run(broken_off())
+    assert [getattr(event, "step", Step("")).module for event in kept] == ["", "", "first"]
+    waits.clear()
+    with EventLog(tmp_path / "log.jsonl") as log:
+        assert runner.run(QUESTION, log).answer == "free"
+
+
+def test_many_runs_are_in_a_module_of_ones_own_at_once() -> None:
+    runner = executor({"meets": Meets(threading.Barrier(MANY))})
+
+    async def together() -> list[State]:
+        return await asyncio.gather(*(runner.arun(QUESTION) for _ in range(MANY)))
+
+    assert {state.answer for state in asyncio.run(together())} == {"met"}
+
+
+def test_many_runs_are_in_an_async_module_at_once() -> None:
+    async def together() -> tuple[list[State], int]:
+        runner = executor({"meets": MeetsInLoop(asyncio.Barrier(MANY))})
+        states = await asyncio.gather(*(runner.arun(QUESTION) for _ in range(MANY)))
+        return states, threading.active_count()
+
+    before = threading.active_count()
+    states, threads = asyncio.run(together())
+    assert {state.answer for state in states} == {"met"}
+    assert threads <= before + MANY // 4
+
+
+def test_no_thread_waits_for_a_model(loopback: Callable[..., LoopbackServer]) -> None:
+    counted: list[int] = []
+
+    def reply(request: dict[str, Any]) -> Reply:
+        if server.peak == MANY:
+            released.set()
+        released.wait(20)
+        return Reply("42")
+
+    released = threading.Event()
+    server = loopback(reply)
+    runner = Executor(Inventory("mine", Fixed(["ask"]), {"ask": Ask()}), LLM.connect("openai:local"))
+
+    async def together() -> list[State]:
+        runs = [asyncio.create_task(runner.arun({"question": str(n)})) for n in range(MANY)]
+        while server.peak < MANY:
+            await asyncio.sleep(0.01)
+        counted.append(sum(thread.name.startswith("chameleon") for thread in threading.enumerate()))
+        return await asyncio.gather(*runs)
+
+    assert {state.answer for state in asyncio.run(together())} == {"42"}
+    ours = sum(thread.name.startswith("chameleon") for thread in threading.enumerate())
+    assert server.peak == MANY and counted[0] <= max(ours, 8)
+
+
+def test_an_async_module_runs_without_a_loop_too() -> None:
+    runner = executor({"one": Awaits(lambda: 1), "two": Awaits(lambda: 2)})
+    assert runner.run(QUESTION).answer == 2
+    assert [state.answer for state in runner.batch([QUESTION] * 3, workers=2)] == [2, 2, 2]
+
+
+def test_everything_works_where_a_loop_runs() -> None:
+    runner = executor({"one": Awaits(lambda: 1), "two": lambda state: 2})
+
+    async def inside() -> list[Any]:
+        found = [runner.run(QUESTION).answer, (await runner.arun(QUESTION)).answer]
+        found += [state.answer for state in runner.batch([QUESTION] * 2, workers=2)]
+        return found + [state.answer async for state in runner.abatch([QUESTION] * 2)]
+
+    assert asyncio.run(inside()) == [2] * 6
+
+
+def test_inputs_of_a_batch_may_come_one_by_one_and_a_bad_one_is_a_state_that_failed() -> None:
+    runner = executor({"echo": lambda state: state.input["question"]})
+
+    async def inputs() -> AsyncIterator[dict[str, Any]]:
+        for number in range(5):
+            yield {"question": {1, 2} if number == 3 else str(number)}
+
+    async def answers() -> list[Any]:
+        return [state.answer or why(state) async for state in runner.abatch(inputs(), workers=2)]
+
+    found = asyncio.run(answers())
+    assert found[:3] + found[4:] == ["0", "1", "2", "4"]
+    assert "set" in found[3]
+    with pytest.raises(InputError):
+        asyncio.run(runner.arun({"question": {1}}))
+
+
+def test_a_coroutine_that_waits_for_synchronous_code_is_told_to_await() -> None:
+    inner = executor({"one": Awaits(lambda: 1)})
+    state = executor({"outer": Awaits(lambda: why(inner.run(QUESTION)))}).run(QUESTION)
+    assert "Await `arun`" in state.answer
+
+
+def test_a_planner_of_ones_own_does_not_hold_up_the_loop() -> None:
+    both = threading.Barrier(2)
+
+    class Meets(Planner):
+        """Proposes once two runs are in it."""
+
+        def propose(self, state: State, inventory: Inventory) -> list[Step]:
+            if state.plans:
+                return []
+            both.wait(20)
+            return [Step("one")]
+
+    runner = executor({"one": lambda state: 1}, Meets())
+
+    async def two() -> list[State]:
+        return await asyncio.gather(runner.arun(QUESTION), runner.arun(QUESTION))
+
+    assert [state.answer for state in asyncio.run(two())] == [1, 1]
+
+
+def test_steps_side_by_side_wait_at_the_same_time() -> None:
+    both = threading.Barrier(2)
+    side = [Does(lambda state: both.wait(20), reads=(), writes=(f"cache.{name}",)) for name in "ab"]
+    runner = executor({"a": side[0], "b": side[1], "end": lambda state: sorted(state.cache.values())})
+    assert asyncio.run(runner.arun(QUESTION)).answer == (0, 1)
+
+
+def heard_of(run: Callable[[Callable[[str | None], None]], State]) -> tuple[str, list[str | None]]:
+    """Return the answer, and the pieces that were told."""
+    heard: list[str | None] = []
+    return run(heard.append).answer, heard
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_last_reply_is_told_as_it_comes(loopback: Callable[..., LoopbackServer], is_async: bool) -> None:
+    server = loopback(lambda request: "first" if len(server.requests) % 2 else "It is forty-two, I think.")
+    modules = {"ask": Ask(), "again": Ask(), "end": Does(lambda state: state.cache["again"])}
+    runner = Executor(Inventory("mine", Fixed(list(modules)), modules), LLM.connect("openai:local"))
+
+    def run(on_text: Callable[[str | None], None]) -> State:
+        return (
+            asyncio.run(runner.arun(QUESTION, on_text=on_text))
+            if is_async
+            else runner.run(QUESTION, on_text=on_text)
+        )
+
+    answer, heard = heard_of(run)
+    assert answer == "".join(map(str, heard)) == "It is forty-two, I think."
+    assert len(heard) > 2
+    assert [request.get("stream") for request in server.requests] == [None, True]
+
+
+def test_a_reply_that_is_rejected_is_taken_back() -> None:
+    replies = iter(["bad", "good"])
+    llm = LLM.connect(ScriptedModel(lambda messages: next(replies)))
+    from chameleon.inventory.schema import RepairSpec
+
+    inventory = Inventory(
+        "mine", Fixed(["ask"]), {"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", attempts=2)}
+    )
+    answer, heard = heard_of(lambda on_text: Executor(inventory, llm).run(QUESTION, on_text=on_text))
+    assert (answer, heard) == ("good", ["bad", None, "good"])
+
+
+def test_a_log_that_is_given_again_tells_nothing_anew() -> None:
+    def events() -> Iterator[Event]:
+        yield from executor({"one": lambda state: 1}).stream(QUESTION)
+
+    assert asyncio.run(executor({"one": lambda state: 2}).arun(QUESTION, events())).answer == 1

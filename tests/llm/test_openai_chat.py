@@ -1,0 +1,251 @@
+"""Our own client of OpenAI's chat completions says what LangChain's says, and reads what it reads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from chameleon.errors import ModelError, RateLimited
+from chameleon.llm import LLM
+from chameleon.llm.capabilities import catalogue
+from chameleon.llm.message import MultimodalText
+from chameleon.llm.openai_chat import OpenAIChat, profiles
+from chameleon.pictures.opening import Attachment
+from tests.llm.asking import Start, local
+from tests.loopback import Fault, Reply
+
+openai = pytest.importorskip("langchain_openai")
+
+ASKED: dict[str, Any] = {"temperature": 0.5, "top_p": 0.9, "max_tokens": 60, "stop": ["X"], "seed": 3}
+PIXEL = Attachment(b"not looked at", "image/png", "0" * 8, (1, 1))
+
+
+TOOLS = "mid_conversation_tools"
+
+
+def made_by(chat: Any) -> str:
+    return type(chat).__name__
+
+
+def chat_of(llm: LLM) -> Any:
+    return llm._pipeline.connection.client.chat
+
+
+def without(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in names}
+
+
+@pytest.mark.parametrize("schema", [None, {"type": "object", "properties": {"a": {"type": "string"}}}])
+@pytest.mark.parametrize("model", ["local", "gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
+def test_it_sends_what_langchains_client_sends(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str, schema: Any
+) -> None:
+    server = loopback(lambda request: '{"a": "b"}', models=None)
+    messages = [("system", "Be brief."), ("user", MultimodalText("What?", [PIXEL])), ("user", "hi")]
+    bodies = []
+    for theirs in (False, True):
+        if theirs:
+            monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+        llm = LLM.connect(f"openai:{model}", retries=0)
+        assert made_by(chat_of(llm)) == ("ChatOpenAI" if theirs else "OpenAIChat")
+        for params in ({}, ASKED, {"reasoning": "low", "max_tokens": 60}, {"logprobs": True}):
+            llm.ask(messages, schema=schema, **params)
+        bodies.append([without(request, "stream") for request in server.requests])
+        server.requests.clear()
+    assert bodies[0] == bodies[1]
+
+
+def test_models_of_the_responses_api_stay_with_langchain() -> None:
+    from langchain_openai.chat_models import base
+
+    assert tuple(catalogue()["responses_only"]) == base._RESPONSES_API_ONLY_PREFIXES
+    for model in (*catalogue()["responses_only"], "gpt-5.3-codex"):
+        assert made_by(chat_of(LLM.connect(f"openai:{model}", api_key="k"))) == "ChatOpenAI"
+
+
+@pytest.mark.parametrize("settings", [{"use_responses_api": True}, {"openai_proxy": "http://127.0.0.1:1"}])
+def test_settings_that_it_does_not_know_stay_with_langchain(settings: dict[str, Any]) -> None:
+    assert made_by(chat_of(LLM.connect("openai:m", api_key="k", **settings))) == "ChatOpenAI"
+
+
+def test_it_knows_of_models_what_langchain_knows() -> None:
+    for model in ("gpt-4.1-mini", "gpt-5-mini", "o4-mini", "nobody-knows-it"):
+        theirs = openai.ChatOpenAI(model=model, api_key="k").profile or {}
+        # That of tools depends on further settings.
+        assert without(OpenAIChat(model=model).profile, TOOLS) == without(theirs, TOOLS)
+    assert profiles()
+
+
+def test_headers_say_who_asks(loopback: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = loopback()
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "p1")
+    local(api_key="key-1", organization="o1", default_headers={"X-Team": "blue"}).ask("hi")
+    headers = server.headers[0]
+    assert headers["authorization"] == "Bearer key-1"
+    assert (headers["openai-organization"], headers["openai-project"], headers["x-team"]) == (
+        "o1",
+        "p1",
+        "blue",
+    )
+
+
+def test_a_login_in_the_address_is_sent_as_one(loopback: Start) -> None:
+    server = loopback()
+    address = server.url.replace("://", "://ann:pass%20word@")
+    LLM.connect("openai:local", base_url=address, retries=0).ask("hi")
+    assert server.headers[0]["authorization"] == "Basic YW5uOnBhc3Mgd29yZA=="
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "said"),
+    [
+        ('{"error": {"message": "slow down", "code": 429}}', RateLimited, "slow down"),
+        ('{"error": {"message": "no such thing"}}', ModelError, "no such thing"),
+        ('{"choices": null}', ModelError, "no choices"),
+        ("[1]", ModelError, "no choices"),
+        ('{"choices": []}', ModelError, "no choices"),
+        ("<html>hello</html>", ModelError, "Check that the server runs"),
+    ],
+)
+def test_a_reply_that_is_none_is_told(reply: str, kind: type[ModelError], said: str) -> None:
+    with sending(f"HTTP body:{reply}") as url, pytest.raises(kind, match=said):
+        LLM.connect("openai:local", base_url=url, api_key="k", retries=0).ask("hi")
+
+
+@contextmanager
+def sending(*bodies: str, kind: str = "application/json") -> Iterator[str]:
+    """A server that always sends this."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            data = "".join(bodies).removeprefix("HTTP body:").encode()
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def streamed(*events: Any) -> str:
+    return "".join(f"data: {each if isinstance(each, str) else json.dumps(each)}\n\n" for each in events)
+
+
+def delta(text: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}, **more}]}
+
+
+def asked_in_pieces(url: str) -> tuple[Any, list[str]]:
+    heard: list[str] = []
+    connection = LLM.connect("openai:local", base_url=url, api_key="k", retries=0)._pipeline.connection
+    from chameleon.llm.message import ModelRequest
+
+    return connection.send(ModelRequest.of("openai:local", "hi", {}), tell=heard.append)[0], heard
+
+
+def test_pieces_of_a_reply_make_one() -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}}
+    logprobs = {"content": [{"token": "a", "logprob": -1.0}]}
+    events = (
+        delta("It "),
+        delta("is."),
+        delta(finish_reason="length", logprobs=logprobs),
+        usage,
+        "[DONE]",
+    )
+    with sending(": ping\n\n", streamed(*events), kind="text/event-stream") as url:
+        reply, heard = asked_in_pieces(url)
+    assert (reply.text, reply.finish, reply.logprob, heard) == ("It is.", "length", -1.0, ["It ", "is."])
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (3, 2)
+
+
+def test_a_refusal_in_pieces_is_one() -> None:
+    refused = {"choices": [{"index": 0, "delta": {"refusal": "I will not"}, "finish_reason": "stop"}]}
+    with sending(streamed(refused), kind="text/event-stream") as url:
+        assert "I will not" in str(asked_in_pieces(url)[0].error)
+
+
+def test_an_error_among_the_pieces_is_one() -> None:
+    failed = {"error": {"message": "overloaded", "code": 503}}
+    with (
+        sending(streamed(delta("It "), failed), kind="text/event-stream") as url,
+        pytest.raises(Exception, match="503"),
+    ):
+        asked_in_pieces(url)
+
+
+def test_a_server_that_does_not_stream_is_read_whole(loopback: Start) -> None:
+    message = {"role": "assistant", "content": "whole"}
+    with sending(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})) as url:
+        reply, heard = asked_in_pieces(url)
+    assert (reply.text, heard) == ("whole", [])
+
+
+def test_a_server_that_takes_no_stream_options_is_asked_without(loopback: Start) -> None:
+    def reply(request: dict[str, Any]) -> Any:
+        said = "Unrecognized request argument supplied: stream_options"
+        return Fault(400, {"error": {"message": said}}) if "stream_options" in request else "ok"
+
+    server = loopback(reply)
+    assert asked_in_pieces(server.url)[0].text == "ok"
+    assert [request.get("stream") for request in server.requests] == [True, None]
+
+
+def test_questions_in_several_loops_share_the_client(loopback: Start) -> None:
+    server = loopback(lambda request: Reply(request["messages"][-1]["content"]))
+    llm = local()
+
+    async def both() -> list[str]:
+        return [reply.text for reply in await asyncio.gather(llm.aask("a"), llm.aask("b"))]
+
+    assert asyncio.run(both()) == asyncio.run(both()) == ["a", "b"]
+    assert llm.ask("c").text == "c"
+    assert len(server.requests) == 5
+
+
+def test_a_question_that_is_cancelled_is_let_go(loopback: Start) -> None:
+    server = loopback(lambda request: Reply("late", delay=20) if server.requests[1:] == [] else "ok")
+    llm = local(timeout=30)
+
+    async def impatient() -> str:
+        task = asyncio.create_task(llm.aask("a"))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return (await llm.aask("a")).text
+
+    assert asyncio.run(impatient()) == "ok"
+
+
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_coroutines_end_at_the_timeout(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch, is_direct: bool
+) -> None:
+    if not is_direct:
+        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+    loopback(lambda request: Reply("late", delay=20))
+    llm = local(timeout=0.3)
+    with pytest.raises(ModelError, match="did not answer in time"):
+        asyncio.run(llm.aask("a"))

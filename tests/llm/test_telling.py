@@ -1,0 +1,84 @@
+"""What is told of a reply while it comes adds up to the reply, whatever pieces it comes in."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.llm.parse_reply import parse_reply
+from chameleon.llm.prices import Pricing
+from chameleon.llm.telling import Telling
+from chameleon.text import MASK
+
+SECRET = "sk-0123456789abcdef"
+PIECES = st.lists(
+    st.sampled_from(
+        ["<think>", "</think>", "<", "think", "END", "EN", "D", " ", "\n\n", "so", SECRET, SECRET[:9]]
+    )
+    | st.text("ab<E \n", max_size=4),
+    max_size=12,
+)
+
+
+class Message:
+    """A reply as a client gives it."""
+
+    response_metadata = {"finish_reason": "stop"}  # noqa: RUF012
+    usage_metadata = None
+    additional_kwargs: dict[str, str] = {}  # noqa: RUF012
+    tool_calls = ()
+
+    def __init__(self, text: str) -> None:
+        self.content = text
+
+
+def told(pieces: list[str], end: str, stops: tuple[str, ...] = ()) -> list[str | None]:
+    heard: list[str | None] = []
+    telling = Telling(heard.append, stops, [SECRET])
+    for piece in pieces:
+        telling.piece(piece)
+    telling.end(end)
+    return heard
+
+
+def since_last(heard: list[str | None]) -> str:
+    begun = max((place + 1 for place, piece in enumerate(heard) if piece is None), default=0)
+    return "".join(map(str, heard[begun:]))
+
+
+@given(PIECES, st.sampled_from([(), ("END",), ("\n\n", "END"), (" ",)]))
+def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...]) -> None:
+    reply = parse_reply(Message("".join(pieces)), Pricing("openai:m"), cut_at=stops, secrets=[SECRET])
+    heard = told(pieces, reply.text, stops)
+    assert since_last(heard) == reply.text
+    assert SECRET not in "".join(map(str, heard))
+
+
+@given(st.lists(st.text("ab c", min_size=1, max_size=3), max_size=8))
+def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
+    heard = told(pieces, "".join(pieces))
+    assert None not in heard
+
+
+@pytest.mark.parametrize(
+    ("pieces", "end", "heard"),
+    [
+        (["<thi", "nk>a", "</think> b", "c"], "bc", ["b", "c"]),
+        (["one E", "ND two"], "one ", ["one "]),
+        (["thoughts</think>", "so"], "so", ["thoughts</think>", "so", None, "so"]),
+    ],
+)
+def test_what_may_become_another_thing_is_held_back(
+    pieces: list[str], end: str, heard: list[str | None]
+) -> None:
+    made: list[str | None] = []
+    telling = Telling(made.append, ["END"] if "END" in "".join(pieces) else [])
+    for piece in pieces:
+        telling.piece(piece)
+    telling.end(end)
+    assert made == heard or "".join(map(str, made)) == "".join(map(str, heard))
+
+
+def test_a_secret_is_masked_in_pieces() -> None:
+    assert since_last(told(["see ", SECRET[:5], SECRET[5:], " ok"], f"see {MASK} ok")) == f"see {MASK} ok"
