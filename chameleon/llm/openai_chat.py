@@ -136,9 +136,9 @@ class OpenAIChat(BaseModel):
             raise TooLate from None
         except aiohttp.ClientError as problem:
             # Those of a reply that was cut off carry a status that no server has sent.
-            raise ConnectionError(redact(str(problem))) from (
-                problem if isinstance(problem, OSError) else None
-            )
+            cause = problem if isinstance(problem, OSError) else None
+            said = (cause and cause.strerror) or str(problem)
+            raise ConnectionError(redact(str(said))) from cause
 
     @property
     def _place(self) -> tuple[str, Mapping[str, str]]:
