@@ -1,8 +1,8 @@
 """Let synchronous code wait in an event loop without a thread: `ask` and `aask`, `run` and `arun` are one.
 
 `run` puts synchronous code into a greenlet of its own. Where that code waits, by `wait` or what is made of
-it, the greenlet is left and the event loop goes on with others, as SQLAlchemy's `greenlet_spawn` does it. Called
-from anywhere else the same functions block: they start no loop in the caller's thread.
+it, the greenlet is left and the event loop goes on with others, as SQLAlchemy's `greenlet_spawn` does it. From
+anywhere else the same functions block: they start no loop in the caller's thread.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
 
 def may_block(work: Callable[..., Any]) -> bool:
     """Tell whether code is none of ours: nobody knows what it waits for."""
-    return not work.__module__.startswith("chameleon.")
+    return not str(getattr(work, "__module__", "")).startswith("chameleon.")
 
 
 def in_thread(work: Callable[[], T]) -> T:
