@@ -1,7 +1,7 @@
 """Let synchronous code wait in an event loop without a thread: `ask` and `aask`, `run` and `arun` are one.
 
 `run` puts synchronous code into a greenlet of its own. Where that code waits, by `wait` or what is made of
-it, the greenlet is left and the event loop goes on with others, as SQLAlchemy's `greenlet_spawn` does it. From
+it, the greenlet is left and the event loop goes on with others, as SQLAlchemy's `greenlet_spawn` does. From
 anywhere else the same functions block: they start no loop in the caller's thread.
 """
 
