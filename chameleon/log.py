@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self, get_args
+
+import orjson
 
 from chameleon import values
 from chameleon.errors import InputError, LogError, OtherFormat
@@ -34,8 +38,10 @@ if sys.platform != "win32":
 
 FORMAT = "chameleon-log-1"
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
 _OUTPUT = "$output"
-_BEGINS = b'{"event": "'
+_BEGINS = (b'{"event":"', b'{"event": "')
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
@@ -98,7 +104,29 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
 
 def json_line(data: Mapping[str, Any]) -> bytes:
     """Write a JSON object as one line of a file; raises `ValueError` for a number that JSON cannot hold."""
-    return (_JSON(data) + "\n").encode("ascii")
+    try:
+        line = orjson.dumps(data, option=_OPTIONS)
+    except TypeError:  # an integer of more than 64 bits, half a surrogate pair, 255 levels
+        return (_JSON(data) + "\n").encode("ascii")
+    if b"null" in line and not _is_finite(data):  # orjson writes a NaN as null
+        raise ValueError("Out of range float values are not JSON compliant")
+    return line
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list | tuple) or all(map(_is_finite, value))
+
+
+def read_line(line: bytes) -> Any:
+    """Read a line of JSON; raises `ValueError` or `RecursionError` for what is none.
+
+    Lines that orjson did not write may hold what it would change: integers of more than 64 bits.
+    """
+    return orjson.loads(line) if _BY_ORJSON.match(line) else json.loads(line)
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
@@ -208,13 +236,13 @@ class EventLog:
     def _read(self, line: bytes, number: int) -> None:
         """Read an event that the file holds; a line that we left unfinished holds none."""
         if not line.endswith(b"\n"):
-            if not _BEGINS.startswith(line[: len(_BEGINS)]):
+            if not any(begins.startswith(line[: len(begins)]) for begins in _BEGINS):
                 raise LogError(
                     f"line {number} is not an event", where=str(self.path), hint="Name another file."
                 )
             return
         try:
-            self.events.append(event_from_json(json.loads(line)))
+            self.events.append(event_from_json(read_line(line)))
         except OtherFormat as problem:
             raise problem.at(str(self.path)) from problem
         except (ValueError, RecursionError, LogError) as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,14 @@ from typing import Any
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.settings import settings_diff
-from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
+from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line, read_line
 from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 PROBLEMS, _BACK = "problems", "back"
 _ELSEWHERE = "Give another folder for the results."
-_ID = '{"id": '
+_ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')
 
 
 class RunDir:
@@ -152,7 +153,7 @@ class RunDir:
 def spent_in(path: Path) -> Usage:
     """Sum what all calls in a directory have cost, also those of runs that have not ended."""
     with (path / EVENTS).open("rb") as lines:
-        rows = (json.loads(line) for line in lines if line.endswith(b"\n"))
+        rows = (read_line(line) for line in lines if line.endswith(b"\n"))
         return _usage_of(event_from_json(row) for row in rows if row["event"] != _BACK)
 
 
@@ -181,7 +182,7 @@ def read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
         if not line.endswith(b"\n"):
             continue
         try:
-            result = Result.from_json(json.loads(line))
+            result = Result.from_json(read_line(line))
         except (ValueError, KeyError, TypeError) as problem:
             hint = f"Take out that line if it is not ours. {_ELSEWHERE}"
             raise LogError(f"line {number} is no result", where=str(path), hint=hint) from problem
@@ -205,7 +206,7 @@ def read_events(
             id = _id_of(line)
             if not wanted(id):
                 continue
-            data = json.loads(line)
+            data = read_line(line)
             events = found.setdefault(id, [])
             if data["event"] == _BACK:
                 dropped[id] = dropped.get(id, Usage()) + _usage_of(events[data["kept"] :])
@@ -220,10 +221,9 @@ def read_events(
 
 def _id_of(line: bytes) -> str:
     """Return the problem that an event is of, without reading the event: of many, few are wanted."""
-    text = line.decode("ascii")
-    if not text.startswith(_ID):
+    if (found := _ID.match(line)) is None:
         raise ValueError("it names no problem")
-    return str(json.JSONDecoder().raw_decode(text, len(_ID))[0])
+    return str(json.loads(found[1]))
 
 
 def _usage_of(events: Iterable[Event]) -> Usage:

@@ -70,7 +70,7 @@ def test_steps_that_are_kept_do_not_run_again(whole: Path) -> None:
         with cut(whole, 0, 0) as path:
             (path / "events.jsonl").write_bytes(b"".join(lines[:kept]))
             evaluate(path, counted)
-            done = sum(b'"event": "step"' in line and b'"answer"' in line[:60] for line in lines[:kept])
+            done = sum(b'"event":"step"' in line and b'"answer"' in line[:60] for line in lines[:kept])
             assert len(asked) == len(PROBLEMS) - done
             assert results(path) == results(whole)
 
