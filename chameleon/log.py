@@ -40,6 +40,7 @@ FORMAT = "chameleon-log-1"
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
+_PARTED = (dict, list, tuple)
 _OUTPUT = "$output"
 _BEGINS = (b'{"event":"', b'{"event": "')
 
@@ -108,17 +109,20 @@ def json_line(data: Mapping[str, Any]) -> bytes:
         line = orjson.dumps(data, option=_OPTIONS)
     except TypeError:  # an integer of more than 64 bits, half a surrogate pair, 255 levels
         return (_JSON(data) + "\n").encode("ascii")
-    if b"null" in line and not _is_finite(data):  # orjson writes a NaN as null
+    if b"null" in line and _has_nan(data):  # orjson writes a NaN as null
         raise ValueError("Out of range float values are not JSON compliant")
     return line
 
 
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    return not isinstance(value, list | tuple) or all(map(_is_finite, value))
+def _has_nan(parts: Any) -> bool:
+    """Return whether an infinite number, or one that is none, is among the values."""
+    for each in parts.values() if isinstance(parts, dict) else parts:
+        if type(each) is float:
+            if not math.isfinite(each):
+                return True
+        elif isinstance(each, _PARTED) and _has_nan(each):
+            return True
+    return False
 
 
 def read_line(line: bytes) -> Any:
