@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +14,15 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.prompt_texts import PROMPTS, read_prompts
 from chameleon.evaluation.results import Count, Result, Tally
 from chameleon.evaluation.run_dir import (
     EVENTS,
     PROBLEMS,
     RESULTS,
     SETTINGS,
+    id_of,
+    numbered,
     read_events,
     read_results,
     read_settings,
@@ -30,7 +34,6 @@ from chameleon.usage import Usage
 DASH = "–"
 VERDICTS = ("wrong", "declined", "failed", "right")
 GRADED = ("declined", "failed", "graded")
-_AT_ONCE = 250  # so many problems' events are in memory
 
 
 def figure(value: float | None) -> str:
@@ -121,14 +124,23 @@ class Run:
         return sum(result.seconds for result in self.results)
 
     def with_events(self, results: Sequence[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
-        """Yield these results with the events of their runs, read some hundreds at once."""
-        for first in range(0, len(results), _AT_ONCE):
-            part = results[first : first + _AT_ONCE]
-            wanted = frozenset(result.id for result in part)
-            with (self.path / EVENTS).open("rb") as lines:
-                events, _ = read_events(lines, wanted.__contains__, self.path / EVENTS)
-            for result in part:
-                yield result, events.pop(result.id, ())
+        """Yield these results with the events of their runs; the file is looked through once."""
+        file = self.path / EVENTS
+        places: dict[str, array[int]] = {result.id: array("Q") for result in results}
+        for place, line in numbered(file):
+            if line.endswith(b"\n") and (of := places.get(id_of(line))) is not None:
+                of.append(place)
+        prompts = read_prompts(self.path / PROMPTS)
+        with file.open("rb") as opened:
+
+            def lines(id: str) -> Iterator[tuple[int, bytes]]:
+                for place in places[id]:
+                    opened.seek(place)
+                    yield place, opened.readline()
+
+            for result in results:
+                events, _ = read_events(lines(result.id), lambda id: True, file, prompts)
+                yield result, events.get(result.id, ())
 
     def to_json(self) -> dict[str, Any]:
         return {

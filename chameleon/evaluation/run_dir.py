@@ -10,14 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError, LogError
+from chameleon.evaluation.prompt_texts import PROMPTS, MissingPrompt, PromptTexts, with_prompts
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.settings import settings_diff
-from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line, read_line
+from chameleon.log import (
+    FORMAT,
+    LineFile,
+    before_failure,
+    event_from_json,
+    event_to_json,
+    json_line,
+    read_line,
+)
 from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
 PROBLEMS, _BACK = "problems", "back"
+_NAMED = "chameleon-log-2"  # the format of events whose prompts may be named by their digests
 _ELSEWHERE = "Give another folder for the results."
 _ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')
 
@@ -45,6 +55,7 @@ class RunDir:
         try:
             self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
             self._check_settings(settings)
+            self._prompts = PromptTexts(self.path / PROMPTS, _ELSEWHERE)
             self._load(read_results((line for _, line in self._results.whole_lines()), self._results.path))
         except BaseException:
             self.close()
@@ -53,7 +64,11 @@ class RunDir:
     def append(self, id: str, event: Event) -> None:
         """Keep one event of a problem's run."""
         self._require(not self._events.is_deleted)
-        self._events.append(json_line({"id": id, **event_to_json(event)}))
+        written = {"id": id, **event_to_json(event)}
+        if isinstance(event, RunStarted):
+            written["format"] = _NAMED
+        self._prompts.shorten(written)
+        self._events.append(json_line(written))
 
     def finish(self, result: Result) -> None:
         """Keep a problem's result, after all its events."""
@@ -113,9 +128,9 @@ class RunDir:
             write_whole(self.path / SETTINGS, json.dumps({**settings, PROBLEMS: problems}, indent=2) + "\n")
 
     def close(self) -> None:
-        self._events.close()
-        if hasattr(self, "_results"):
-            self._results.close()
+        for name in ("_events", "_results", "_prompts"):
+            if hasattr(self, name):
+                getattr(self, name).close()
 
     def __enter__(self) -> RunDir:
         return self
@@ -142,8 +157,9 @@ class RunDir:
         A failure at the end of these is to be tried again.
         """
         self.done = {result.id: result for result in results}
-        lines = (line for _, line in self._events.whole_lines())
-        self._begun, self.dropped = read_events(lines, lambda id: id not in self.done, self._events.path)
+        self._begun, self.dropped = read_events(
+            self._events.whole_lines(), lambda id: id not in self.done, self._events.path, self._prompts.texts
+        )
         for id, events in self._begun.items():
             kept = before_failure(events)
             if kept < len(events):
@@ -154,7 +170,8 @@ def spent_in(path: Path) -> Usage:
     """Sum what all calls in a directory have cost, also those of runs that have not ended."""
     with (path / EVENTS).open("rb") as lines:
         rows = (read_line(line) for line in lines if line.endswith(b"\n"))
-        return _usage_of(event_from_json(row) for row in rows if row["event"] != _BACK)
+        calls = (call for row in rows for call in row.get("calls", ()))
+        return sum((Usage.from_json(call["usage"]) for call in calls), Usage())
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -193,18 +210,29 @@ def read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
         yield result
 
 
+def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file, each with the place where it starts."""
+    place = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            yield place, line
+            place += len(line)
+
+
 def read_events(
-    lines: Iterable[bytes], wanted: Callable[[str], bool], path: Path
+    lines: Iterable[tuple[int, bytes]], wanted: Callable[[str], bool], path: Path, prompts: Mapping[str, str]
 ) -> tuple[dict[str, tuple[Event, ...]], dict[str, Usage]]:
-    """Read the events of wanted problems that count, and what was spent on those taken back, by problem."""
+    """Read the events of wanted problems that count, and what was spent on those taken back, by problem.
+
+    `lines` come with the places where they start; `prompts` are the texts that they name by digests.
+    """
     found: dict[str, list[Event]] = {}
     dropped: dict[str, Usage] = {}
-    for number, line in enumerate(lines, 1):
+    for place, line in lines:
         if not line.endswith(b"\n"):
             continue
         try:
-            id = _id_of(line)
-            if not wanted(id):
+            if not wanted(id := id_of(line)):
                 continue
             data = read_line(line)
             events = found.setdefault(id, [])
@@ -212,14 +240,27 @@ def read_events(
                 dropped[id] = dropped.get(id, Usage()) + _usage_of(events[data["kept"] :])
                 del events[data["kept"] :]
             else:
-                events.append(event_from_json(data))
+                if data.get("format") == _NAMED:
+                    data["format"] = FORMAT
+                events.append(event_from_json(with_prompts(data, prompts)))
+        except MissingPrompt as problem:
+            raise LogError(
+                f"line {_number(path, place)} has a prompt that {PROMPTS} lacks: it is damaged or gone",
+                where=str(path),
+                hint=f"Bring {PROMPTS} back. {_ELSEWHERE}",
+            ) from problem
         except (ValueError, KeyError, TypeError, LogError) as problem:
-            what = f"line {number} is not an event ({problem})"
+            what = f"line {_number(path, place)} is not an event ({problem})"
             raise LogError(what, where=str(path), hint=_ELSEWHERE) from problem
     return {id: tuple(events) for id, events in found.items()}, dropped
 
 
-def _id_of(line: bytes) -> str:
+def _number(path: Path, place: int) -> int:
+    """Return the number of the line that starts at this place of a file."""
+    return sum(start <= place for start, _ in numbered(path))
+
+
+def id_of(line: bytes) -> str:
     """Return the problem that an event is of, without reading the event: of many, few are wanted."""
     if (found := _ID.match(line)) is None:
         raise ValueError("it names no problem")

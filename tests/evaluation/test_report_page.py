@@ -150,8 +150,7 @@ def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "run"]
 
 
-def test_many_problems_take_no_more_memory_than_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.evaluation.run._AT_ONCE", 20)
+def test_many_problems_take_no_more_memory_than_few(tmp_path: Path) -> None:
     run = offline_run(tmp_path / "small", 6)
     events = {result.id: events for result, events in run.with_events(run.results)}
 
