@@ -302,15 +302,18 @@ class LineFile:
         self._lock = threading.RLock()
         self._file = self._opened()
 
-    def whole_lines(self) -> Iterator[tuple[int, bytes]]:
+    def whole_lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every whole line with the place where it starts; what follows the last of them is cut off.
+
+        `start` is where the first line is that is wanted.
 
         An unfinished line is yielded too, without a line feed at its end, before it is cut off: raise to
         keep it.
         """
-        end = 0
+        end = start
         try:
             with self.path.open("rb") as lines:
+                lines.seek(start)
                 for line in lines:
                     yield end, line
                     if line.endswith(b"\n"):
@@ -319,8 +322,8 @@ class LineFile:
         except OSError as problem:
             raise self._unusable("read", problem) from problem
 
-    def append(self, line: bytes) -> None:
-        """Write one line.
+    def append(self, line: bytes) -> int:
+        """Write one line, and return the place where it starts.
 
         Raises `LogError` when the disk takes no more; the file then ends with the line before. Raises it too
         when the file was deleted: what is written then is kept nowhere.
@@ -335,6 +338,13 @@ class LineFile:
             except OSError as problem:
                 self.cut(start)
                 raise self._unwritten(problem.strerror, f"Make room. {self.hint}".strip()) from problem
+            return start
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file has."""
+        with self._lock:
+            return os.fstat(self._file.fileno()).st_size
 
     @property
     def is_deleted(self) -> bool:

@@ -65,8 +65,11 @@ class EvalRun:
     spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tally = Tally(self.data.benchmark.columns, self.data.new_scorer())
+        self.tally = self._new_tally()
         self.spending = Spending(self.options.max_cost)
+
+    def _new_tally(self) -> Tally:
+        return Tally(self.data.benchmark.columns, self.data.new_scorer())
 
     def check(self) -> None:
         """Raise an error before the first call when something is missing.
@@ -148,7 +151,7 @@ class EvalRun:
             data.tables,
             gold_history=self.options.gold_history,
         )
-        with RunDir(self.options.out, {**settings, **further}) as run_dir:
+        with RunDir(self.options.out, {**settings, **further}, self._count) as run_dir:
             self._count_kept(run_dir)
             run_dir.expect(len(self.problems))
             stopped = self._run(run_dir)
@@ -182,21 +185,23 @@ class EvalRun:
             return None
         return Stopped(f"the cost has reached --max-cost {spending.limit:g}", hint="A larger one goes on.")
 
+    def _count(self, result: Result) -> None:
+        self.tally.add(result)
+
     def _count_kept(self, run_dir: RunDir) -> None:
         """Count what the directory already has."""
         out = self.options.out
-        left_out = len(run_dir.done.keys() - {problem.id for problem in self.problems})
+        left_out = len(run_dir.done - {problem.id for problem in self.problems})
         if left_out:
             raise InputError(
                 f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
                 where=str(out),
                 hint="Raise --limit, or give another folder with --out.",
             )
-        if self.options.retry_failed and (again := run_dir.forget_failures()):
-            say(f"Tries {again:,} failed problems again.")
+        if self.options.retry_failed and self.tally.failed:
+            self.tally = self._new_tally()
+            say(f"Tries {run_dir.forget_failures():,} failed problems again.")
         self.spending.usage = run_dir.usage
-        for result in run_dir.done.values():
-            self.tally.add(result)
         if done := self.tally.all.n:
             say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
 

@@ -195,12 +195,12 @@ class Evaluation:
         for problem in questions:
             if self._stop.is_set():
                 return
-            result = self.run_dir.done.get(problem.id) if self.run_dir else None
-            if result is None:
-                result = self._solve(with_history(problem, turns))
-            if result is None:  # stopped on the way
+            if self.run_dir is not None and problem.id in self.run_dir.done:
+                answer = self.run_dir.answer_of(problem.id)
+            elif (result := self._solve(with_history(problem, turns))) is None:  # stopped on the way
                 return
-            answer = result.answer if result.answered else None
+            else:
+                answer = result.answer if result.answered else None
             turns.append(turn(problem, problem.gold if self.gold_history else answer))
 
     def _solve(self, problem: Problem) -> Result | None:
