@@ -27,7 +27,7 @@ from chameleon.evaluation.run_dir import (
     read_results,
     read_settings,
 )
-from chameleon.evaluation.stats import PlanStats
+from chameleon.evaluation.stats import PlanStats, Program
 from chameleon.state import Event
 from chameleon.usage import Usage
 
@@ -55,30 +55,47 @@ def verdict_of(result: Result) -> str:
     return "right" if result.correct else "wrong"
 
 
+class Counts:
+    """What is counted of results: their tally, verdicts, plans and seconds."""
+
+    def __init__(self, results: Iterable[Result], tally: Tally) -> None:
+        self.tally, self.seconds = tally, 0.0
+        self.verdicts: Counter[str] = Counter()
+        self.programs: Counter[Program] = Counter()
+        for result in results:
+            tally.add(result)
+            self.verdicts[verdict_of(result)] += 1
+            self.programs[result.plan] += 1
+            self.seconds += result.seconds
+
+
 @dataclass(frozen=True)
 class Run:
-    """The directory that an evaluation has written, read again.
+    """The directory that an evaluation has written, read again: the counts over its results alone are held.
 
     `name` tells it from the others of a report.
     """
 
     path: Path
     settings: Mapping[str, Any]
-    results: list[Result]
+    benchmark: Benchmark
+    counts: Counts
     name: str = ""
 
-    @cached_property
-    def benchmark(self) -> Benchmark:
-        return find_benchmark(self.settings["benchmark"])
+    @property
+    def results(self) -> Iterator[Result]:
+        """Read the results once more, one by one."""
+        return _results(self.path)
 
-    @cached_property
+    @property
+    def n(self) -> int:
+        """How many problems have a result."""
+        return self.tally.all.n
+
+    @property
     def tally(self) -> Tally:
         """The counts over the results, with the benchmark's columns in their order."""
-        rule = self.benchmark.scorers.get(str(self.settings.get("scorer")))
-        tally = Tally(self.benchmark.columns, rule() if rule else None)
-        for result in self.results:
-            tally.add(result)
-        return tally
+        return self.counts.tally
 
     @property
     def total(self) -> int | None:
@@ -88,12 +105,12 @@ class Run:
     @property
     def unfinished(self) -> bool:
         """Whether problems have no result yet."""
-        return self.total is not None and len(self.results) < self.total
+        return self.total is not None and self.n < self.total
 
     @property
     def problems(self) -> str:
         """How many have a result: "200", or "69 of 200, unfinished"."""
-        n = f"{len(self.results):,}"
+        n = f"{self.n:,}"
         return f"{n} of {self.total:,}, unfinished" if self.unfinished else n
 
     @property
@@ -110,18 +127,18 @@ class Run:
 
     @cached_property
     def plans(self) -> PlanStats:
-        return PlanStats.of(result.plan for result in self.results)
+        return PlanStats.counted(self.counts.programs)
 
     @cached_property
     def verdicts(self) -> Mapping[str, int]:
         """How many problems came to each verdict."""
-        found = Counter(map(verdict_of, self.results))
-        return {verdict: found[verdict] for verdict in (GRADED if self.tally.graded else VERDICTS)}
+        verdicts = GRADED if self.tally.graded else VERDICTS
+        return {verdict: self.counts.verdicts[verdict] for verdict in verdicts}
 
     @property
     def seconds(self) -> float:
         """The sum over the problems; those that ran side by side count each."""
-        return sum(result.seconds for result in self.results)
+        return self.counts.seconds
 
     def with_events(self, results: Sequence[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
         """Yield these results with the events of their runs; the file is looked through once."""
@@ -139,8 +156,8 @@ class Run:
                     yield place, opened.readline()
 
             for result in results:
-                events, _ = read_events(lines(result.id), lambda id: True, file, prompts)
-                yield result, events.get(result.id, ())
+                runs = read_events(lines(result.id), lambda id: True, file, prompts)
+                yield result, tuple(runs[result.id].events) if runs else ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -159,7 +176,7 @@ class Run:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """What is said of a run below the table: pairs of a name and a text."""
-        tally, answered, n = self.tally, self.tally.answered, len(self.results)
+        tally, answered, n = self.tally, self.tally.answered, self.n
         ours = ""
         if answered.n and tally.graded:
             ours = f", graded {in_figures(tally, answered)}; the others count as empty answers"
@@ -202,9 +219,16 @@ def read_run(path: str | os.PathLike[str]) -> Run:
                 hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
             what = f"this is no folder of an evaluation: it has no {name}"
             raise InputError(what, where=str(run_dir), hint=hint)
-    with (run_dir / RESULTS).open("rb") as lines:
-        results = list(read_results(lines, run_dir / RESULTS))
-    return Run(run_dir, read_settings(run_dir / SETTINGS), results, run_dir.name or str(run_dir))
+    settings = read_settings(run_dir / SETTINGS)
+    benchmark = find_benchmark(settings["benchmark"])
+    rule = benchmark.scorers.get(str(settings.get("scorer")))
+    counts = Counts(_results(run_dir), Tally(benchmark.columns, rule() if rule else None))
+    return Run(run_dir, settings, benchmark, counts, run_dir.name or str(run_dir))
+
+
+def _results(path: Path) -> Iterator[Result]:
+    with (path / RESULTS).open("rb") as lines:
+        yield from read_results(lines, path / RESULTS)
 
 
 def told_apart(runs: Iterable[Run]) -> list[Run]:
