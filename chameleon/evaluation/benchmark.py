@@ -227,7 +227,7 @@ class Benchmark(Described):
         Raises `InputError` naming the key that is missing or wrong.
         """
 
-    def check(self, problems: Sequence[Problem], modules: Mapping[str, Any]) -> None:
+    def check(self, problems: Iterable[Problem], modules: Mapping[str, Any]) -> None:
         """Raise `InputError` where problems lack what the modules that run need and are not given otherwise.
 
         Called before an evaluation with its modules by name, the left out ones not among them; by default

@@ -17,6 +17,7 @@ from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.prompt_texts import PROMPTS, read_prompts
 from chameleon.evaluation.results import Count, Result, Tally
 from chameleon.evaluation.run_dir import (
+    CHECKED,
     EVENTS,
     PROBLEMS,
     RESULTS,
@@ -219,7 +220,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
                 hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
             what = f"this is no folder of an evaluation: it has no {name}"
             raise InputError(what, where=str(run_dir), hint=hint)
-    settings = read_settings(run_dir / SETTINGS)
+    settings = {name: each for name, each in read_settings(run_dir / SETTINGS).items() if name != CHECKED}
     benchmark = find_benchmark(settings["benchmark"])
     rule = benchmark.scorers.get(str(settings.get("scorer")))
     counts = Counts(_results(run_dir), Tally(benchmark.columns, rule() if rule else None))

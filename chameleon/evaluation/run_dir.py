@@ -29,7 +29,7 @@ from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
-PROBLEMS, _BACK, _FROM = "problems", "back", "events"
+PROBLEMS, CHECKED, _BACK, _FROM = "problems", "checked", "back", "events"
 _NAMED = "chameleon-log-2"  # the format of events whose prompts may be named by their digests
 _ELSEWHERE = "Give another folder for the results."
 _ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')
@@ -145,11 +145,17 @@ class RunDir:
         self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
         return tuple(events[:kept])
 
-    def expect(self, problems: int) -> None:
-        """Keep in the settings how many problems are to be run, so that an unfinished run shows as one."""
-        settings = read_settings(self.path / SETTINGS)
-        if settings.get(PROBLEMS) != problems:
-            write_whole(self.path / SETTINGS, json.dumps({**settings, PROBLEMS: problems}, indent=2) + "\n")
+    def expect(self, problems: int, limit: int | None = None, *, is_checked: bool = False) -> None:
+        """Keep in the settings how many problems are to be run, so that an unfinished run shows as one.
+
+        With `is_checked` also that this many were looked through, up to a limit: see `checked_count`.
+        """
+        before = read_settings(self.path / SETTINGS)
+        settings = {**before, PROBLEMS: problems, CHECKED: {"limit": limit}}
+        if not is_checked:
+            del settings[CHECKED]
+        if settings != before:
+            write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
     def close(self) -> None:
         for name in ("_events", "_results", "_prompts"):
@@ -216,6 +222,12 @@ class RunDir:
         with self._events.path.open("rb") as file:
             file.seek(max(place - 1, 0))
             return place if file.read(1) == b"\n" else 0  # else the file is not as it was
+
+
+def checked_count(path: Path, limit: int | None) -> int | None:
+    """Return how many problems a directory is for, where all up to this limit were looked through for it."""
+    settings = read_settings(path / SETTINGS) if (path / SETTINGS).exists() else {}
+    return settings.get(PROBLEMS) if settings.get(CHECKED) == {"limit": limit} else None
 
 
 def spent_in(path: Path) -> Usage:
@@ -304,7 +316,11 @@ def read_events(
             else:
                 if data.get("format") == _NAMED:
                     data["format"] = FORMAT
-                begun.events.append(event_from_json(with_prompts(data, prompts)))
+                event = event_from_json(with_prompts(data, prompts))
+                if isinstance(event, RunStarted):  # where a result was taken out by hand, it ran anew
+                    begun.dropped += _usage_of(begun.events)
+                    begun.events.clear()
+                begun.events.append(event)
         except MissingPrompt as problem:
             raise LogError(
                 f"line {_number(path, place)} has a prompt that {PROMPTS} lacks: it is damaged or gone",
