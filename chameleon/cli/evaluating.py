@@ -208,7 +208,7 @@ class EvalRun:
         if self.options.retry_failed and self.tally.failed:
             self.tally = self._new_tally()
             say(f"Tries {run_dir.forget_failures():,} failed problems again.")
-        self.spending.usage = run_dir.usage
+        self.spending.usage = self.tally.usage + run_dir.usage
         if done := self.tally.all.n:
             say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
 

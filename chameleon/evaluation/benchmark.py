@@ -203,7 +203,8 @@ class Benchmark(Described):
 
     def id_of(self, row: Row) -> str | None:
         """Return the id of the problem that a row is about; None where it names none."""
-        id = next((row[key] for key in (self.id_key, "id") if row.get(key) is not None), None)
+        id = row.get(self.id_key)
+        id = row.get("id") if id is None else id
         return None if id is None else str(id)
 
     def picture_named(self, row: Row) -> str:

@@ -137,14 +137,14 @@ class DataFile:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            where = f"{self.path}, line {number}"
             try:
                 row = _json(line)
             except ValueError as problem:
+                where = f"{self.path}, line {number}"
                 raise InputError(f"this is no JSON: {problem}", where=where) from problem
             if not isinstance(row, dict):
                 what = "each line must be a JSON object with the fields of one problem"
-                raise InputError(what, where=where)
+                raise InputError(what, where=f"{self.path}, line {number}")
             yield row
 
     def _tab_separated(self, lines: Iterable[bytes]) -> Iterator[Row]:

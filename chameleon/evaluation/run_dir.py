@@ -115,9 +115,9 @@ class RunDir:
 
     @property
     def usage(self) -> Usage:
-        """What all that is kept here has cost, with what was taken back."""
+        """What runs without a result have cost, with what was taken back."""
         unfinished = (_usage_of(begun.events) for begun in self._begun.values())
-        return sum((*unfinished, *self.dropped.values()), self._spent)
+        return sum((*unfinished, *self.dropped.values()), Usage())
 
     def forget_failures(self) -> int:
         """Drop the results of runs that failed, so that they go on from their last good step; how many.
@@ -191,7 +191,6 @@ class RunDir:
         """
         self.done.clear()
         self._answers: dict[str, Any] = {}
-        self._spent = Usage()
         last = b""
 
         def lines() -> Iterator[bytes]:
@@ -201,7 +200,6 @@ class RunDir:
                 yield line
 
         for result in read_results(lines(), self._results.path, self.done):
-            self._spent += result.usage
             if result.sequence and result.answered:
                 self._answers[result.id] = result.answer
             self._on_kept(result)
