@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -82,7 +82,7 @@ class Sara(Benchmark):
             detail={"kind": kind, "section": str(row.get("section_mentioned") or "")},
         )
 
-    def check(self, problems: Sequence[Problem], modules: Mapping[str, Any]) -> None:
+    def check(self, problems: Iterable[Problem], modules: Mapping[str, Any]) -> None:
         """Raise `InputError` for cases without statutes where a module looks things up and is given none."""
         without = [problem.id for problem in problems if not problem.input.get("statutes")]
         asking = [

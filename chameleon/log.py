@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self, get_args
+
+import orjson
 
 from chameleon import values
 from chameleon.errors import InputError, LogError, OtherFormat
@@ -34,8 +38,11 @@ if sys.platform != "win32":
 
 FORMAT = "chameleon-log-1"
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
+_PARTED = (dict, list, tuple)
 _OUTPUT = "$output"
-_BEGINS = b'{"event": "'
+_BEGINS = (b'{"event":"', b'{"event": "')
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
@@ -98,7 +105,32 @@ def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
 
 def json_line(data: Mapping[str, Any]) -> bytes:
     """Write a JSON object as one line of a file; raises `ValueError` for a number that JSON cannot hold."""
-    return (_JSON(data) + "\n").encode("ascii")
+    try:
+        line = orjson.dumps(data, option=_OPTIONS)
+    except TypeError:  # an integer of more than 64 bits, half a surrogate pair, 255 levels
+        return (_JSON(data) + "\n").encode("ascii")
+    if b"null" in line and _has_nan(data):  # orjson writes a NaN as null
+        raise ValueError("Out of range float values are not JSON compliant")
+    return line
+
+
+def _has_nan(parts: Any) -> bool:
+    """Return whether an infinite number, or one that is none, is among the values."""
+    for each in parts.values() if isinstance(parts, dict) else parts:
+        if type(each) is float:
+            if not math.isfinite(each):
+                return True
+        elif isinstance(each, _PARTED) and _has_nan(each):
+            return True
+    return False
+
+
+def read_line(line: bytes) -> Any:
+    """Read a line of JSON; raises `ValueError` or `RecursionError` for what is none.
+
+    Lines that orjson did not write may hold what it would change: integers of more than 64 bits.
+    """
+    return orjson.loads(line) if _BY_ORJSON.match(line) else json.loads(line)
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
@@ -208,13 +240,13 @@ class EventLog:
     def _read(self, line: bytes, number: int) -> None:
         """Read an event that the file holds; a line that we left unfinished holds none."""
         if not line.endswith(b"\n"):
-            if not _BEGINS.startswith(line[: len(_BEGINS)]):
+            if not any(begins.startswith(line[: len(begins)]) for begins in _BEGINS):
                 raise LogError(
                     f"line {number} is not an event", where=str(self.path), hint="Name another file."
                 )
             return
         try:
-            self.events.append(event_from_json(json.loads(line)))
+            self.events.append(event_from_json(read_line(line)))
         except OtherFormat as problem:
             raise problem.at(str(self.path)) from problem
         except (ValueError, RecursionError, LogError) as problem:
@@ -270,15 +302,18 @@ class LineFile:
         self._lock = threading.RLock()
         self._file = self._opened()
 
-    def whole_lines(self) -> Iterator[tuple[int, bytes]]:
+    def whole_lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every whole line with the place where it starts; what follows the last of them is cut off.
+
+        `start` is where the first line is that is wanted.
 
         An unfinished line is yielded too, without a line feed at its end, before it is cut off: raise to
         keep it.
         """
-        end = 0
+        end = start
         try:
             with self.path.open("rb") as lines:
+                lines.seek(start)
                 for line in lines:
                     yield end, line
                     if line.endswith(b"\n"):
@@ -287,8 +322,8 @@ class LineFile:
         except OSError as problem:
             raise self._unusable("read", problem) from problem
 
-    def append(self, line: bytes) -> None:
-        """Write one line.
+    def append(self, line: bytes) -> int:
+        """Write one line, and return the place where it starts.
 
         Raises `LogError` when the disk takes no more; the file then ends with the line before. Raises it too
         when the file was deleted: what is written then is kept nowhere.
@@ -303,6 +338,13 @@ class LineFile:
             except OSError as problem:
                 self.cut(start)
                 raise self._unwritten(problem.strerror, f"Make room. {self.hint}".strip()) from problem
+            return start
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file has."""
+        with self._lock:
+            return os.fstat(self._file.fileno()).st_size
 
     @property
     def is_deleted(self) -> bool:

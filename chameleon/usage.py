@@ -29,8 +29,14 @@ class Usage:
     reasoning_tokens: int | None = 0
 
     def __add__(self, other: Usage) -> Usage:
-        mine, others = self.to_json(), other.to_json()
-        return Usage(**{name: _sum(mine[name], others[name]) for name in mine})
+        return Usage(
+            self.calls + other.calls,
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cost, other.cost),
+            _sum(self.cached_tokens, other.cached_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
+        )
 
     @property
     def parts(self) -> str:

@@ -1,11 +1,12 @@
-"""Does the memory of an evaluation stay flat, and its time linear?
+"""Does the memory of an evaluation stay flat, and does going on and reporting start at once?
 
-    python perf/evaluation.py [--problems 7686] [--workers 4] [--keep DIR]
+    python perf/evaluation.py [--problems 1000 100000] [--workers 4] [--keep DIR]
 
-Runs the inventory tabmwp over that many made-up problems (7,686 is the size of TabMWP's test set) with a
-model in this process that replies at once, keeps results and the whole event log in a folder, and prints
-memory and speed on the way. Prompts, demonstrations and replies are logged as in any evaluation. At the end
-the same folder is opened again, as a resumed evaluation does, and read, as a report does.
+Each number of made-up problems is evaluated in a process of its own, as `chameleon eval` does it: the
+inventory tabmwp with a model in this process that replies at once, results and events in a folder. Printed
+are the peak of memory (Linux), the pace, and how many bytes a problem takes in each file. Then the last
+problem is taken out, and a fresh process goes on: how long it takes to import what it needs, and then until
+the model is asked for that problem. Last `chameleon report`, `report --html` and `stats` read the folder.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +27,23 @@ import psutil
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from measuring import surroundings, table
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
-from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.results import Result
-from chameleon.evaluation.run import read_run
-from chameleon.evaluation.run_dir import RunDir
-from chameleon.evaluation.settings import settings_of
+from chameleon.cli.evaluating import EvalRun
+from chameleon.cli.options import EvalOptions
+from chameleon.cli.scoring import Data
+from chameleon.evaluation.problems import Problems
+from chameleon.evaluation.run_dir import EVENTS, RESULTS, checked_count
 
 _PLAN = '["knowledge_retrieval", "solution_generator", "answer_generator"]'
 _WORDS = ("lamp", "kettle", "rug", "stool", "vase", "mirror", "shelf", "clock")
 
 
 class AtOnce(BaseChatModel):
-    """Replies without delay: a plan to a planner, an answer to everyone else."""
+    """Replies without delay, a plan to a planner; knows when it was first asked."""
+
+    first: float = 0.0
 
     @property
     def _llm_type(self) -> str:
@@ -47,6 +52,7 @@ class AtOnce(BaseChatModel):
     def _generate(
         self, messages: list[BaseMessage], stop: Any = None, *args: Any, **kwargs: Any
     ) -> ChatResult:
+        self.first = self.first or time.time()
         asks_for_plan = str(messages[-1].content).rstrip().endswith("Modules:")
         text = _PLAN if asks_for_plan else "They sum up to 7. The answer is 7."
         return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
@@ -63,71 +69,94 @@ def write_problems(path: Path, count: int) -> None:
             file.write(json.dumps(row | {"table": "\n".join(["Article | Price", *rows])}) + "\n")
 
 
-class Watch:
-    """Prints memory and speed at every eighth of the way."""
+def evaluate(data: Path, out: Path, workers: int) -> None:
+    """Run or go on; print a JSON object with the peak of memory, and when the model was first asked."""
+    begun = time.time()
+    options = EvalOptions(out=out, workers=workers)
+    model = AtOnce()
+    executor = Executor(Inventory.load("tabmwp"), LLM.connect(model))
+    found = Data(data, "tabmwp", options)
+    counted = checked_count(out, None) if out.exists() else None
+    run = EvalRun(executor, Problems(found.read, None, counted), found, options)
+    run.check()
+    stopped = run.run()
+    assert stopped is None, stopped
+    told = {
+        "right": run.tally.all.correct,
+        "seconds": time.time() - model.first,
+        "peak": int(re.findall(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 2**10,
+        "first": model.first - begun,
+        "imported": begun - psutil.Process().create_time(),
+    }
+    print(json.dumps(told))
 
-    def __init__(self, total: int) -> None:
-        self.total, self.done = total, 0
-        self.begun = self.before = time.perf_counter()
-        self.process = psutil.Process()
 
-    def __call__(self, result: Result) -> None:
-        self.done += 1
-        every = max(self.total // 8, 1)
-        if self.done % every == 0:
-            now = time.perf_counter()
-            print(
-                f"{self.done:7,}  {now - self.begun:7.1f} s  {every / (now - self.before):7.0f} problems/s  "
-                f"{self.process.memory_info().rss / 2**20:7.1f} MiB",
-                flush=True,
-            )
-            self.before = now
+def in_a_process(*arguments: str) -> dict[str, Any]:
+    command = [sys.executable, __file__, *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def timed(command: Sequence[str]) -> str:
+    """Return the seconds that `chameleon` takes with these arguments."""
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "chameleon", *command], check=True, stdout=subprocess.DEVNULL)
+    return f"{time.perf_counter() - begun:.2f} s"
+
+
+def measure(place: Path, count: int, workers: int) -> list[str]:
+    """Return the figures over so many problems, as the cells of a column."""
+    data, out = place / f"{count}.jsonl", place / f"run-{count}"
+    write_problems(data, count)
+    arguments = ("--folder", str(out), "--data", str(data), "--workers", str(workers))
+    whole = in_a_process(*arguments)
+    assert whole["right"] == count
+    sizes = {file.name: file.stat().st_size for file in out.iterdir()}
+    results = (out / RESULTS).read_bytes().splitlines(keepends=True)
+    (out / RESULTS).write_bytes(b"".join(results[:-1]))
+    with (out / EVENTS).open("r+b") as events:
+        events.truncate(json.loads(results[-2])["events"])
+    again = in_a_process(*arguments)
+    assert again["right"] == count
+    page = str(place / "page.html")
+    return [
+        f"{whole['peak']:.1f} MiB",
+        f"{count / whole['seconds']:,.0f}",
+        f"{sizes[EVENTS] / count:,.0f} B",
+        f"{sizes[RESULTS] / count:,.0f} B",
+        f"{(sum(sizes.values()) - sizes[EVENTS] - sizes[RESULTS]) / 2**10:,.1f} KiB",
+        f"{again['imported']:.2f} + {again['first']:.2f} s",
+        f"{again['peak']:.1f} MiB",
+        *map(timed, (["report", str(out)], ["report", str(out), "--html", page], ["stats", str(out)])),
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--problems", type=int, default=7686)
+    parser.add_argument("--problems", type=int, nargs="+", default=[1_000, 100_000])
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--keep", type=Path, default=None)
+    for own in ("--folder", "--data"):
+        parser.add_argument(own, type=Path, help=argparse.SUPPRESS)
     wanted = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        folder = wanted.keep or Path(place) / "run"
-        data = DataFile(Path(place) / "problems.jsonl", "pid")
-        write_problems(data.path, wanted.problems)
-        benchmark = find_benchmark("tabmwp")
-        problems = list(read_problems(benchmark, data))
-        executor = Executor(Inventory.load("tabmwp"), LLM.connect(AtOnce()))
-        settings = settings_of(executor, benchmark, "chameleon", data)
-        print(f"{'problems':>7}  {'time':>9}  {'speed':>18}  {'memory':>11}")
-        _run(executor, folder, settings, problems, wanted.workers)
-        _reopen(folder, settings)
-
-
-def _run(
-    executor: Executor, folder: Path, settings: dict[str, Any], problems: list[Problem], workers: int
-) -> None:
-    benchmark = find_benchmark("tabmwp")
-    scorer, watch = benchmark.scorers["chameleon"](), Watch(len(problems))
-    with RunDir(folder, settings) as kept:
-        evaluation = Evaluation(executor, scorer, benchmark, run_dir=kept, workers=workers, on_result=watch)
-        evaluation.run(iter(problems))
-    sizes = ", ".join(f"{name} {size / 2**20:.1f} MiB" for name, size in _sizes(folder))
-    print(f"the folder holds {sizes}")
-
-
-def _reopen(folder: Path, settings: dict[str, Any]) -> None:
-    begun = time.perf_counter()
-    with RunDir(folder, settings) as kept:
-        done = len(kept.done)
-    print(f"opened again in {time.perf_counter() - begun:.2f} s: {done:,} are done")
-    begun = time.perf_counter()
-    tally = read_run(folder).tally
-    print(f"read in {time.perf_counter() - begun:.2f} s: {tally.all.correct:,} of {tally.all.n:,} right")
-
-
-def _sizes(folder: Path) -> Iterator[tuple[str, int]]:
-    for file in sorted(folder.iterdir()):
-        yield file.name, file.stat().st_size
+    if wanted.folder:
+        evaluate(wanted.data, wanted.folder, wanted.workers)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        place = wanted.keep or Path(name)
+        columns = [measure(place, count, wanted.workers) for count in wanted.problems]
+    names = ["peak of memory", "problems/s", "events a problem", "results a problem", "prompts and settings"]
+    names += [
+        "going on: imports, then to the first call",
+        "going on: peak",
+        "report",
+        "report --html",
+        "stats",
+    ]
+    header = ["", *(f"{count:,}" for count in wanted.problems)]
+    table("Evaluations of so many problems", header, [list(row) for row in zip(names, *columns, strict=True)])
+    print(surroundings("langchain-core", "orjson"))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from chameleon.cli.out import Interrupted, Progress, counted, say
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, set_up
 from chameleon.errors import InputError, InventoryError, ParameterRefused
-from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import picture_places
 from chameleon.evaluation.evaluate import HISTORY, Evaluation, Spending, Stopped
+from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
-from chameleon.evaluation.run_dir import RunDir
+from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.llm.connection import DROPPED
@@ -38,7 +38,8 @@ def evaluate(
     if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
     setup = set_up(inventory, options, without)
-    problems = list(data.problems())  # a fault in the data shows before anything is paid
+    counted_before = checked_count(options.out, options.limit) if options.out else None
+    problems = Problems(data.read, options.limit, counted_before)  # a fault shows before anything is paid
     run = EvalRun(setup.executor, problems, data, options)
     run.check()
     say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name} with {setup.why}.")
@@ -58,15 +59,18 @@ class EvalRun:
     """One inventory over problems: what `chameleon eval` runs, and `chameleon grid` for each arm."""
 
     executor: Executor
-    problems: Sequence[Problem]
+    problems: Problems
     data: Data
     options: EvalOptions
     tally: Tally = field(init=False)
     spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tally = Tally(self.data.benchmark.columns, self.data.new_scorer())
+        self.tally = self._new_tally()
         self.spending = Spending(self.options.max_cost)
+
+    def _new_tally(self) -> Tally:
+        return Tally(self.data.benchmark.columns, self.data.new_scorer())
 
     def check(self) -> None:
         """Raise an error before the first call when something is missing.
@@ -81,7 +85,8 @@ class EvalRun:
         self.data.benchmark.check(self.problems, may_run)
         scorer = self.data.new_scorer()
         scorer.check()
-        scorer.judged(scorer.from_answer("", self.problems[0]), self.problems[0])
+        first = next(iter(self.problems))
+        scorer.judged(scorer.from_answer("", first), first)
         if self.options.store != "replay":  # a replay asks no model: its replies tell what was dropped
             self._check_parameters()
 
@@ -118,15 +123,14 @@ class EvalRun:
         Raises `InputError` for a gold history of no conversation.
         """
         inventory = self.executor.inventory
-        is_conversation = any(problem.sequence for problem in self.problems)
+        is_conversation = self.problems.has_conversations
         if self.options.gold_history and not is_conversation:
             raise InputError(
                 "--gold-history is for conversations, and the data has none", hint="Leave it out."
             )
         if is_conversation and inventory.input_types and HISTORY not in inventory.input_types:
             say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
-        blind = [each.id for each in self.problems if each.detail.get("has_picture") and not each.picture]
-        if blind:
+        if blind := self.problems.blind:
             named = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
             looked = picture_places(self.data.benchmark, self.data.path)
             problems = counted(len(blind), "problem")
@@ -148,15 +152,20 @@ class EvalRun:
             data.tables,
             gold_history=self.options.gold_history,
         )
-        with RunDir(self.options.out, {**settings, **further}) as run_dir:
+        with RunDir(self.options.out, {**settings, **further}, self._count) as run_dir:
             self._count_kept(run_dir)
-            run_dir.expect(len(self.problems))
+            run_dir.expect(
+                len(self.problems),
+                self.options.limit,
+                is_checked=self.problems.need_no_second_look(data.benchmark),
+            )
             stopped = self._run(run_dir)
             run_dir.require_kept()
             return stopped
 
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
+        self.problems.ids.clear()
         with Progress("problem", len(self.problems), tally.all.n) as progress:
 
             def on_result(result: Result) -> None:
@@ -175,28 +184,31 @@ class EvalRun:
             )
             try:
                 if not spending.is_over:
-                    evaluation.run(self.problems)
+                    problems = self.problems.besides(run_dir.done if run_dir else ())
+                    evaluation.run(problems, self.problems.lengths)
             except (Interrupted, Stopped) as stopped:
                 return stopped
         if tally.all.n == len(self.problems):
             return None
         return Stopped(f"the cost has reached --max-cost {spending.limit:g}", hint="A larger one goes on.")
 
+    def _count(self, result: Result) -> None:
+        self.tally.add(result)
+
     def _count_kept(self, run_dir: RunDir) -> None:
         """Count what the directory already has."""
         out = self.options.out
-        left_out = len(run_dir.done.keys() - {problem.id for problem in self.problems})
-        if left_out:
+        left_out = len(run_dir.done - self.problems.ids)
+        if left_out and self.problems.ids:
             raise InputError(
                 f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
                 where=str(out),
                 hint="Raise --limit, or give another folder with --out.",
             )
-        if self.options.retry_failed and (again := run_dir.forget_failures()):
-            say(f"Tries {again:,} failed problems again.")
-        self.spending.usage = run_dir.usage
-        for result in run_dir.done.values():
-            self.tally.add(result)
+        if self.options.retry_failed and self.tally.failed:
+            self.tally = self._new_tally()
+            say(f"Tries {run_dir.forget_failures():,} failed problems again.")
+        self.spending.usage = self.tally.usage + run_dir.usage
         if done := self.tally.all.n:
             say(f"Goes on in {out}: {done:,} of {len(self.problems):,} {'is' if done == 1 else 'are'} done.")
 
@@ -215,12 +227,11 @@ class EvalRun:
             say(f"Stopped after {tally.all.n:,} of {len(self.problems):,}{'' if is_said else goes_on}.")
 
 
-def check_data(problems: Sequence[Problem], data: Data) -> None:
+def check_data(problems: Problems, data: Data) -> None:
     """Raise `InputError` where there is no problem, or problems have no question or table."""
-    if not problems:
+    if not len(problems):
         raise InputError("there is no problem to run")
-    missing = [problem.id for problem in problems if not problem.input]
-    if missing:
+    if missing := problems.without_question:
         tables = " Tables that lie apart are named with --tables." if data.benchmark.takes_tables else ""
         lacks = "question or no table" if tables else "question"
         raise InputError(

@@ -27,6 +27,7 @@ from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.evaluate import Stopped
 from chameleon.evaluation.grid import Arm, Grid
+from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.recall import read_corpus, recall_of, searching
 from chameleon.evaluation.run import DASH, Run, read_run
 from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
@@ -64,7 +65,7 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
     tables, scorer = options.tables or grid.paths.get("tables"), options.scorer or spec.scorer
     data = Data(path, options.benchmark or spec.benchmark, replace(options, tables=tables, scorer=scorer))
     problems = list(data.problems())
-    check_data(problems, data)
+    check_data(Problems(lambda *_: problems), data)
     with ExitStack() as close:
         run = GridRun(grid, data, problems, options, close)
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
@@ -187,7 +188,8 @@ class GridRun:
 
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
-        run = EvalRun(set_up(arm.inventory, options).executor, self.problems, self.data, options)
+        problems = Problems(lambda *_: self.problems)
+        run = EvalRun(set_up(arm.inventory, options).executor, problems, self.data, options)
         run.check()
         run.warn()
         say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")

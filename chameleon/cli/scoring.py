@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from chameleon.cli.out import counted, say
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised
-from chameleon.evaluation.evaluate import Spending, in_turn
+from chameleon.evaluation.evaluate import Spending
+from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, score
 from chameleon.text import nearest
@@ -36,10 +37,13 @@ class Data:
         """Make the scorer anew: it may have a generator of random numbers."""
         return self.benchmark.scorers[self.scorer]()
 
+    def read(self, done: Collection[str] | None = None, limit: int | None = None) -> Iterator[Problem]:
+        """Read the problems in the order of the file: see `read_problems`."""
+        return read_problems(self.benchmark, self.file, self.tables, done, limit)
+
     def problems(self) -> Iterator[Problem]:
         """Read the first problems; a conversation's stand together, so that the limit cuts only the last."""
-        every = read_problems(self.benchmark, self.file, self.tables)
-        return islice(chain.from_iterable(in_turn(every)), self.options.limit)
+        return islice(chain.from_iterable(in_turn(self.read())), self.options.limit)
 
 
 def score_predictions(

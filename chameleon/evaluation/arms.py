@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
-from chameleon.evaluation.evaluate import Turn, in_turn, taken_by, turn, with_history
+from chameleon.evaluation.evaluate import Turn, taken_by, turn, with_history
 from chameleon.evaluation.grid import Arm, Grid, fixed_plan
+from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.recall import recall_of, searching
 from chameleon.evaluation.run import Run
 from chameleon.executor import Executor

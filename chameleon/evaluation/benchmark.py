@@ -203,7 +203,8 @@ class Benchmark(Described):
 
     def id_of(self, row: Row) -> str | None:
         """Return the id of the problem that a row is about; None where it names none."""
-        id = next((row[key] for key in (self.id_key, "id") if row.get(key) is not None), None)
+        id = row.get(self.id_key)
+        id = row.get("id") if id is None else id
         return None if id is None else str(id)
 
     def picture_named(self, row: Row) -> str:
@@ -227,7 +228,7 @@ class Benchmark(Described):
         Raises `InputError` naming the key that is missing or wrong.
         """
 
-    def check(self, problems: Sequence[Problem], modules: Mapping[str, Any]) -> None:
+    def check(self, problems: Iterable[Problem], modules: Mapping[str, Any]) -> None:
         """Raise `InputError` where problems lack what the modules that run need and are not given otherwise.
 
         Called before an evaluation with its modules by name, the left out ones not among them; by default

@@ -49,14 +49,14 @@ def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
 
     Where the rule grades, that is the one of the leading figures, without an interval.
     """
-    tally, n = run.tally, len(run.results)
+    tally, n = run.tally, run.n
     less: float | None = None
     less_half: float | None = None
     if first is not None and tally.graded is None:
         verdicts = ({result.id: bool(result.correct) for result in each.results} for each in (run, first))
         if (found := difference(*verdicts)) is not None:
             less, less_half = found.value, found.half_width
-    elif first is not None and n and first.results:
+    elif first is not None and n and first.n:
         ours, theirs = (next(iter(each.tally.figures(each.tally.all).values())) for each in (run, first))
         less = None if ours is None or theirs is None else ours - theirs
     ungraded = tally.graded is None and n

@@ -6,12 +6,12 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from inspect import isabstract
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -95,21 +95,28 @@ class DataFile:
 
     def __iter__(self) -> Iterator[Row]:
         with _readable(self.path), self._opened() as file:
+            lines = chain.from_iterable(map(bytes.splitlines, file))  # a carriage return ends a line, too
+            if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
+                yield from self._tab_separated(lines)
+                return
+            head = list(_up_to_the_second(lines))
+            if sum(map(bool, map(bytes.strip, head))) == 2 and _is_object(head):
+                yield from self._lines(chain(head, lines))
+                return
+            file.seek(0)
             text = file.read()
-        if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
-            yield from self._tab_separated(text.splitlines())
-            return
         if not text.strip():
             raise InputError("the file is empty", where=str(self.path))
         try:
             data = _json(text)
         except ValueError as problem:
-            lines = text.splitlines()
-            if not _begins_rows(lines):
+            found = text.splitlines()
+            if not _is_object(found) and not _is_broken_object(found):
                 what = f"this is neither JSON nor JSON lines: {problem}"
                 raise InputError(what, where=str(self.path)) from problem
-            yield from self._lines(lines)
+            yield from self._lines(found)
         else:
+            del head, text
             yield from self._whole(data)
 
     def _opened(self) -> IO[bytes]:
@@ -130,14 +137,14 @@ class DataFile:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            where = f"{self.path}, line {number}"
             try:
                 row = _json(line)
             except ValueError as problem:
+                where = f"{self.path}, line {number}"
                 raise InputError(f"this is no JSON: {problem}", where=where) from problem
             if not isinstance(row, dict):
                 what = "each line must be a JSON object with the fields of one problem"
-                raise InputError(what, where=where)
+                raise InputError(what, where=f"{self.path}, line {number}")
             yield row
 
     def _tab_separated(self, lines: Iterable[bytes]) -> Iterator[Row]:
@@ -169,9 +176,16 @@ class DataFile:
         yield from data
 
 
-def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = None) -> Iterator[Problem]:
+def read_problems(
+    benchmark: Benchmark,
+    data: DataFile,
+    tables: Path | None = None,
+    done: Collection[str] | None = None,
+    limit: int | None = None,
+) -> Iterator[Problem]:
     """Read the problems of a file, in its order. `tables`: the file of tables, where they lie apart.
 
+    Of a file that was read before, `done` names the problems that are left out; of `limit` rows alone.
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
@@ -183,15 +197,18 @@ def read_problems(benchmark: Benchmark, data: DataFile, tables: Path | None = No
         else:
             by_id = {str(row.get("table_id")): row for row in DataFile(place, "table_id")}
     seen: set[str] = set()
-    for number, row in enumerate(benchmark.rows(data, data.path), 1):
+    for number, row in enumerate(islice(benchmark.rows(data, data.path), limit), 1):
+        if done and benchmark.id_of(row) in done:
+            continue
         try:
             problem = benchmark.problem(row, by_id)
         except ChameleonError as error:
             name = benchmark.id_of(row) or f"number {number}"
             raise InputError(error.what, where=f"{data.path}, problem {name}", hint=error.hint) from error
-        if problem.id in seen:
-            raise InputError(f"the problem {problem.id!r} occurs twice", where=str(data.path))
-        seen.add(problem.id)
+        if done is None:
+            if problem.id in seen:
+                raise InputError(f"the problem {problem.id!r} occurs twice", where=str(data.path))
+            seen.add(problem.id)
         picture = _picture(problem.id, benchmark.picture_named(row), benchmark, data.path.parent)
         if picture is not None:
             given = {benchmark.picture_key: str(picture)} if benchmark.picture_key else {}
@@ -239,13 +256,31 @@ def _json(text: bytes) -> Any:
         raise ValueError("it is nested too deeply") from problem
 
 
-def _begins_rows(lines: Iterable[bytes]) -> bool:
-    """Return whether the first line is an object, as JSON lines have it, or a broken one."""
-    first = next(line for line in lines if line.strip())
+def _up_to_the_second(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Take lines up to the second one that is not blank."""
+    found = 0
+    for line in lines:
+        yield line
+        found += bool(line.strip())
+        if found == 2:
+            return
+
+
+def _first(lines: Iterable[bytes]) -> bytes:
+    return next((line for line in lines if line.strip()), b"")
+
+
+def _is_object(lines: Iterable[bytes]) -> bool:
+    """Return whether the first line is an object, as JSON lines have it."""
     try:
-        return isinstance(_json(first), dict)
+        return isinstance(_json(_first(lines)), dict)
     except ValueError:
-        return len(first.strip()) > 2 and first.lstrip().startswith(b"{") and first.rstrip().endswith(b"}")
+        return False
+
+
+def _is_broken_object(lines: Iterable[bytes]) -> bool:
+    first = _first(lines).strip()
+    return len(first) > 2 and first.startswith(b"{") and first.endswith(b"}")
 
 
 @contextmanager

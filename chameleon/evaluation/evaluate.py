@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
@@ -34,21 +35,6 @@ _log = logging.getLogger("chameleon")
 
 class Stopped(ChameleonError):
     """The evaluation was stopped before its end; what is done is kept."""
-
-
-def in_turn(problems: Iterable[Problem]) -> Iterator[tuple[Problem, ...]]:
-    """Yield what can run side by side: problems alone, and conversations, each in the order of its positions.
-
-    Problems that stand alone come first, each as it is met; conversations follow in the order of the data.
-    """
-    conversations: dict[str, list[Problem]] = {}
-    for problem in problems:
-        if problem.sequence:
-            conversations.setdefault(problem.sequence, []).append(problem)
-        else:
-            yield (problem,)
-    for questions in conversations.values():
-        yield tuple(sorted(questions, key=lambda question: question.position))
 
 
 def turn(problem: Problem, answer: Any) -> Turn:
@@ -145,14 +131,14 @@ class Evaluation:
         """Begin no further step. Runs under way can go on later where their events are kept."""
         self._stop.set()
 
-    def run(self, problems: Iterable[Problem]) -> None:
-        """Run every problem that has no result yet.
+    def run(self, problems: Iterable[Problem], lengths: Mapping[str, int] | None = None) -> None:
+        """Run every problem that has no result yet. `lengths` are those of the conversations: see `in_turn`.
 
         Raises what keeps the evaluation from going on: an error in the data, a full disk, a model that
         refuses every call. After Ctrl-C, running steps have ten seconds to end before the exception that
         it raises here goes on; nothing that ended is lost.
         """
-        waiting = in_turn(problems)
+        waiting = in_turn(problems, lengths)
         # No `join`: CPython 3.11 and 3.12 take a thread for ended whose join Ctrl-C has interrupted.
         all_ended = [threading.Event() for _ in range(self.workers)]
         for ended in all_ended:
@@ -195,12 +181,12 @@ class Evaluation:
         for problem in questions:
             if self._stop.is_set():
                 return
-            result = self.run_dir.done.get(problem.id) if self.run_dir else None
-            if result is None:
-                result = self._solve(with_history(problem, turns))
-            if result is None:  # stopped on the way
+            if self.run_dir is not None and problem.id in self.run_dir.done:
+                answer = self.run_dir.answer_of(problem.id)
+            elif (result := self._solve(with_history(problem, turns))) is None:  # stopped on the way
                 return
-            answer = result.answer if result.answered else None
+            else:
+                answer = result.answer if result.answered else None
             turns.append(turn(problem, problem.gold if self.gold_history else answer))
 
     def _solve(self, problem: Problem) -> Result | None:

@@ -7,6 +7,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,6 +44,9 @@ def write_page(
     path = Path(file)
     beside = path.with_name(f"{path.name}.new")
     sections = [Section(run, number, problems) for number, run in enumerate(runs, 1)]
+    ids = {id for section in sections for id in section.anchors}
+    for section in sections:
+        section.look_up(ids)
     template = _environment().get_template("report_page.html.j2")
     stream = template.stream(comparisons=comparisons, sections=sections)
     stream.enable_buffering(200)
@@ -142,11 +146,20 @@ class Section:
     def __init__(self, run: Run, number: int, most: int) -> None:
         self.run, self.number = run, number
         self.published = [row for row in run.benchmark.published if row.module_use]
-        every = enumerate(run.results, 1)
-        self.chosen = sorted(every, key=lambda placed: bool(placed[1].correct))[:most]
+        wrong, right = list[tuple[int, Result]](), list[tuple[int, Result]]()
+        for placed in enumerate(run.results, 1):
+            found = right if placed[1].correct else wrong
+            if len(found) < most:
+                found.append(placed)
+        self.chosen = [*wrong, *right][:most]
         self.anchors = {result.id: f"run{number}-problem{place}" for place, result in self.chosen}
-        self.verdicts = {result.id: verdict_of(result) for result in run.results}
-        self.counts = Counter(self.verdicts[result.id] for _, result in self.chosen)
+        self.verdicts = {result.id: verdict_of(result) for _, result in self.chosen}
+        self.counts = Counter(self.verdicts.values())
+
+    def look_up(self, ids: AbstractSet[str]) -> None:
+        """Read the verdicts on these problems, which other runs show."""
+        if ids - self.verdicts.keys():
+            self.verdicts |= {each.id: verdict_of(each) for each in self.run.results if each.id in ids}
 
     def module_use(self) -> list[tuple[str, float, list[float | None]]]:
         """List what the run or a published system calls: name, share of questions, published percentages."""

@@ -101,12 +101,15 @@ class Result:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """Read what `to_json` has written. Raises KeyError, TypeError or ValueError for what is no result."""
+        error = data["error"]
         read = {
             "usage": Usage.from_json(data["usage"]),
-            "error": Failure(**data["error"]) if data["error"] else None,
+            "error": Failure(**error) if error else None,
+            "plan": tuple(data.get("plan", ())),
+            "columns": tuple(data.get("columns", ())),
+            "dropped": tuple(data.get("dropped", ())),
         }
-        listed = {name: tuple(data.get(name, ())) for name in ("plan", "columns", "dropped")}
-        return cls(**{**data, **read, **listed})
+        return cls(**{**data, **read})
 
 
 def _short(message: str) -> str:
@@ -192,10 +195,12 @@ class Tally:
         for where, reason in result.passed_over.items():
             self.passed_over[where] += 1
             self.passed_over_for.setdefault(where, reason)
-        self.dropped.update(result.dropped)
+        if result.dropped:
+            self.dropped.update(result.dropped)
         for column in result.columns:
-            counts = self._columns if column in self._columns else self._further
-            counts.setdefault(column, Count()).add(result)
+            if (count := self._columns.get(column)) is None:
+                count = self._further.setdefault(column, Count())
+            count.add(result)
         if result.sequence and self.graded is None:
             before = self._sequences.get(result.sequence, True)
             self._sequences[result.sequence] = before and bool(result.correct)

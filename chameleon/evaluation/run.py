@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,24 +14,27 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.prompt_texts import PROMPTS, read_prompts
 from chameleon.evaluation.results import Count, Result, Tally
 from chameleon.evaluation.run_dir import (
+    CHECKED,
     EVENTS,
     PROBLEMS,
     RESULTS,
     SETTINGS,
+    id_of,
+    numbered,
     read_events,
     read_results,
     read_settings,
 )
-from chameleon.evaluation.stats import PlanStats
+from chameleon.evaluation.stats import PlanStats, Program
 from chameleon.state import Event
 from chameleon.usage import Usage
 
 DASH = "–"
 VERDICTS = ("wrong", "declined", "failed", "right")
 GRADED = ("declined", "failed", "graded")
-_AT_ONCE = 250  # so many problems' events are in memory
 
 
 def figure(value: float | None) -> str:
@@ -52,30 +56,47 @@ def verdict_of(result: Result) -> str:
     return "right" if result.correct else "wrong"
 
 
+class Counts:
+    """What is counted of results: their tally, verdicts, plans and seconds."""
+
+    def __init__(self, results: Iterable[Result], tally: Tally) -> None:
+        self.tally, self.seconds = tally, 0.0
+        self.verdicts: Counter[str] = Counter()
+        self.programs: Counter[Program] = Counter()
+        for result in results:
+            tally.add(result)
+            self.verdicts[verdict_of(result)] += 1
+            self.programs[result.plan] += 1
+            self.seconds += result.seconds
+
+
 @dataclass(frozen=True)
 class Run:
-    """The directory that an evaluation has written, read again.
+    """The directory that an evaluation has written, read again: the counts over its results alone are held.
 
     `name` tells it from the others of a report.
     """
 
     path: Path
     settings: Mapping[str, Any]
-    results: list[Result]
+    benchmark: Benchmark
+    counts: Counts
     name: str = ""
 
-    @cached_property
-    def benchmark(self) -> Benchmark:
-        return find_benchmark(self.settings["benchmark"])
+    @property
+    def results(self) -> Iterator[Result]:
+        """Read the results once more, one by one."""
+        return _results(self.path)
 
-    @cached_property
+    @property
+    def n(self) -> int:
+        """How many problems have a result."""
+        return self.tally.all.n
+
+    @property
     def tally(self) -> Tally:
         """The counts over the results, with the benchmark's columns in their order."""
-        rule = self.benchmark.scorers.get(str(self.settings.get("scorer")))
-        tally = Tally(self.benchmark.columns, rule() if rule else None)
-        for result in self.results:
-            tally.add(result)
-        return tally
+        return self.counts.tally
 
     @property
     def total(self) -> int | None:
@@ -85,12 +106,12 @@ class Run:
     @property
     def unfinished(self) -> bool:
         """Whether problems have no result yet."""
-        return self.total is not None and len(self.results) < self.total
+        return self.total is not None and self.n < self.total
 
     @property
     def problems(self) -> str:
         """How many have a result: "200", or "69 of 200, unfinished"."""
-        n = f"{len(self.results):,}"
+        n = f"{self.n:,}"
         return f"{n} of {self.total:,}, unfinished" if self.unfinished else n
 
     @property
@@ -107,28 +128,37 @@ class Run:
 
     @cached_property
     def plans(self) -> PlanStats:
-        return PlanStats.of(result.plan for result in self.results)
+        return PlanStats.counted(self.counts.programs)
 
     @cached_property
     def verdicts(self) -> Mapping[str, int]:
         """How many problems came to each verdict."""
-        found = Counter(map(verdict_of, self.results))
-        return {verdict: found[verdict] for verdict in (GRADED if self.tally.graded else VERDICTS)}
+        verdicts = GRADED if self.tally.graded else VERDICTS
+        return {verdict: self.counts.verdicts[verdict] for verdict in verdicts}
 
     @property
     def seconds(self) -> float:
         """The sum over the problems; those that ran side by side count each."""
-        return sum(result.seconds for result in self.results)
+        return self.counts.seconds
 
     def with_events(self, results: Sequence[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
-        """Yield these results with the events of their runs, read some hundreds at once."""
-        for first in range(0, len(results), _AT_ONCE):
-            part = results[first : first + _AT_ONCE]
-            wanted = frozenset(result.id for result in part)
-            with (self.path / EVENTS).open("rb") as lines:
-                events, _ = read_events(lines, wanted.__contains__, self.path / EVENTS)
-            for result in part:
-                yield result, events.pop(result.id, ())
+        """Yield these results with the events of their runs; the file is looked through once."""
+        file = self.path / EVENTS
+        places: dict[str, array[int]] = {result.id: array("Q") for result in results}
+        for place, line in numbered(file):
+            if line.endswith(b"\n") and (of := places.get(id_of(line))) is not None:
+                of.append(place)
+        prompts = read_prompts(self.path / PROMPTS)
+        with file.open("rb") as opened:
+
+            def lines(id: str) -> Iterator[tuple[int, bytes]]:
+                for place in places[id]:
+                    opened.seek(place)
+                    yield place, opened.readline()
+
+            for result in results:
+                runs = read_events(lines(result.id), lambda id: True, file, prompts)
+                yield result, tuple(runs[result.id].events) if runs else ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -147,7 +177,7 @@ class Run:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """What is said of a run below the table: pairs of a name and a text."""
-        tally, answered, n = self.tally, self.tally.answered, len(self.results)
+        tally, answered, n = self.tally, self.tally.answered, self.n
         ours = ""
         if answered.n and tally.graded:
             ours = f", graded {in_figures(tally, answered)}; the others count as empty answers"
@@ -190,9 +220,16 @@ def read_run(path: str | os.PathLike[str]) -> Run:
                 hint = f"It holds {names}: name them, as {run_dir / inside[0]}."
             what = f"this is no folder of an evaluation: it has no {name}"
             raise InputError(what, where=str(run_dir), hint=hint)
-    with (run_dir / RESULTS).open("rb") as lines:
-        results = list(read_results(lines, run_dir / RESULTS))
-    return Run(run_dir, read_settings(run_dir / SETTINGS), results, run_dir.name or str(run_dir))
+    settings = {name: each for name, each in read_settings(run_dir / SETTINGS).items() if name != CHECKED}
+    benchmark = find_benchmark(settings["benchmark"])
+    rule = benchmark.scorers.get(str(settings.get("scorer")))
+    counts = Counts(_results(run_dir), Tally(benchmark.columns, rule() if rule else None))
+    return Run(run_dir, settings, benchmark, counts, run_dir.name or str(run_dir))
+
+
+def _results(path: Path) -> Iterator[Result]:
+    with (path / RESULTS).open("rb") as lines:
+        yield from read_results(lines, path / RESULTS)
 
 
 def told_apart(runs: Iterable[Run]) -> list[Run]:

@@ -4,37 +4,59 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError, LogError
+from chameleon.evaluation.prompt_texts import PROMPTS, MissingPrompt, PromptTexts, with_prompts
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.settings import settings_diff
-from chameleon.log import LineFile, before_failure, event_from_json, event_to_json, json_line
+from chameleon.log import (
+    FORMAT,
+    LineFile,
+    before_failure,
+    event_from_json,
+    event_to_json,
+    json_line,
+    read_line,
+)
 from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
-PROBLEMS, _BACK = "problems", "back"
+PROBLEMS, CHECKED, _BACK, _FROM = "problems", "checked", "back", "events"
+_NAMED = "chameleon-log-2"  # the format of events whose prompts may be named by their digests
 _ELSEWHERE = "Give another folder for the results."
-_ID = '{"id": '
+_ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')
 
 
 class RunDir:
     """Keep an evaluation problem by problem; the same evaluation opened again goes on.
 
-    `done` are the results that were there when it was opened, by problem; `dropped` is what was spent on
-    steps that were taken back. Writing is safe from several threads; one process at a time may have the
-    directory open. Raises `LogError` when another evaluation has it, when its settings differ (the difference
-    is named), or when a file in it is not ours; `InputError` when it cannot be made.
+    `done` names the problems that had a result when it was opened: `on_kept` is called with each of these
+    results. `dropped` is what was spent on steps that were taken back. Writing is safe from several threads;
+    one process at a time may have the directory open. Raises `LogError` when another evaluation has it, when
+    its settings differ (the difference is named), or when a file in it is not ours; `InputError` when it
+    cannot be made.
     """
 
-    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
-        self.path = Path(path)
-        self.done: dict[str, Result] = {}
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: Mapping[str, Any],
+        on_kept: Callable[[Result], object] = lambda result: None,
+    ) -> None:
+        self.path, self._on_kept = Path(path), on_kept
+        self.done: set[str] = set()
         self.dropped: dict[str, Usage] = {}
-        self._begun: dict[str, tuple[Event, ...]] = {}
+        self._lock = threading.Lock()
+        self._begun: dict[str, Begun] = {}
+        self._open: OrderedDict[str, int] = OrderedDict()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
@@ -44,7 +66,8 @@ class RunDir:
         try:
             self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
             self._check_settings(settings)
-            self._load(read_results((line for _, line in self._results.whole_lines()), self._results.path))
+            self._prompts = PromptTexts(self.path / PROMPTS, _ELSEWHERE)
+            self._load()
         except BaseException:
             self.close()
             raise
@@ -52,12 +75,30 @@ class RunDir:
     def append(self, id: str, event: Event) -> None:
         """Keep one event of a problem's run."""
         self._require(not self._events.is_deleted)
-        self._events.append(json_line({"id": id, **event_to_json(event)}))
+        written = {"id": id, **event_to_json(event)}
+        if isinstance(event, RunStarted):
+            written["format"] = _NAMED
+        self._prompts.shorten(written)
+        line = json_line(written)
+        with self._lock:
+            place = self._events.append(line)
+            self._open.setdefault(id, place)
 
     def finish(self, result: Result) -> None:
-        """Keep a problem's result, after all its events."""
+        """Keep a problem's result, after all its events.
+
+        It also tells from where on there are events of runs without a result: who goes on reads those alone.
+        """
         self._require(not self._results.is_deleted)
-        self._results.append(json_line(result.to_json()))
+        with self._lock:
+            others = (place for id, place in self._open.items() if id != result.id)
+            place = next(others, self._events.size)  # they are in the order in which they began
+            self._results.append(json_line({**result.to_json(), _FROM: place}))
+            self._open.pop(result.id, None)
+
+    def answer_of(self, id: str) -> Any:
+        """Return what a question of a conversation that is done was answered; None where it was not."""
+        return self._answers.get(id)
 
     def require_kept(self) -> None:
         """Raise `LogError` when results or events do not lie in the directory any more."""
@@ -70,51 +111,56 @@ class RunDir:
 
     def unfinished(self, id: str) -> tuple[Event, ...]:
         """Return the events of a run that was interrupted, to go on from; each is given once."""
-        return self._begun.pop(id, ())
+        return tuple(self._begun.pop(id).events) if id in self._begun else ()
 
     @property
     def usage(self) -> Usage:
-        """What all that is kept here has cost, with what was taken back."""
-        finished = sum((result.usage for result in self.done.values()), Usage())
-        unfinished = sum(map(_usage_of, self._begun.values()), Usage())
-        return finished + unfinished + sum(self.dropped.values(), Usage())
+        """What runs without a result have cost, with what was taken back."""
+        unfinished = (_usage_of(begun.events) for begun in self._begun.values())
+        return sum((*unfinished, *self.dropped.values()), Usage())
 
     def forget_failures(self) -> int:
         """Drop the results of runs that failed, so that they go on from their last good step; how many.
 
         What followed in their conversations is dropped as well: it depends on what they are answered now.
         """
-        failed = [result for result in self.done.values() if result.failed]
+        failed = 0
         torn: dict[str, int] = {}
-        for each in failed:
-            if each.sequence:
+        for each in self._kept():
+            failed += each.failed
+            if each.failed and each.sequence:
                 torn[each.sequence] = min(each.position, torn.get(each.sequence, each.position))
         if failed:
-            kept = [
-                result
-                for result in self.done.values()
-                if not result.failed and result.position <= torn.get(result.sequence, result.position)
-            ]
-            self._results.rewrite(json_line(result.to_json()) for result in kept)
-            self._load(kept)
-        return len(failed)
+            self._results.rewrite(
+                json_line(each.to_json())
+                for each in self._kept()
+                if not each.failed and each.position <= torn.get(each.sequence, each.position)
+            )
+            self._load()
+        return failed
 
-    def take_back(self, id: str, events: tuple[Event, ...], kept: int) -> tuple[Event, ...]:
+    def take_back(self, id: str, events: Sequence[Event], kept: int) -> tuple[Event, ...]:
         """Note that of a run only the first `kept` events still count, and return them."""
         self.dropped[id] = self.dropped.get(id, Usage()) + _usage_of(events[kept:])
         self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
-        return events[:kept]
+        return tuple(events[:kept])
 
-    def expect(self, problems: int) -> None:
-        """Keep in the settings how many problems are to be run, so that an unfinished run shows as one."""
-        settings = read_settings(self.path / SETTINGS)
-        if settings.get(PROBLEMS) != problems:
-            write_whole(self.path / SETTINGS, json.dumps({**settings, PROBLEMS: problems}, indent=2) + "\n")
+    def expect(self, problems: int, limit: int | None = None, *, is_checked: bool = False) -> None:
+        """Keep in the settings how many problems are to be run, so that an unfinished run shows as one.
+
+        With `is_checked` also that this many were looked through, up to a limit: see `checked_count`.
+        """
+        before = read_settings(self.path / SETTINGS)
+        settings = {**before, PROBLEMS: problems, CHECKED: {"limit": limit}}
+        if not is_checked:
+            del settings[CHECKED]
+        if settings != before:
+            write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
     def close(self) -> None:
-        self._events.close()
-        if hasattr(self, "_results"):
-            self._results.close()
+        for name in ("_events", "_results", "_prompts"):
+            if hasattr(self, name):
+                getattr(self, name).close()
 
     def __enter__(self) -> RunDir:
         return self
@@ -135,25 +181,59 @@ class RunDir:
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
         write_whole(file, json.dumps(settings, indent=2) + "\n")
 
-    def _load(self, results: Iterable[Result]) -> None:
-        """Take these results for done, and read the events of all other problems.
+    def _kept(self) -> Iterator[Result]:
+        return read_results((line for _, line in self._results.whole_lines()), self._results.path)
+
+    def _load(self) -> None:
+        """Take what has a result for done, and read the events of all other problems.
 
         A failure at the end of these is to be tried again.
         """
-        self.done = {result.id: result for result in results}
-        lines = (line for _, line in self._events.whole_lines())
-        self._begun, self.dropped = read_events(lines, lambda id: id not in self.done, self._events.path)
-        for id, events in self._begun.items():
-            kept = before_failure(events)
-            if kept < len(events):
-                self._begun[id] = self.take_back(id, events, kept)
+        self.done.clear()
+        self._answers: dict[str, Any] = {}
+        last = b""
+
+        def lines() -> Iterator[bytes]:
+            nonlocal last
+            for _, line in self._results.whole_lines():
+                last = line if line.endswith(b"\n") else last
+                yield line
+
+        for result in read_results(lines(), self._results.path, self.done):
+            if result.sequence and result.answered:
+                self._answers[result.id] = result.answer
+            self._on_kept(result)
+        places = self._events.whole_lines(self._first_open(last))
+        self._begun = read_events(
+            places, lambda id: id not in self.done, self._events.path, self._prompts.texts
+        )
+        self._open = OrderedDict((id, begun.start) for id, begun in self._begun.items())
+        self.dropped = {id: begun.dropped for id, begun in self._begun.items() if begun.dropped.calls}
+        for id, begun in self._begun.items():
+            kept = before_failure(begun.events)
+            if kept < len(begun.events):
+                begun.events = list(self.take_back(id, begun.events, kept))
+
+    def _first_open(self, last: bytes) -> int:
+        """Return the place in the events before which, by the last result, all runs have one."""
+        place = read_line(last).get(_FROM, 0) if last else 0
+        with self._events.path.open("rb") as file:
+            file.seek(max(place - 1, 0))
+            return place if file.read(1) == b"\n" else 0  # else the file is not as it was
+
+
+def checked_count(path: Path, limit: int | None) -> int | None:
+    """Return how many problems a directory is for, where all up to this limit were looked through for it."""
+    settings = read_settings(path / SETTINGS) if (path / SETTINGS).exists() else {}
+    return settings.get(PROBLEMS) if settings.get(CHECKED) == {"limit": limit} else None
 
 
 def spent_in(path: Path) -> Usage:
     """Sum what all calls in a directory have cost, also those of runs that have not ended."""
     with (path / EVENTS).open("rb") as lines:
-        rows = (json.loads(line) for line in lines if line.endswith(b"\n"))
-        return _usage_of(event_from_json(row) for row in rows if row["event"] != _BACK)
+        rows = (read_line(line) for line in lines if line.endswith(b"\n"))
+        calls = (call for row in rows for call in row.get("calls", ()))
+        return sum((Usage.from_json(call["usage"]) for call in calls), Usage())
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -174,15 +254,17 @@ def read_settings(file: Path) -> Mapping[str, Any]:
     return dict(settings)
 
 
-def read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
-    """Read the whole lines of results; each problem has one."""
-    seen: set[str] = set()
+def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = None) -> Iterator[Result]:
+    """Read the whole lines of results; each problem has one. `seen` receives their ids."""
+    seen = set() if seen is None else seen
     for number, line in enumerate(lines, 1):
         if not line.endswith(b"\n"):
             continue
         try:
-            result = Result.from_json(json.loads(line))
-        except (ValueError, KeyError, TypeError) as problem:
+            data = read_line(line)
+            data.pop(_FROM, None)
+            result = Result.from_json(data)
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
             hint = f"Take out that line if it is not ours. {_ELSEWHERE}"
             raise LogError(f"line {number} is no result", where=str(path), hint=hint) from problem
         if result.id in seen:
@@ -192,38 +274,73 @@ def read_results(lines: Iterable[bytes], path: Path) -> Iterator[Result]:
         yield result
 
 
+def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file, each with the place where it starts."""
+    place = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            yield place, line
+            place += len(line)
+
+
+@dataclass
+class Begun:
+    """A run in the events: where the first of them starts, those that count, and what others had cost."""
+
+    start: int
+    events: list[Event] = field(default_factory=list)
+    dropped: Usage = field(default_factory=Usage)
+
+
 def read_events(
-    lines: Iterable[bytes], wanted: Callable[[str], bool], path: Path
-) -> tuple[dict[str, tuple[Event, ...]], dict[str, Usage]]:
-    """Read the events of wanted problems that count, and what was spent on those taken back, by problem."""
-    found: dict[str, list[Event]] = {}
-    dropped: dict[str, Usage] = {}
-    for number, line in enumerate(lines, 1):
+    lines: Iterable[tuple[int, bytes]], wanted: Callable[[str], bool], path: Path, prompts: Mapping[str, str]
+) -> dict[str, Begun]:
+    """Read the runs of wanted problems, in the order in which they began.
+
+    `lines` come with the places where they start; `prompts` are the texts that they name by digests.
+    """
+    found: dict[str, Begun] = {}
+    for place, line in lines:
         if not line.endswith(b"\n"):
             continue
         try:
-            id = _id_of(line)
-            if not wanted(id):
+            if not wanted(id := id_of(line)):
                 continue
-            data = json.loads(line)
-            events = found.setdefault(id, [])
+            data = read_line(line)
+            begun = found.setdefault(id, Begun(place))
             if data["event"] == _BACK:
-                dropped[id] = dropped.get(id, Usage()) + _usage_of(events[data["kept"] :])
-                del events[data["kept"] :]
+                begun.dropped += _usage_of(begun.events[data["kept"] :])
+                del begun.events[data["kept"] :]
             else:
-                events.append(event_from_json(data))
+                if data.get("format") == _NAMED:
+                    data["format"] = FORMAT
+                event = event_from_json(with_prompts(data, prompts))
+                if isinstance(event, RunStarted):  # where a result was taken out by hand, it ran anew
+                    begun.dropped += _usage_of(begun.events)
+                    begun.events.clear()
+                begun.events.append(event)
+        except MissingPrompt as problem:
+            raise LogError(
+                f"line {_number(path, place)} has a prompt that {PROMPTS} lacks: it is damaged or gone",
+                where=str(path),
+                hint=f"Bring {PROMPTS} back. {_ELSEWHERE}",
+            ) from problem
         except (ValueError, KeyError, TypeError, LogError) as problem:
-            what = f"line {number} is not an event ({problem})"
+            what = f"line {_number(path, place)} is not an event ({problem})"
             raise LogError(what, where=str(path), hint=_ELSEWHERE) from problem
-    return {id: tuple(events) for id, events in found.items()}, dropped
+    return found
 
 
-def _id_of(line: bytes) -> str:
+def _number(path: Path, place: int) -> int:
+    """Return the number of the line that starts at this place of a file."""
+    return sum(start <= place for start, _ in numbered(path))
+
+
+def id_of(line: bytes) -> str:
     """Return the problem that an event is of, without reading the event: of many, few are wanted."""
-    text = line.decode("ascii")
-    if not text.startswith(_ID):
+    if (found := _ID.match(line)) is None:
         raise ValueError("it names no problem")
-    return str(json.JSONDecoder().raw_decode(text, len(_ID))[0])
+    return str(json.loads(found[1]))
 
 
 def _usage_of(events: Iterable[Event]) -> Usage:

@@ -26,7 +26,7 @@ chameleon-compose jinja2 langchain-core langchain-openai numpy pandas recognizer
 recognizers-text-number rouge-score sacrebleu sympy
 """.split()  # noqa: SIM905
 # When it began, what a file is called and how far it is to go may differ.
-_NOT_COMPARED = ("started", "data.name", "tables.name", "problems")
+_NOT_COMPARED = ("started", "data.name", "tables.name", "problems", "checked")
 _VERSIONS, _RESOLVED, _WEIGHTS = "versions.", "resolved.", ".weights"
 
 

@@ -29,7 +29,12 @@ class PlanStats:
 
     @classmethod
     def of(cls, plans: Iterable[Sequence[str]]) -> PlanStats:
-        programs: dict[Program, int] = _most_first(Counter(tuple(plan) for plan in plans))
+        return cls.counted(Counter(tuple(plan) for plan in plans))
+
+    @classmethod
+    def counted(cls, plans: Mapping[Program, int]) -> PlanStats:
+        """Return the counts over plans of which each was made so many times."""
+        programs: dict[Program, int] = _most_first(plans)
         modules: Counter[str] = Counter()
         steps: dict[str, Counter[str]] = defaultdict(Counter)
         for program, count in programs.items():

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError, LogError
-from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json
+from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json, json_line, read_line
 from chameleon.state import Event, Plan, Step, StepRecord
 from chameleon.table import Table
 from tests.engine.strategies import RUN, events, write_log
 
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
 BEGINS = {"event": "run_started", "format": FORMAT}
 
 
@@ -57,7 +64,37 @@ class TestEventsAsJson:
             event_from_json(data)
 
 
+class TestLines:
+    @given(st.dictionaries(st.text(max_size=3), json_values, max_size=4))
+    @example({"n": 2**64, "half": "\ud800", "deep": json.loads("[" * 300 + "]" * 300), "price": None})
+    def test_come_back_as_they_were(self, data: dict[str, Any]) -> None:
+        line = json_line(data)
+        assert line.count(b"\n") == 1 and line.endswith(b"\n")
+        assert repr(read_line(line)) == repr(json.loads(line)) == repr(data)
+
+    @given(st.dictionaries(st.text(max_size=3), json_values, max_size=4))
+    def test_as_earlier_versions_wrote_them_are_read(self, data: dict[str, Any]) -> None:
+        assert repr(read_line(json.dumps(data).encode("ascii"))) == repr(data)
+
+    @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+    @pytest.mark.parametrize("where", [lambda n: n, lambda n: [1, [n]], lambda n: ({"a": n},)])
+    def test_hold_no_number_that_json_has_not(self, number: float, where: Callable[[float], Any]) -> None:
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            json_line({"a": where(number)})
+
+
 class TestEventLog:
+    def test_of_an_earlier_version_goes_on(self, tmp_path: Path) -> None:
+        path = tmp_path / "log.jsonl"
+        lines = [json.dumps(event_to_json(event)).encode("ascii") + b"\n" for event in RUN]
+        for kept in range(len(lines)):
+            path.write_bytes(b"".join(lines[:kept]) + lines[kept][:20])
+            with EventLog(path) as log:
+                assert log.events == RUN[:kept]
+                log.append(RUN[kept])
+            with EventLog(path) as log:
+                assert log.events == RUN[: kept + 1]
+
     def test_survives_a_crash_wherever_it_comes(self, tmp_path: Path) -> None:
         whole = write_log(tmp_path, RUN).read_bytes()
         lines = whole.splitlines(keepends=True)
@@ -100,8 +137,8 @@ class TestEventLog:
     )
     def test_of_another_format_is_refused(self, tmp_path: Path, old: bytes, told: str) -> None:
         path = write_log(tmp_path, RUN)
-        begun = b'"begun"' if old == b"begun" else b'"run_started", "format": "new"'
-        path.write_bytes(path.read_bytes().replace(b'"run_started", "format": "chameleon-log-1"', begun))
+        begun = b'"begun"' if old == b"begun" else b'"run_started","format":"new"'
+        path.write_bytes(path.read_bytes().replace(b'"run_started","format":"chameleon-log-1"', begun))
         with pytest.raises(
             LogError, match=f"^{path}: the log {told}, and this version reads chameleon-log-1. "
         ):

@@ -10,7 +10,7 @@ from tests.e2e.commands import Command, Outcome
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
-from tests.evaluation.rows import Row, read_lines, write_rows
+from tests.evaluation.rows import Row, read_lines, read_results, write_rows
 from tests.loopback import Answer, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
@@ -74,7 +74,7 @@ class Asking:
 
     @property
     def results(self) -> dict[str, Row]:
-        lines = read_lines(self.out / "results.jsonl")
+        lines = read_results(self.out)
         assert len({line["id"] for line in lines}) == len(lines)
         return {line["id"]: line for line in lines}
 

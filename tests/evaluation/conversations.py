@@ -15,7 +15,7 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.planners.fixed import Fixed
 from tests.engine.doubles import Does
-from tests.evaluation.rows import read_lines
+from tests.evaluation.rows import read_results
 
 SQA = Sqa()
 SETTINGS = {"benchmark": "sqa", "scorer": "official", "inventory": "mine"}
@@ -99,7 +99,7 @@ def evaluate(
         if retry:
             folder.forget_failures()
         run(folder)
-    lines = [Result.from_json(line) for line in read_lines(path / "results.jsonl")]
+    lines = [Result.from_json(line) for line in read_results(path)]
     assert len({line.id for line in lines}) == len(lines)
     return {line.id: line for line in lines}
 

@@ -53,6 +53,13 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
 
 def read_lines(path: Path) -> list[Row]:
     """Every line of a file of JSON lines; each must be whole."""
-    text = path.read_text()
-    assert not text or text.endswith("\n")
-    return [json.loads(line) for line in text.splitlines()]
+    lines = path.read_bytes().splitlines()  # of a text U+2028 would part it too
+    assert not lines or path.read_bytes().endswith(b"\n")
+    return [json.loads(line) for line in lines]
+
+
+def read_results(folder: Path) -> list[Row]:
+    """Every result of a folder, without the place in its events, which depends on what ran beside it."""
+    lines = read_lines(folder / "results.jsonl")
+    assert all(isinstance(line.pop("events", 0), int) for line in lines)
+    return lines

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from chameleon import State
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.evaluate import in_turn
+from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
 from tests.e2e.commands import Command
 from tests.engine.files import write

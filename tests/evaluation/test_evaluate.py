@@ -213,5 +213,5 @@ def test_no_file_of_the_folder_holds_the_key(
     outcome = made.run()
     assert {headers["authorization"] for headers in made.server.headers} == {f"Bearer {key}"}
     files = [file.read_text() for file in made.out.rglob("*") if file.is_file()]
-    assert len(files) == 3
+    assert len(files) == 4
     assert all(key not in text for text in [*files, outcome.out, outcome.err])

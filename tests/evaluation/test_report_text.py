@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from chameleon.cli.reporting import print_report, print_stats
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.report import Comparison
+from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import RunDir
+from chameleon.log import json_line
 from chameleon.state import Failure, RunEnded, RunStarted
 from chameleon.table.formats import places
 from tests.evaluation.report_runs import offline_run, settings, write_run
@@ -57,7 +60,7 @@ def test_cells_are_those_of_the_results(paths: list[Path], capsys: Out) -> None:
     assert table["columns"] == ["ALL", *find_benchmark("tabmwp").columns]
     for path in paths:
         row = next(row for row in table["rows"] if row["system"] == path.name)
-        results = read_run(path).results
+        results = list(read_run(path).results)
         assert row["n"] == len(results) and not row["published"] and row["date"] == "2026-11-21"
         for column in table["columns"]:
             of_column = [r.correct for r in results if column == "ALL" or column in r.columns]
@@ -115,9 +118,26 @@ def test_what_is_said_of_a_run_is_wrapped_and_tells_why_problems_failed(
     assert all(f"{name} {digest}" in " ".join(printed.split()) for name, digest in digests.items())
 
 
+def test_a_run_that_is_read_holds_no_results(tmp_path: Path) -> None:
+    def held(count: int) -> int:
+        path = tmp_path / str(count)
+        RunDir(path, settings("tables_offline")).close()
+        rows = (Result(str(number), "x" * 200, False, True).to_json() for number in range(count))
+        (path / "results.jsonl").write_bytes(b"".join(map(json_line, rows)))
+        tracemalloc.start()
+        try:
+            assert read_run(path).n == count
+            return tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    held(10)  # what is loaded with the first
+    assert held(2_000) < held(10) + 100_000
+
+
 def test_runs_of_one_name_are_told_apart(paths: list[Path]) -> None:
     run = read_run(paths[0])
-    other = Run(Path("elsewhere") / "offline", run.settings, run.results, "offline")
+    other = replace(run, path=Path("elsewhere") / "offline")
     assert [each.name for each in told_apart([run, other])] == [str(run.path), "elsewhere/offline"]
 
 
@@ -126,8 +146,7 @@ def test_runs_of_several_benchmarks_have_a_table_each(paths: list[Path]) -> None
         name, columns, published = "another", ("ONLY",), ()
 
     first = read_run(paths[0])
-    second = replace(first, settings={**first.settings, "benchmark": "another"})
-    second.__dict__.update(tally=first.tally, benchmark=Another())
+    second = replace(first, settings={**first.settings, "benchmark": "another"}, benchmark=Another())
     tables = Comparison.of([first, second, first])
     assert [table.benchmark.name for table in tables] == ["tabmwp", "another"]
     (line,) = tables[1].rows

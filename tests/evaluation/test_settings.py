@@ -79,7 +79,7 @@ def folder(command: Command, tmp_path: Path) -> Folder:
 def test_settings_name_all_that_a_result_depends_on(folder: Folder) -> None:
     assert list(folder.settings) == [
         "benchmark", "scorer", "data", "inventory", "without", "model", "parameters", "digests", "seeds",
-        "versions", "resolved", "started", "problems",
+        "versions", "resolved", "started", "problems", "checked",
     ]  # fmt: skip
     assert (
         folder.settings["data"]["name"] == "problems.jsonl" and len(folder.settings["data"]["sha256"]) == 64

@@ -1,0 +1,124 @@
+"""Problems are looked through, and read again as they run: in the same order, and few at once."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon import State
+from chameleon.benchmarks.tabmwp import Tabmwp
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.data import DataFile
+from chameleon.evaluation.problems import Problems, in_turn
+from chameleon.evaluation.run import read_run
+from tests.e2e.commands import Command
+from tests.evaluation.rows import make_rows, read_results, write_rows
+
+places = st.lists(
+    st.tuples(st.sampled_from(["", "a", "b", "c"]), st.integers(0, 3)), unique=True, max_size=12
+)
+mixed = places.map(
+    lambda found: [
+        Problem(f"{sequence}/{at}", {"question": "?"}, "7", sequence=sequence, position=at)
+        for sequence, at in found
+    ]
+)
+
+
+def reading(every: Iterable[Problem]) -> Any:
+    return lambda done, limit: islice((each for each in every if each.id not in (done or ())), limit)
+
+
+@given(mixed)
+def test_to_know_how_long_conversations_are_changes_no_order(every: list[Problem]) -> None:
+    lengths = Counter(problem.sequence for problem in every)
+    assert list(in_turn(every, lengths)) == list(in_turn(every))
+
+
+@given(mixed, st.none() | st.integers(1, 13))
+def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int | None) -> None:
+    problems = Problems(reading(every), limit)
+    expected = list(islice((each for group in in_turn(every) for each in group), limit))
+    assert list(problems) == expected and len(problems) == len(expected)
+    assert problems.ids == {problem.id for problem in expected}
+    again = [each for group in in_turn(problems, problems.lengths) for each in group]
+    assert again == expected, "a conversation that is cut short comes last"
+
+
+def test_a_conversation_waits_for_its_own_questions_alone() -> None:
+    every = [Problem(f"{name}/{at}", {}, None, sequence=name, position=at) for name in "abc" for at in (1, 0)]
+    read = list[str]()
+
+    def reads() -> Iterator[Problem]:
+        for problem in every:
+            read.append(problem.id)
+            yield problem
+
+    for found in in_turn(reads(), {"a": 2, "b": 2, "c": 2}):
+        assert read[-1] == f"{found[0].sequence}/0"
+
+
+def test_what_problems_lack_is_found() -> None:
+    blind = {"has_picture": True}
+    every = [Problem("a", {}, None), Problem("b", {"question": "?"}, None, detail=blind)]
+    problems = Problems(
+        reading([*every, *(Problem("c/0", {"question": "?"}, None, (), blind, sequence="c"),)])
+    )
+    assert problems.without_question == ["a"] and problems.blind == ["b", "c/0"]
+    assert problems.has_conversations and not problems.need_no_second_look(Tabmwp())
+    assert Problems(reading([Problem("a", {"question": "?"}, None)])).need_no_second_look(Tabmwp())
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
+def test_lines_are_read_one_by_one(name: str, tmp_path: Path) -> None:
+    path = write_rows(tmp_path / name, ({"id": str(number), "text": "x" * 1_000} for number in range(3_000)))
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in DataFile(path)) == 3_000
+        assert tracemalloc.get_traced_memory()[1] < 500_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_going_on_builds_what_is_left_alone(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = make_rows(12)
+    asked = ("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--out", str(tmp_path))
+    assert command(*asked).code == 0
+    whole = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
+    built = list[str]()
+    build = Tabmwp.problem
+
+    def problem(self: Tabmwp, row: Any, tables: Any) -> Problem:
+        built.append(row["pid"])
+        return build(self, row, tables)
+
+    monkeypatch.setattr(Tabmwp, "problem", problem)
+
+    def goes_on(kept: Iterable[bytes], *options: str) -> list[str]:
+        (tmp_path / "results.jsonl").write_bytes(b"".join(kept))
+        built.clear()
+        assert command(*asked, *options).code == 0
+        assert len(read_results(tmp_path)) == 12
+        return sorted(built)
+
+    left = [json.loads(whole[place])["id"] for place in (4, 9)]
+    assert goes_on([*whole[:4], *whole[5:9], *whole[10:]]) == sorted([rows[0]["pid"], *left])
+    run = read_run(tmp_path)
+    for result, events in run.with_events(list(run.results)):  # of one run, where two were kept
+        assert State.fold(events).plan == result.plan
+    assert goes_on(whole) == [rows[0]["pid"]], "the scorer is tried with the first"
+    assert set(goes_on(whole, "--limit", "12")) == {row["pid"] for row in rows}, (
+        "with another limit all again"
+    )
+    assert goes_on(whole, "--limit", "12") == [rows[0]["pid"]]
