@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import yaml
+from chameleon.yaml_text import read_yaml
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _SAMPLING = frozenset({"temperature", "top_p"})
@@ -143,5 +143,5 @@ def _fitting(model: str, section: str) -> Mapping[str, Any]:
 def catalogue() -> Mapping[str, Any]:
     """Read `models.yaml`."""
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    found: Mapping[str, Any] = yaml.safe_load(text)
+    found: Mapping[str, Any] = read_yaml(text)
     return found

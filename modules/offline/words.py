@@ -11,9 +11,8 @@ from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
-import yaml
-
 from chameleon.table.typed import MONTHS
+from chameleon.yaml_text import read_yaml
 
 Stems = tuple[str, ...]
 _TOKEN = re.compile(
@@ -243,4 +242,4 @@ def is_slip(one: str, other: str, shortest: int = 5) -> bool:
     return one != other and (max(len(a), len(b)) == 1 or (len(a) == 2 and a == b[::-1]))
 
 
-ENGLISH = Language(yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8")))
+ENGLISH = Language(read_yaml(resources.files(__package__).joinpath("words.yaml").read_text("utf-8")))
