@@ -11,7 +11,7 @@ import chameleon
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
-    ("errors", "markup", "device", "quoting", "text", "values", "usage", "sqlite_store", "yaml_text"),
+    ("errors", "markup", "device", "quoting", "text", "values", "usage", "sqlite_store", "yaml_text", "lazy"),
     ("table", "web", "sandbox", "pictures"),
     ("llm",),
     ("state", "module", "prompt", "llm_module", "steps"),
