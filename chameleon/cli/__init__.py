@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -13,6 +14,7 @@ from typing import NoReturn
 
 def main() -> None:
     """Run the command line; whatever goes wrong is one line on stderr and exit code 1."""
+    gc.set_threshold(100_000)  # what is loaded stays: to look for garbage in it costs a tenth
     from chameleon.cli.app import app
     from chameleon.cli.hints import in_options
     from chameleon.cli.out import Interrupted

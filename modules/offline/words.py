@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib import resources
+from itertools import product
 from typing import Any, NamedTuple
 
 from chameleon.table.typed import MONTHS
@@ -191,6 +192,8 @@ class Language:
         found = defaultdict(list)
         for kind, value, text in self._entries():
             found[tuple(token.low for token in self.tokens(text))].append((kind, value))
+        for n, end in product(range(1, 201), ("st", "nd", "rd", "th")):
+            found[(f"{n}{end}",)].append(("ordinal", n))
         return found
 
     def _entries(self) -> Iterator[tuple[str, Any, str]]:
@@ -202,7 +205,6 @@ class Language:
             yield from (("superlative", word, form) for form in self._compared(word, "est"))
             yield from (("comparative", word, form) for form in self._compared(word, "er"))
         yield from (("ordinal", n, text) for n, text in enumerate(self.data["ordinals"]) if n)
-        yield from (("ordinal", n, f"{n}{end}") for n in range(1, 201) for end in ("st", "nd", "rd", "th"))
 
     def _compared(self, word: str, end: str) -> set[str]:
         """Return the forms "tallest" or "taller" of an adjective, one of them with "most" or "more"."""
