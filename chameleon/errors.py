@@ -5,7 +5,6 @@ from __future__ import annotations
 import traceback
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -110,6 +109,8 @@ def require(
 
 def versions_of(*packages: str) -> dict[str, str]:
     """Return the versions of those that are installed, by name; nothing is imported."""
+    from importlib.metadata import PackageNotFoundError, version
+
     found = {}
     for package in packages:
         with suppress(PackageNotFoundError):

@@ -39,6 +39,7 @@ from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.table.formats import ELLIPSIS, Style
 from chameleon.text import MAX_TEXT_TOKENS, beginning
+from chameleon.yaml_text import read_yaml
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -91,7 +92,7 @@ class Prompt:
         """Read the text of a prompt file. Raises `PromptError` naming what is wrong with it."""
         match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
         try:
-            front = yaml.safe_load(match[1]) if match else {}
+            front = read_yaml(match[1]) if match else {}
         except yaml.YAMLError as problem:
             raise PromptError("the front matter is not YAML", where=name) from problem
         if not isinstance(front, dict) or (unknown := set(front) - {"slots", "stop"}):

@@ -11,7 +11,8 @@ import chameleon
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
-    ("errors", "bridge", "markup", "device", "quoting", "text", "values", "usage", "sqlite_store"),
+    ("errors", "bridge", "markup", "device", "quoting", "text", "values", "usage"),
+    ("sqlite_store", "yaml_text", "lazy"),
     ("table", "web", "sandbox", "pictures"),
     ("llm",),
     ("state", "module", "prompt", "llm_module", "steps"),

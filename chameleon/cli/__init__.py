@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -13,7 +14,8 @@ from typing import NoReturn
 
 def main() -> None:
     """Run the command line; whatever goes wrong is one line on stderr and exit code 1."""
-    from chameleon.cli.app import app
+    gc.set_threshold(100_000)  # what is loaded stays: to look for garbage in it costs a tenth
+    from chameleon.cli.app import app_for
     from chameleon.cli.hints import in_options
     from chameleon.cli.out import Interrupted
     from chameleon.errors import ChameleonError
@@ -29,7 +31,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, interrupt)
     _clean_streams()
     try:
-        app(prog_name="chameleon")
+        app_for(sys.argv[1:])(prog_name="chameleon")
     except ChameleonError as error:
         complain(in_options(str(error)))
     except Interrupted:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -25,28 +25,51 @@ from chameleon.cli.options import (
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-app = typer.Typer(
-    name="chameleon",
-    help="Compose tools to answer questions over tables, pictures and texts: a planner picks modules, "
-    "an executor runs them.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
 SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
 JSON = option(default=False, help="Print one JSON object.")
+Command = Callable[..., int | None]
+COMMANDS: dict[str, Command] = {}
+
+
+def command(name: str = "") -> Callable[[Command], Command]:
+    """Keep a function as a command."""
+
+    def keep(function: Command) -> Command:
+        COMMANDS[name or function.__name__] = function
+        return function
+
+    return keep
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """Return the app with the one command that is named, else with all of them: each takes time."""
+    app = typer.Typer(
+        name="chameleon",
+        help="Compose tools to answer questions over tables, pictures and texts: a planner picks modules, "
+        "an executor runs them.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(main)
+    named = COMMANDS.keys() & arguments[:1] or COMMANDS
+    for name, function in COMMANDS.items():
+        if name in named:
+            app.command(name)(spread(function))
+    return app
 
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from importlib import metadata
+
         typer.echo(f"chameleon-compose {metadata.version('chameleon-compose')}")
         raise typer.Exit
 
 
-@app.callback()
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -55,8 +78,7 @@ def main(
     pass
 
 
-@app.command()
-@spread
+@command()
 def ask(
     question: QuestionOptions,
     trace: bool = option(default=False, help="Show what each module did."),
@@ -72,8 +94,7 @@ def ask(
     return run_question(question, trace=trace, log=log, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def plan(question: QuestionOptions, json: bool = JSON) -> int:
     """Show the plan for a question without running it."""
     from chameleon.cli.asking import run_question
@@ -81,8 +102,7 @@ def plan(question: QuestionOptions, json: bool = JSON) -> int:
     return run_question(question, plan_only=True, trace=True, log=None, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def index(
     options: ModelOptions,
     sources: list[Path] = argument(
@@ -110,8 +130,7 @@ def index(
     return index_tables(sources, out, retriever, options if summaries else None, as_json=json)
 
 
-@app.command("eval")
-@spread
+@command("eval")
 def evaluate(
     options: EvalOptions,
     inventory: str = argument("INVENTORY", "The inventory."),
@@ -130,8 +149,7 @@ def evaluate(
     return evaluate(inventory, problems, options, names(without), as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def score(
     options: DataOptions,
     benchmark: str = argument("BENCHMARK", "Its name."),
@@ -158,8 +176,7 @@ def score(
     return score_predictions(problems, predictions, field, where, given=given, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
     """Count what the plans of evaluations call, and in which order."""
     from chameleon.cli.reporting import print_stats
@@ -167,8 +184,7 @@ def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
     print_stats(runs, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def report(
     runs: list[Path] = RUNS,
     html: Path | None = option(metavar="FILE", help="Write one page that opens every problem."),
@@ -181,8 +197,7 @@ def report(
     print_report(runs, html=html, problems=problems, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def recall(
     corpus: Path = argument(
         "CORPUS", "Tables as JSON lines (table_id, caption, header, rows; .gz is fine), or an index."
@@ -205,8 +220,7 @@ def recall(
     measure_recall(corpus, queries, retriever, kept=index, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
     """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
 
@@ -225,8 +239,7 @@ def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
     return compare(options.grid, options, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def check(
     inventory: str | None = argument("NAME|FILE", "The inventory.", default=None),
     model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask."),
@@ -248,8 +261,7 @@ def check(
     return check_inventory(inventory, model, as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def doctor(json: bool = JSON) -> None:
     """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
     from chameleon.cli.doctor import examine
@@ -257,8 +269,7 @@ def doctor(json: bool = JSON) -> None:
     examine(as_json=json)
 
 
-@app.command()
-@spread
+@command()
 def sandbox(
     file: Path = argument("FILE.py", "The program."),
     result: str = option(default="ans", help="The variable that holds the answer."),
@@ -274,8 +285,7 @@ def sandbox(
     return run_file(file, result=result, timeout=timeout, kind=kind, as_json=json)
 
 
-@app.command("list")
-@spread
+@command("list")
 def list_kind(
     kind: Literal["modules", "planners", "inventories", "grids", "benchmarks"] = argument(
         "KIND", "modules, planners, inventories, grids or benchmarks."

@@ -17,7 +17,6 @@ from chameleon.cli.out import counted, echo
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
-from chameleon.pictures.opening import MAX_BYTES, check_picture, is_address
 from chameleon.table.databases import address_name
 from chameleon.table.databases import is_address as is_database
 from chameleon.table.readers import KINDS, Choice, choose_table, read_stream
@@ -115,6 +114,8 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
             raise typer.BadParameter('two options or more, such as "yes;no"', param_hint="--choices")
     with ExitStack() as kept:
         if options.image:
+            from chameleon.pictures.opening import MAX_BYTES, check_picture
+
             picture = options.image[0]
             if picture == STANDARD_INPUT:
                 data = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -221,6 +222,8 @@ def _file_name(source: str) -> str:
 
 def _require_path(source: str, done: str) -> None:
     """Raise `InputError` for an address, which may hold a password, in the place of a path."""
+    from chameleon.pictures.opening import is_address
+
     if is_address(source) or is_database(source):
         hint = "Download a file first; ask a database with --table."
         raise InputError(f"is an address, and {done} from files only", where=address_name(source), hint=hint)

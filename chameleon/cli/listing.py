@@ -9,13 +9,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InventoryError
-from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.grid import Grid
-from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.resolve import find_class, hints_of, shipped
-from chameleon.inventory.source import shipped_grids
-from chameleon.llm_module import LLMModule
-from chameleon.module import Module, split_keys
+from chameleon.inventory.source import read_source, shipped_grids, shipped_inventories
 
 Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
 
@@ -28,7 +23,7 @@ def print_list(kind: Kind, *, as_json: bool) -> None:
         names = shipped_inventories()
     else:
         names = shipped_grids() if kind == "grids" else sorted(shipped(kind))
-    rows = [{"name": name, **_about(kind, name)} for name in names]
+    rows = [{"name": name, **_about(kind, name, as_json=as_json)} for name in names]
     if as_json:
         echo_json(rows)
         return
@@ -44,15 +39,26 @@ def print_list(kind: Kind, *, as_json: bool) -> None:
             echo(f"  --scorer {name:{widest}}  {about}")
 
 
-def _about(kind: Kind, name: str) -> dict[str, Any]:
-    """Return what a list says of one: of a class the first sentences of its docstring."""
+def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
+    """Return what a list says of one: of a class the first sentences of its docstring.
+
+    Whether an inventory needs a model is known by its classes: they are loaded only where that is printed.
+    """
+    if kind == "inventories" and not as_json:
+        return {"about": read_source(name).data.get("about", "")}
     if kind == "inventories":
+        from chameleon.inventory import Inventory
+
         inventory = Inventory.load(name)
         return {"about": inventory.about, "needs_model": inventory.needs_model}
     if kind == "grids":
+        from chameleon.evaluation.grid import Grid
+
         grid = Grid.load(name)
         return {"about": grid.spec.about, "inventory": grid.inventory, "arms": [*grid.arms]}
     if kind == "benchmarks":
+        from chameleon.evaluation.data import find_benchmark
+
         benchmark = find_benchmark(name)
         scorers = {scorer: each.about for scorer, each in benchmark.scorers.items()}
         return {"about": benchmark.about, "scorers": scorers, "columns": ["ALL", *benchmark.columns]}
@@ -64,6 +70,8 @@ def _about(kind: Kind, name: str) -> dict[str, Any]:
 
 def show_module(name: str, *, as_json: bool) -> None:
     """Print one module, shipped or "file:Class": its file, what it reads and writes, and its parameters."""
+    from chameleon.module import Module
+
     cls = find_class(name, "modules")
     if not issubclass(cls, Module):
         raise InventoryError(f"{name!r} is no module")
@@ -97,6 +105,9 @@ def _interface(cls: type[Any]) -> dict[str, Any]:
 
     The type of a parameter is as it is written, or the values that there are where it is one of several.
     """
+    from chameleon.llm_module import LLMModule
+    from chameleon.module import split_keys
+
     hints = hints_of(cls, cls.__name__)
     parameters = []
     for name, each in inspect.signature(cls).parameters.items():

@@ -99,6 +99,7 @@ def _read_params(given: Sequence[str]) -> Mapping[str, Any]:
 
     from chameleon.inventory.schema import ModelSpec
     from chameleon.text import nearest
+    from chameleon.yaml_text import read_yaml
 
     def bad(what: str) -> typer.BadParameter:
         return typer.BadParameter(what, param_hint="--param")
@@ -112,7 +113,7 @@ def _read_params(given: Sequence[str]) -> Mapping[str, Any]:
         if name not in names:
             raise bad(f"there is no parameter {name!r}. {nearest(name, names)}")
         try:
-            value = yaml.safe_load(text)
+            value = read_yaml(text)
             found[name] = [value] if name == "stop" and isinstance(value, str) else value
             ModelSpec.model_validate({name: found[name]})
         except yaml.YAMLError:

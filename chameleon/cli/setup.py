@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
@@ -13,9 +14,11 @@ from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory, shipped_inventories
 from chameleon.inventory.source import read_source
-from chameleon.llm import LLM, ModelChoice, ResponseStore, choose_model
 from chameleon.llm.capabilities import switch_off
-from chameleon.llm.choose import with_end
+from chameleon.llm.choose import ModelChoice, choose_model, with_end
+
+if TYPE_CHECKING:
+    from chameleon.llm import LLM
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,11 @@ def set_up(
     if named is not None and not named.needs_model:
         unused = f", so {options.model} is not asked" if options.model else ""
         return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
-    recorded = ResponseStore.default("replay") if options.store == "replay" else None
+    recorded = None
+    if options.store == "replay":
+        from chameleon.llm import ResponseStore
+
+        recorded = ResponseStore.default("replay")
     if named is not None and not named.needs_default_model and not options.model:
         part, model = next(iter(named.own_models.items()))
         choice = ModelChoice(model, f"every part names its model, {part} first")
@@ -112,6 +119,8 @@ def _connect(choice: ModelChoice, inventory: Inventory, options: ModelOptions) -
     """Connect to the model once. Raises `MissingPackage` with both ways on where its package is not here."""
     if choice.model is None:
         return None
+    from chameleon.llm import LLM, ResponseStore
+
     settings = inventory.llm.connection()
     key = f"{choice.model} {settings}"
     if key not in options.connected:

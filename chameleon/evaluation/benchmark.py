@@ -264,10 +264,10 @@ class Benchmark(Described):
     @cached_property
     def published(self) -> Sequence[Published]:
         """The published rows, for a report, of `benchmarks/published/NAME.yaml`: a row may lack columns."""
-        import yaml
+        from chameleon.yaml_text import read_yaml
 
         file = resources.files("chameleon.benchmarks").joinpath("published", f"{self.name}.yaml")
-        data = yaml.safe_load(file.read_text("utf-8")) if file.is_file() else {"rows": ()}
+        data = read_yaml(file.read_text("utf-8")) if file.is_file() else {"rows": ()}
         for row in data["rows"]:
             for key in ("percent", "half_widths"):
                 cells = zip(data["columns"], row.get(key, ()), strict=False)

@@ -1,8 +1,23 @@
 """Inventories: YAML files of modules, a planner, rules, repair and budget."""
 
-from chameleon.inventory.inventory import Card, Inventory
-from chameleon.inventory.obstacles import Obstacle
-from chameleon.inventory.schema import InventorySpec
-from chameleon.inventory.source import shipped_inventories
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chameleon.lazy import lazy
+
+if TYPE_CHECKING:
+    from chameleon.inventory.inventory import Card, Inventory
+    from chameleon.inventory.obstacles import Obstacle
+    from chameleon.inventory.schema import InventorySpec
+    from chameleon.inventory.source import shipped_inventories
 
 __all__ = ["Card", "Inventory", "InventorySpec", "Obstacle", "shipped_inventories"]
+
+__getattr__ = lazy(
+    __name__,
+    inventory="Card Inventory",
+    obstacles="Obstacle",
+    schema="InventorySpec",
+    source="shipped_inventories",
+)

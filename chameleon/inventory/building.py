@@ -14,7 +14,6 @@ from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import Family, build, find_class
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
-from chameleon.llm.providers import full_name
 from chameleon.llm_module import AsksModel, LLMModule
 from chameleon.module import Module
 from chameleon.planner import Planner
@@ -130,6 +129,8 @@ class Builder:
         if llm is None:
             return
         if llm.model:
+            from chameleon.llm.providers import full_name
+
             owner.own_model, owner.own_connection = full_name(llm.model), llm.connection()
         elif misplaced := next(iter(llm.connection()), None):
             hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."

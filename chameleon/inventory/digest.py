@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -104,6 +103,8 @@ def check_same(
 
 
 def _our_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("chameleon-compose")
     except PackageNotFoundError:  # run from a folder that is not installed

@@ -8,7 +8,6 @@ import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_type_hints
@@ -40,6 +39,8 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
             if cls.__module__ == path and name in (snake_case(cls.__name__), getattr(cls, "name", "")):
                 return cls
         raise InventoryError(f"{path} defines no class named {name!r}")
+    from importlib.metadata import entry_points
+
     for entry in entry_points(group=f"chameleon.{family}", name=name):
         try:
             return _checked(entry.load(), name)

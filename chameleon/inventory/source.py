@@ -13,6 +13,7 @@ import yaml
 
 from chameleon.errors import InventoryError
 from chameleon.text import nearest
+from chameleon.yaml_text import read_yaml
 
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000
@@ -176,30 +177,12 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
     """Return what a YAML text holds, and the place of every key. Raises `InventoryError` with the line."""
     places: dict[KeyPath, str] = {}
     try:
-        loader = _Loader(text)
-        if (node := loader.get_single_node()) is None:
-            return None, places
-        _locate(node, (), file, places)
-        return loader.construct_document(node), places
+        return read_yaml(text, lambda node: _locate(node, (), file, places)), places
     except yaml.MarkedYAMLError as problem:
         line = f":{problem.problem_mark.line + 1}" if problem.problem_mark else ""
         raise InventoryError(f"not valid YAML: {problem.problem}", where=f"{file}{line}") from problem
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
-        what = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-        raise InventoryError(f"not valid YAML: {what}", where=file) from problem
-
-
-class _Loader(yaml.SafeLoader):
-    """Names the line of a value that its tag (`!!timestamp`, `!!bool`) does not fit."""
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            return super().construct_object(node, deep)
-        except (AttributeError, KeyError, ValueError, TypeError, IndexError):
-            tag = node.tag.removeprefix("tag:yaml.org,2002:")
-            raise yaml.constructor.ConstructorError(
-                None, None, f"this is no {tag}", node.start_mark
-            ) from None
+    except yaml.YAMLError as problem:
+        raise InventoryError(f"not valid YAML: {str(problem).splitlines()[0]}", where=file) from problem
 
 
 def _locate(node: yaml.Node, path: KeyPath, file: str, places: dict[KeyPath, str]) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import require
-from chameleon.llm.choose import ModelChoice, choose_model
-from chameleon.llm.client import LLM
-from chameleon.llm.message import Reply
-from chameleon.llm.store import ResponseStore
+from chameleon.lazy import lazy
 from chameleon.text import redact
 
 if TYPE_CHECKING:
+    from chameleon.llm.choose import ModelChoice, choose_model
+    from chameleon.llm.client import LLM
+    from chameleon.llm.message import Reply
     from chameleon.llm.scripted import ScriptedModel
+    from chameleon.llm.store import ResponseStore
 
 __all__ = [
     "LLM",
@@ -24,11 +25,17 @@ __all__ = [
     "redact",
 ]
 
+_load = lazy(
+    __name__,
+    choose="ModelChoice choose_model",
+    client="LLM",
+    message="Reply",
+    scripted="ScriptedModel",
+    store="ResponseStore",
+)
+
 
 def __getattr__(name: str) -> Any:
     if name == "ScriptedModel":  # a LangChain class: importing it takes a second
         require("langchain-core", "a scripted model needs", "models", module="langchain_core", imports=True)
-        from chameleon.llm.scripted import ScriptedModel
-
-        return ScriptedModel
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _load(name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
-import yaml
+from chameleon.yaml_text import read_yaml
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _SAMPLING = frozenset({"temperature", "top_p"})
@@ -99,25 +100,25 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
 
 def default_model(provider: str) -> str | None:
     """Return the model of a provider that is asked where none is named; None where none is known."""
-    entry = catalogue()["defaults"].get(provider)
+    entry = section("defaults").get(provider)
     return f"{provider}:{entry['model']}" if entry else None
 
 
 def providers_with_default() -> tuple[str, ...]:
     """Return the providers that have a default model, the first to be asked first."""
-    return tuple(catalogue()["defaults"])
+    return tuple(section("defaults"))
 
 
 def switch_off(model: str) -> SwitchOff | None:
     """Look up when "provider:model" is switched off."""
     provider, _, name = model.partition(":")
-    entry = catalogue()["switched_off"].get(provider, {}).get(name)
+    entry = section("switched_off").get(provider, {}).get(name)
     return SwitchOff(entry["on"], entry.get("instead", "")) if entry else None
 
 
 def provider_of(name: str) -> str:
     """Return the first provider that has a family of models by this name; "" where none has."""
-    return next((each for each in catalogue()["families"] if _family(f"{each}:{name}")), "")
+    return next((each for each in section("families") if _family(f"{each}:{name}")), "")
 
 
 def _family(model: str) -> Mapping[str, Any]:
@@ -127,11 +128,11 @@ def _family(model: str) -> Mapping[str, Any]:
     return found
 
 
-def _fitting(model: str, section: str) -> Mapping[str, Any]:
+def _fitting(model: str, named: str) -> Mapping[str, Any]:
     """Return the entries of a section of `models.yaml` that the model's name begins with."""
     provider, _, path = model.partition(":")
     name = path.rpartition("/")[2]  # gateways call it openai/gpt-…
-    entries = catalogue()[section].get("openai" if provider == "azure_openai" else provider, {})
+    entries = section(named).get("openai" if provider == "azure_openai" else provider, {})
     return {
         known: told
         for known, told in entries.items()
@@ -140,8 +141,12 @@ def _fitting(model: str, section: str) -> Mapping[str, Any]:
 
 
 @cache
-def catalogue() -> Mapping[str, Any]:
-    """Read `models.yaml`."""
+def section(name: str) -> Mapping[str, Any]:
+    """Read a section of `models.yaml`; which model to ask is known without those of hundreds of models."""
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
-    found: Mapping[str, Any] = yaml.safe_load(text)
-    return found
+    parts = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
+    found = "".join(
+        part for part in parts if part.startswith(("sources:", f"{name}:"))
+    )  # entries name sources
+    read: Mapping[str, Any] = read_yaml(found)[name]
+    return read

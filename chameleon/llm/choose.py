@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from chameleon.errors import NoModel
 from chameleon.llm.capabilities import SwitchOff, default_model, providers_with_default, switch_off
-from chameleon.llm.offer import offered_models
 from chameleon.llm.providers import (
     base_url,
     full_name,
@@ -19,8 +19,10 @@ from chameleon.llm.providers import (
     package_is_here,
     providers,
 )
-from chameleon.llm.store import ResponseStore
 from chameleon.text import redact
+
+if TYPE_CHECKING:
+    from chameleon.llm.store import ResponseStore
 
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
 _LIST_SECONDS = 1.5
@@ -105,6 +107,8 @@ def _from_store(store: ResponseStore, address: str) -> ModelChoice:
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:
+    from chameleon.llm.offer import offered_models
+
     server = f"the server at {redact(address)}"
     try:
         offered = offered_models(address, key)
@@ -126,6 +130,8 @@ def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> Mo
     An OpenAI-compatible server is asked for its models, unless the day is known; one that does not answer
     at once says nothing.
     """
+    from chameleon.llm.offer import offered_models
+
     provider, _, name = (choice.model or "").partition(":")
     if choice.ends or provider != "openai":
         return choice

@@ -21,12 +21,11 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import yaml
-
 from chameleon import errors
 from chameleon.errors import ChameleonError, ModelError
 from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
+from chameleon.yaml_text import read_yaml
 
 _MOST_READ = 10_000  # of a message, which may be a whole web page
 _MOST_FAULTS = 20  # of a request, in a list
@@ -74,7 +73,7 @@ class FailureRule:
 @cache
 def _rules() -> Sequence[FailureRule]:
     text = resources.files("chameleon.llm").joinpath("failures.yaml").read_text("utf-8")
-    rules = [FailureRule(**entry) for entry in yaml.safe_load(text)]
+    rules = [FailureRule(**entry) for entry in read_yaml(text)]
     # A long pattern is folded at its bars.
     return [
         replace(rule, words=rule.words.replace(" |", "|"), names=rule.names.replace(" |", "|"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
-from chameleon.llm.capabilities import catalogue, provider_of
+from chameleon.llm.capabilities import provider_of, section
 from chameleon.llm.deadline import bound_replies
 from chameleon.text import one_line, redact
 
@@ -53,7 +53,7 @@ def providers() -> Mapping[str, ModelProvider]:
     """Return the providers that a model may name, in the order in which their keys are looked for."""
     return {
         name: ModelProvider(facts["package"], tuple(facts.get("keys", ())), facts.get("timeouts", True))
-        for name, facts in catalogue()["providers"].items()
+        for name, facts in section("providers").items()
     }
 
 

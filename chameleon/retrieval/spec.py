@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError, model_
 
 from chameleon.errors import InputError
 from chameleon.text import known_secrets, nearest, redact
+from chameleon.yaml_text import read_yaml
 
 First = Literal["auto", "bm25", "lexical", "dense", "blend"]
 NAMES: tuple[First, ...] = ("auto", "bm25", "lexical", "dense", "blend")
@@ -160,8 +161,8 @@ def _of_text(text: str) -> Mapping[str, Any]:
     if text in NAMES:
         return {"first": text}
     try:
-        found = yaml.safe_load(text) if ":" in text else None
-    except (yaml.YAMLError, RecursionError) as problem:
+        found = read_yaml(text) if ":" in text else None
+    except yaml.YAMLError as problem:
         raise _no_retriever(f"{text[:100]!r} is not YAML") from problem
     if isinstance(found, Mapping):
         return found

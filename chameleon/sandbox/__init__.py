@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from chameleon.sandbox.choose import importable, make_sandbox, shared_sandbox
-from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
-from chameleon.sandbox.sandbox import Sandbox
+from typing import TYPE_CHECKING
+
+from chameleon.lazy import lazy
+
+if TYPE_CHECKING:
+    from chameleon.sandbox.choose import importable, make_sandbox, shared_sandbox
+    from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
+    from chameleon.sandbox.sandbox import Sandbox
 
 __all__ = [
     "ExecResult",
@@ -16,3 +21,10 @@ __all__ = [
     "make_sandbox",
     "shared_sandbox",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    choose="importable make_sandbox shared_sandbox",
+    result="ExecResult Guarantees Layer Limits",
+    sandbox="Sandbox",
+)

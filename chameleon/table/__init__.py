@@ -1,10 +1,17 @@
 """Tables: the immutable `Table`, typed cells, readers of files and text forms for prompts."""
 
-from chameleon.table.formats import to_terminal, to_text
-from chameleon.table.readers import choose_table, read_table
-from chameleon.table.replies import as_subtable, parse_table
-from chameleon.table.table import Column, Row, Table
-from chameleon.table.typed import Kind, Value, read_value
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chameleon.lazy import lazy
+
+if TYPE_CHECKING:
+    from chameleon.table.formats import to_terminal, to_text
+    from chameleon.table.readers import choose_table, read_table
+    from chameleon.table.replies import as_subtable, parse_table
+    from chameleon.table.table import Column, Row, Table
+    from chameleon.table.typed import Kind, Value, read_value
 
 __all__ = [
     "Column",
@@ -20,3 +27,12 @@ __all__ = [
     "to_terminal",
     "to_text",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    formats="to_terminal to_text",
+    readers="choose_table read_table",
+    replies="as_subtable parse_table",
+    table="Column Row Table",
+    typed="Kind Value read_value",
+)

@@ -25,12 +25,10 @@ from chameleon.table.found import (
     finding_from_json,
     finding_to_json,
 )
-from chameleon.table.html_tables import page_tables
 from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import Origin, printable, read_file, read_within, shown, unpack_gzip
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
-from chameleon.table.workbooks import workbook_tables
 
 _SUFFIXES = {
     "csv": "csv",
@@ -144,6 +142,8 @@ def read_tables(
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
     match kind or found:
         case "workbook":
+            from chameleon.table.workbooks import workbook_tables
+
             findings = workbook_tables(data, origin, wanted)
         case "sqlite":
             findings = sqlite_tables(source, origin, wanted)
@@ -258,7 +258,7 @@ def _kind_of(data: bytes, name: str) -> str:
 
 def _of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]:
     if kind == "html":
-        yield from page_tables(data, origin)
+        yield from _of_page(data, origin)
         return
     text, guessed = decode(data, origin)
     text = text.removeprefix("\ufeff")
@@ -274,6 +274,12 @@ def _of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]:
         case "pipe":
             yield from bar_table(text, origin)
         case "html":
-            yield from page_tables(data, origin)
+            yield from _of_page(data, origin)
         case found:
             yield from delimited_tables(text, origin, "\t" if found == "tsv" else "")
+
+
+def _of_page(data: bytes, origin: Origin) -> Iterator[Finding]:
+    from chameleon.table.html_tables import page_tables
+
+    return page_tables(data, origin)

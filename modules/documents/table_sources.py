@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon import Module, State, Table
-from chameleon.modules.documents.table_choice import Candidate, candidates
-from chameleon.modules.program.programs import parsed
 from chameleon.modules.tablerag.cell_locator import Cell, located
 from chameleon.table.replies import positions
+
+if TYPE_CHECKING:
+    from chameleon.modules.documents.table_choice import Candidate
 
 _MOST_ROWS = 1_000
 
@@ -104,6 +105,8 @@ class TableSources(Module):
             return kept
         if state.cache.get("program_result") is None:
             return TableRegion()
+        from chameleon.modules.program.programs import parsed
+
         nodes = ast.walk(parsed(str(state.cache.get("program", ""))))
         names = {node.value for node in nodes if isinstance(node, ast.Constant)}
         named = [index for index, name in enumerate(table.header) if name in names]
@@ -112,6 +115,8 @@ class TableSources(Module):
 
 def _chosen(state: State) -> list[Candidate]:
     """Return the table that was chosen and those that agree with it, else the first that was found."""
+    from chameleon.modules.documents.table_choice import candidates
+
     choice = state.cache.get("table_choice", {})
     ids = [choice.get("id"), *choice.get("agreeing", ())]
     found = {each.id: each for each in candidates(state)}

@@ -17,8 +17,6 @@ from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in
 from chameleon.modules.offline.wording import plain, said
 from chameleon.modules.offline.words import ENGLISH, folded
-from chameleon.modules.program.answer_generator import as_choice
-from chameleon.modules.table_ops.aggregate import GroupBy
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _FIGURE = re.compile(r"-?\d[\d,.]*")
@@ -99,6 +97,8 @@ class TableReader(Module):
         result, unit = found.result, given.get("unit") or ""
         told = ", ".join(result.values)
         if choices := given.get("choices") or ():
+            from chameleon.modules.program.answer_generator import as_choice
+
             if (choice := as_choice(told, choices)) in choices:
                 return choice
             header = [found.sheet.columns[index].name for index in result.columns]
@@ -194,6 +194,8 @@ def _links(sheet: Sheet, steps: Sequence[Step], result: Result) -> Iterator[dict
             args, said = {"column": names[0]}, names[0]
         before = table
         if operation == "group_by":
+            from chameleon.modules.table_ops.aggregate import GroupBy
+
             table = GroupBy().apply(table, args)
         else:
             table = sheet.table.take_rows(rows).take_columns(columns)

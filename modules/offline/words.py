@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from importlib import resources
+from itertools import product
 from typing import Any, NamedTuple
 
-import yaml
-
 from chameleon.table.typed import MONTHS
+from chameleon.yaml_text import read_yaml
 
 Stems = tuple[str, ...]
 _TOKEN = re.compile(
@@ -192,6 +192,8 @@ class Language:
         found = defaultdict(list)
         for kind, value, text in self._entries():
             found[tuple(token.low for token in self.tokens(text))].append((kind, value))
+        for n, end in product(range(1, 201), ("st", "nd", "rd", "th")):
+            found[(f"{n}{end}",)].append(("ordinal", n))
         return found
 
     def _entries(self) -> Iterator[tuple[str, Any, str]]:
@@ -203,7 +205,6 @@ class Language:
             yield from (("superlative", word, form) for form in self._compared(word, "est"))
             yield from (("comparative", word, form) for form in self._compared(word, "er"))
         yield from (("ordinal", n, text) for n, text in enumerate(self.data["ordinals"]) if n)
-        yield from (("ordinal", n, f"{n}{end}") for n in range(1, 201) for end in ("st", "nd", "rd", "th"))
 
     def _compared(self, word: str, end: str) -> set[str]:
         """Return the forms "tallest" or "taller" of an adjective, one of them with "most" or "more"."""
@@ -243,4 +244,4 @@ def is_slip(one: str, other: str, shortest: int = 5) -> bool:
     return one != other and (max(len(a), len(b)) == 1 or (len(a) == 2 and a == b[::-1]))
 
 
-ENGLISH = Language(yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8")))
+ENGLISH = Language(read_yaml(resources.files(__package__).joinpath("words.yaml").read_text("utf-8")))

@@ -10,8 +10,6 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, StepRejected
-from chameleon.llm.message import with_picture
-from chameleon.pictures.opening import require_pillow
 from chameleon.prompt import Messages
 
 _STATED = re.compile(r"\bthe (?:\w+ )?answer is\b[:\s]*", re.IGNORECASE)
@@ -55,6 +53,8 @@ class SolutionGenerator(LLMModule):
 
     def check(self) -> None:
         if self.sees == "image":
+            from chameleon.pictures.opening import require_pillow
+
             require_pillow()
 
     def slots(self, state: State) -> dict[str, Any]:
@@ -62,7 +62,11 @@ class SolutionGenerator(LLMModule):
 
     def messages(self, state: State) -> Messages:
         messages, picture = super().messages(state), self._picture(state)
-        return messages if picture is None else with_picture(messages, picture, self.max_side)
+        if picture is None:
+            return messages
+        from chameleon.llm.message import with_picture
+
+        return with_picture(messages, picture, self.max_side)
 
     def _picture(self, state: State) -> str | None:
         """Return the path of the image that goes along, if one does."""

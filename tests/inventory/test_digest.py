@@ -83,7 +83,7 @@ budget: {calls: 1}
 
     def test_of_version_is_told(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         log = self.begun(tmp_path)
-        monkeypatch.setattr("chameleon.inventory.digest.version", lambda _: "9.9")
+        monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
         with pytest.raises(LogError, match=r"begun by version .* of chameleon-compose, and this is 9\.9"):
             self.executor(tmp_path).run(WHY, log)
 

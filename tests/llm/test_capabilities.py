@@ -20,6 +20,7 @@ from chameleon.llm.capabilities import (
     capabilities_of,
     default_model,
     providers_with_default,
+    section,
     switch_off,
 )
 from chameleon.llm.parameters import WIRE_NAMES
@@ -49,9 +50,9 @@ def known_models() -> Mapping[str, Any]:
     return read
 
 
-def entries(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def entries(part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The entries of a section by "provider:model"."""
-    for provider, models in known_models()[section].items():
+    for provider, models in known_models()[part].items():
         for name, entry in models.items():
             yield f"{provider}:{name}", entry
 
@@ -177,3 +178,8 @@ def test_the_end_of_a_model_is_told_with_what_takes_its_place() -> None:
     later = SwitchOff(today + datetime.timedelta(days=2), "gpt-x")
     assert str(later) == (f"it will be switched off on {later.on}; its provider recommends gpt-x")
     assert switch_off("openai:gpt-x") is None and switch_off("nobody:gpt-4.1") is None
+
+
+@pytest.mark.parametrize("name", ["defaults", "providers", "switched_off", "sees", "families"])
+def test_a_section_is_read_as_it_stands_in_the_whole(name: str) -> None:
+    assert section(name) == known_models()[name]

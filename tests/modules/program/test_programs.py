@@ -1,4 +1,4 @@
-"""A program's result as an answer of three forms."""
+"""A program is run once, and its result is an answer of three forms."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
-from chameleon import State, StepRejected
+from chameleon import Executor, Inventory, Module, State, StepRejected, Table
 from chameleon.errors import ModuleError
-from chameleon.modules.program.programs import TableAnswer
+from chameleon.log import event_from_json, event_to_json
+from chameleon.modules.program import programs
+from chameleon.modules.program.programs import ProgramExecutor, ProgramVerifier, TableAnswer
 from chameleon.modules.table_ops.table_query import Form
+from chameleon.planners.fixed import Fixed
+from chameleon.sandbox import ExecResult
+from tests.engine.random_runs import timeless
 
 
 @pytest.mark.parametrize(
@@ -46,3 +51,75 @@ def test_a_result_of_another_form_is_no_answer(value: Any, form: Form) -> None:
 def test_a_result_that_is_no_verdict_is_rejected(value: Any) -> None:
     with pytest.raises(StepRejected):
         TableAnswer("verdict").run(State(cache={"program_result": value}))
+
+
+class Counting:
+    """A sandbox that counts the programs that it runs."""
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.runs = value, 0
+
+    def run(self, *_: object, **__: object) -> ExecResult:
+        self.runs += 1
+        return ExecResult("ok", self.value, "list")
+
+
+@pytest.fixture
+def sandbox(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    counting = Counting([1, {"a": [2.5]}])
+    monkeypatch.setattr(programs, "shared_sandbox", lambda: counting)
+    return counting
+
+
+TABLE = Table(["a"], [["1"]])
+
+
+class TestAVerifiedProgram:
+    def test_is_not_run_again(self, sandbox: Counting) -> None:
+        verified = ProgramVerifier().run(State({"table": TABLE}, {"program": "ans = table"}))
+        state = State({"table": TABLE}, {"program": "ans = table", "verified": verified})
+        assert ProgramExecutor().run(state) == sandbox.value
+        assert sandbox.runs == 1
+
+    @pytest.mark.parametrize(
+        ("program", "table", "timeout", "verified"),
+        [
+            ("ans = df", TABLE, None, {}),
+            ("ans = table", Table(["a"], [["2"]]), None, {}),
+            ("ans = table", TABLE, 1.0, {}),
+            ("ans = table", TABLE, None, {"digest": ""}),
+        ],
+    )
+    def test_is_run_again_where_anything_has_changed(
+        self, program: str, table: Table, timeout: float | None, verified: Any, sandbox: Counting
+    ) -> None:
+        held = ProgramVerifier().run(State({"table": TABLE}, {"program": "ans = table"})) | verified
+        state = State({"table": table}, {"program": program, "verified": held})
+        assert ProgramExecutor(timeout).run(state) == sandbox.value
+        assert sandbox.runs == 2
+
+    @pytest.mark.parametrize("verified", [{"verdict": "it runs and sets ans", "type": "int"}, True, None])
+    def test_of_an_earlier_log_is_run(self, verified: Any, sandbox: Counting) -> None:
+        state = State({}, {"program": "ans = 1", "verified": verified})
+        assert ProgramExecutor().run(state) == sandbox.value
+        assert sandbox.runs == 1
+
+    def test_comes_to_the_same_from_any_part_of_a_log(self, sandbox: Counting) -> None:
+        class Program(Module):
+            reads, writes = "input.question", "cache.program"
+
+            def run(self, state: State) -> str:
+                return "ans = [1]"
+
+        class Last(Module):
+            reads, writes = "cache.program_result", "cache.answer"
+
+            def run(self, state: State) -> Any:
+                return state.cache["program_result"]
+
+        plan = {"program": Program(), "verify": ProgramVerifier(), "run": ProgramExecutor(), "last": Last()}
+        executor = Executor(Inventory(name="mine", planner=Fixed([*plan]), modules=plan))
+        events = list(executor.stream({"question": "?"}))
+        for length in range(1, len(events)):
+            before = [event_from_json(event_to_json(event)) for event in events[:length]]
+            assert timeless(list(executor.stream({"question": "?"}, before))) == timeless(events[length:])

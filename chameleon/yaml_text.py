@@ -1,0 +1,68 @@
+"""Read YAML: by libyaml where PyYAML has it, and in Python for the words of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    _Loader = yaml.SafeLoader
+else:
+    _Loader = object
+
+_DEEPEST = 100
+
+
+class _Careful(_Loader):
+    """Loads plain values alone. Raises `yaml.YAMLError` for all that is wrong with a text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text.encode("utf-8", "surrogatepass"))  # half a character is an error of YAML
+        self._depth = 0
+
+    def descend_resolver(self, current_node: Any, current_index: Any) -> None:
+        """Go down to a node, but not without end: libyaml would end the process."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise yaml.YAMLError("it is nested too deeply")
+
+    def ascend_resolver(self) -> None:
+        """Go up again."""
+        self._depth -= 1
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Return the value of a node. Names the line of one that its tag (`!!timestamp`) does not fit."""
+        try:
+            return super().construct_object(node, deep)
+        except (AttributeError, KeyError, ValueError, TypeError, IndexError):
+            told = f"this is no {node.tag.removeprefix('tag:yaml.org,2002:')}"
+            raise yaml.constructor.ConstructorError(None, None, told, node.start_mark) from None
+
+
+class _InPython(_Careful, yaml.SafeLoader):
+    pass
+
+
+class _ByLibyaml(_Careful, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    pass
+
+
+def read_yaml(text: str, look: Callable[[yaml.Node], None] = lambda _: None) -> Any:
+    """Return what a YAML text holds; None for an empty one.
+
+    `look` is shown the tree of its nodes, which know their lines. Raises `yaml.YAMLError` where it is none.
+    """
+    try:
+        return _read(_ByLibyaml(text), look)
+    except yaml.YAMLError:
+        return _read(_InPython(text), look)  # libyaml does not say which character or alias is wrong
+
+
+def _read(loader: _Careful, look: Callable[[yaml.Node], None]) -> Any:
+    node = loader.get_single_node()
+    if node is None:
+        return None
+    look(node)
+    return loader.construct_document(node)
