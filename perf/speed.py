@@ -22,9 +22,9 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks" / "speed.md"
 HEAD = """# Speed
 
-Made by `python perf/speed.py{quick}` on {date} at commit {commit}; the figures stand as the scripts printed them.
-{machine}. No model is asked: replies are at hand, or come from a server on this machine after a fixed time.
-Packages are pinned in `perf/requirements.txt`; [how to run it](#run-it-yourself).
+Made by `python perf/speed.py{quick}` on {date} at commit {commit}; the figures stand as the scripts printed
+them. {machine}. No model is asked: replies are at hand, or come from a server on this machine after a fixed
+time. Packages are pinned in `perf/requirements.txt`; [how to run it](#run-it-yourself).
 
 What runs beside it on a machine shows, in wall time most of all. Compare figures of one table: their stacks
 ran in turn, in the same rounds, and a ratio is made of two figures of one round. "Aim" is what a release is
