@@ -124,7 +124,7 @@ def streamed(executor: Executor, log: RunDir | None = None) -> Run:
                     log.append(id, event)
 
     state = executor.run({"question": QUESTION})
-    assert state.answer == ANSWER and state.plan == tuple(STEPS), state.ended
+    assert (state.answer, state.plan) == (ANSWER, tuple(STEPS)), state.ended and state.ended.error
     return run
 
 
