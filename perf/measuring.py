@@ -1,13 +1,21 @@
-"""How the scripts of this folder measure, and how they print what they found."""
+"""How the scripts of this folder measure, and how they print what they found: in Markdown, for a page."""
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
+import re
 import statistics
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+
+_LOAD_BEFORE = os.getloadavg()[0]
 
 
 @dataclass(frozen=True)
@@ -20,26 +28,73 @@ class Figure:
     def median(self) -> float:
         return statistics.median(self.values)
 
+    def over(self, other: Figure) -> Figure:
+        """Return the ratios to another quantity that was measured in the same rounds."""
+        return Figure([mine / theirs for mine, theirs in zip(self.values, other.values, strict=True)])
+
     def shown(self, digits: int = 1) -> str:
-        """The median, with the least and the most that were seen."""
+        """Return the median, with the least and the most that were seen."""
         least, most = min(self.values), max(self.values)
         return f"{self.median:,.{digits}f} ({least:,.{digits}f}–{most:,.{digits}f})"
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What one unit of work takes, in µs: of wall time, and of the processors."""
+
+    wall: Figure
+    cpu: Figure
+
+
+def costs(variants: Mapping[str, Callable[[int], None]], rounds: int, seconds: float) -> dict[str, Cost]:
+    """Measure all variants in each of several rounds: what disturbs the machine disturbs all of them.
+
+    Args:
+        variants: functions that do the work so many times, by name.
+        seconds: how long each is measured in a round, about.
+    """
+    times = {}
+    for name, run in variants.items():
+        run(2)
+        times[name] = max(2, round(seconds * 1e6 / _spent(run, 2)[0]))
+    gc.collect()
+    gc.freeze()  # what one framework has imported must not cost another
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in variants}
+    for _ in range(rounds):
+        for name, run in variants.items():
+            found[name].append(_spent(run, times[name]))
+    return {name: Cost(*map(Figure, zip(*measured, strict=True))) for name, measured in found.items()}
+
+
+def _spent(run: Callable[[int], None], times: int) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    run(times)
+    return (time.perf_counter() - wall) / times * 1e6, (time.process_time() - cpu) / times * 1e6
+
+
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a plain table; the first column is text, the others are figures."""
+    """Print a table in Markdown; the first column is text, the others are figures."""
     widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header))]
-    print(f"\n{title}\n{'=' * len(title)}")
-    for row in (header, ["-" * width for width in widths], *rows):
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    print(f"\n### {title}\n")
+    for row in (header, rule, *rows):
         cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
-        print("  ".join(cells))
+        print(f"| {' | '.join(cells)} |")
+
+
+def machine() -> str:
+    """Name the machine: its processors, its memory, its Python."""
+    cpuinfo = Path("/proc/cpuinfo")
+    told = cpuinfo.read_text() if cpuinfo.is_file() else ""
+    model = re.search(r"^model name\s*: (.*)$", told, re.MULTILINE)
+    processor = model[1] if model else platform.machine()
+    memory = f"{psutil.virtual_memory().total / 2**30:.0f} GiB"
+    return f"{os.cpu_count()} processors ({processor}), {memory}, Python {platform.python_version()}"
 
 
 def surroundings(*packages: str) -> str:
-    """What the figures depend on: Python, the machine and its load, the versions of what is compared."""
-    load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+    """Say what the figures depend on: Python, the processors and their load, the versions compared."""
+    load = f"load {_LOAD_BEFORE:.2f} before and {os.getloadavg()[0]:.2f} after"
+    told = f"\nPython {platform.python_version()}, {os.cpu_count()} processors, {load}"
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    machine = (
-        f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load} (1, 5, 15 minutes)"
-    )
-    return f"{machine}; {versions}" if versions else machine
+    return f"{told}; {versions}." if versions else f"{told}."

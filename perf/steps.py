@@ -1,293 +1,196 @@
-"""What a step costs beside LangGraph and Haystack, and what its log costs.
+"""What a step costs beside a plain loop, beside the bare chat model and beside other frameworks.
 
     python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai]' -r perf/requirements.txt
-    /tmp/perf/bin/python perf/steps.py [--runs 200] [--repeats 9]
+    /tmp/perf/bin/python perf/steps.py [--rounds 9] [--seconds 0.2]
 
-Five steps, one after another. In all frameworks each step does the same work, `answer`: it fills a question
-and the reply of the step before into a prompt (Jinja2, two messages), asks a LangChain chat model that
-replies in no time, and passes the reply on. The overhead of a step is the wall time of a run divided by
-five, less that of one `answer`, called in a loop.
+One plan is a planner and five modules: six steps, with a prompt of 2.5 KB each (`workload.py`). All stacks
+are measured in turn, in several rounds of one process; a ratio is made of two CPU figures of one round.
 
-- Chameleon, plain modules: five modules that call `answer` themselves, as the nodes of the others do.
-- Chameleon, prompt modules: five `LLMModule`s, asked through `LLM`, which also joins equal questions in
-  flight, keeps the budget, retries, takes secrets out, and logs parameters, token counts and times.
-  The log is a file that holds every prompt and reply, written as an evaluation writes it: each step is with
-  the operating system when it ends.
-- LangGraph: a `StateGraph` of five nodes whose state collects prompts and replies: without a checkpointer
-  (then nothing is kept), with one in memory, and with one in an SQLite file, which is nearest to our log.
-- Haystack: a `Pipeline` of five components: without a tracer (then nothing is kept), and with one that writes
-  what its spans hold, the components' inputs and outputs, to a file, which is nearest to our log.
+- own modules: a planner and five modules of one's own, each with the work of the plain loop; then with the
+  event log, written as an evaluation writes it; then through `Evaluation`, with a scorer and results.
+- prompt modules: `OneShot` and five `LLMModule`s, asked through `LLM`, which also joins equal questions in
+  flight, keeps the budget, retries, takes secrets out, and tells parameters, token counts and times. The
+  chat model is LangChain's with a reply at hand; `instant` goes without LangChain's own work in a call.
+- the others: see `peers.py`.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
-import operator
-import os
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import count, pairwise
+from collections.abc import Sequence
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
 
-os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
-
-from haystack import Pipeline, component, tracing
-from jinja2 import Environment
+import peers
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langchain_core.outputs import ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import END, START, StateGraph
-from measuring import Figure, surroundings, table
-
-from chameleon import LLM, Executor, Inventory, LLMModule, Module, State
-from chameleon.evaluation.run_dir import RunDir
-from chameleon.planners.fixed import Fixed
-from chameleon.prompt import Prompt
-
-STEPS = [f"step_{number}" for number in range(1, 6)]
-QUESTION = "How many apples are left when Ann has given two to Ben and one to Cleo?"
-SYSTEM = "You answer questions about small tables. Think first, then reply in one sentence."
-USER = "{{ context }}\n\nQuestion: {{ question }}"
-WORK = "the work itself"
-Run = Callable[[], None]
-REPLY = AIMessage(
-    content="Ann has four apples left, since seven less three is four.",
-    response_metadata={"finish_reason": "stop"},
-    usage_metadata={"input_tokens": 52, "output_tokens": 14, "total_tokens": 66},
+from measuring import Cost, costs, surroundings, table
+from peers import Run
+from workload import (
+    ALL,
+    ANSWER,
+    PLANNING,
+    QUESTION,
+    QUESTIONS,
+    STEPS,
+    SYSTEM,
+    Chat,
+    Instant,
+    Same,
+    bare,
+    parse,
+    plain,
+    work,
 )
 
+from chameleon import LLM, Executor, Inventory, LLMModule, Module, State
+from chameleon.evaluation.evaluate import Evaluation
+from chameleon.evaluation.run_dir import RunDir
+from chameleon.planner import Planner, planned
+from chameleon.planners.one_shot import OneShot
+from chameleon.prompt import Prompt
+from chameleon.state import Step
 
-class Instant(BaseChatModel):
-    """A chat model that replies in no time: not even LangChain's own callbacks are counted."""
-
-    @property
-    def _llm_type(self) -> str:
-        return "instant"
-
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:
-        raise AssertionError("invoke replies")
-
-    def invoke(self, *_: Any, **__: Any) -> AIMessage:
-        return REPLY
-
-
-MODEL = Instant()
-TEMPLATES = [Environment().from_string(text) for text in (SYSTEM, USER)]
-
-
-def answer(question: str, context: str) -> tuple[list[str], str]:
-    """The work of a step: the prompt that was sent, and the reply."""
-    system, user = (template.render(question=question, context=context) for template in TEMPLATES)
-    reply = MODEL.invoke([SystemMessage(content=system), HumanMessage(content=user)])
-    return [system, user], reply.content.strip()
+PLAIN, OWN, OWN_LOG, OWN_EVAL = (
+    "plain Python loop",
+    "**Chameleon, own modules**",
+    "**same, event log**",
+    "**same, through `Evaluation`: scorer, results, log**",
+)
+BARE = "bare chat model, f-string prompts"
+PROMPTS, PROMPTS_LOG = "**Chameleon, prompt modules**", "**Chameleon, prompt modules, log**"
+PROMPTS_EVAL = "**Chameleon, prompt modules, through `Evaluation`**"
+AIMS = {OWN: (PLAIN, 25), OWN_LOG: (PLAIN, 33), OWN_EVAL: (PLAIN, 44), PROMPTS_LOG: (BARE, 2.4)}
+IDS = count()
 
 
-def bare() -> None:
-    context = ""
-    for _ in STEPS:
-        _, context = answer(QUESTION, context)
+class Plans(Planner):
+    """Always proposes the five steps."""
+
+    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
+        if planned(state):
+            return ()
+        work(state.input["question"], {})
+        return [Step(name) for name in STEPS]
 
 
-class Answers(LLMModule):
-    """Answers the question."""
+class Works(Module):
+    """Does the work of a step."""
+
+    def run(self, state: State) -> str:
+        return work(state.input["question"], state.cache)
+
+
+class Asks(LLMModule):
+    """Asks the model, and reads the answer in its reply."""
 
     template = Prompt.parse(
-        f"---\nslots: [question, context]\n---\n# system\n{SYSTEM}\n# user\n{USER}\n", "answers"
+        f"---\nslots: [question, context]\n---\n# system\n{SYSTEM}\n# user\n"
+        "{{ context }}\n\nQuestion: {{ question }}\n",
+        "answers",
+    )
+
+    def parse(self, text: str) -> str:
+        return parse(text)
+
+
+class AsksForPlan(OneShot):
+    """Asks the model for the plan."""
+
+    template = Prompt.parse(
+        f"---\nslots: [question]\n---\n# system\n{SYSTEM}\n# user\n"
+        f"Question: {{{{ question }}}}\n{PLANNING}\n",
+        "plans",
     )
 
 
-class Calls(Module):
-    """Answers the question with a function of its own, as a LangGraph node does."""
-
-    writes = "cache.context"
-
-    def run(self, state: State) -> dict[str, Any]:
-        prompt, reply = answer(state.input["question"], state.cache.get("context", ""))
-        return {"prompt": prompt, "reply": reply}
-
-    def update_cache(self, cache: Any, output: Any) -> dict[str, Any]:
-        return {"context": output["reply"]}
+def own() -> Executor:
+    return Executor(Inventory("own", Plans(), {name: Works().with_name(name) for name in STEPS}))
 
 
-def chameleon(kind: type[Module], log: RunDir | None) -> Run:
-    modules = {name: kind() for name in STEPS}
-    executor = Executor(Inventory("five", Fixed(STEPS), modules), LLM.connect(MODEL, temperature=0))
-    runs = count()
+def prompts(model: BaseChatModel) -> Executor:
+    modules = {name: Asks().with_name(name) for name in STEPS}
+    return Executor(Inventory("prompts", AsksForPlan(), modules), LLM.connect(model, temperature=0))
 
-    def run() -> None:
-        id = str(next(runs))
-        for event in executor.stream({"question": QUESTION}):
-            if log is not None:
-                log.append(id, event)
+
+def streamed(executor: Executor, log: RunDir | None = None) -> Run:
+    def run(plans: int) -> None:
+        for id in map(str, islice(IDS, plans)):
+            for event in executor.stream({"question": QUESTION}):
+                if log is not None:
+                    log.append(id, event)
+
+    state = executor.run({"question": QUESTION})
+    assert (state.answer, state.plan) == (ANSWER, tuple(STEPS)), state.ended and state.ended.error
+    return run
+
+
+def evaluated(executor: Executor, log: RunDir) -> Run:
+    def run(plans: int) -> None:
+        rows = ({"id": str(id), "question": QUESTION, "gold": ANSWER} for id in islice(IDS, plans))
+        Evaluation(executor, Same(), QUESTIONS, run_dir=log).run(QUESTIONS.problem(row, {}) for row in rows)
 
     return run
 
 
-class Collected(TypedDict, total=False):
-    question: str
-    context: str
-    calls: Annotated[list[tuple[list[str], str]], operator.add]
-
-
-def node(state: Collected) -> Collected:
-    prompt, reply = answer(state["question"], state.get("context", ""))
-    return {"context": reply, "calls": [(prompt, reply)]}
-
-
-def langgraph(checkpointer: Any = None) -> Run:
-    graph = StateGraph(Collected)
-    for name, before in zip(STEPS, [START, *STEPS], strict=False):
-        graph.add_node(name, node)
-        graph.add_edge(before, name)
-    graph.add_edge(STEPS[-1], END)
-    compiled = graph.compile(checkpointer=checkpointer)
-    threads = count()
-
-    def run() -> None:
-        config = {"configurable": {"thread_id": str(next(threads))}} if checkpointer else None
-        compiled.invoke({"question": QUESTION}, config)
-
-    return run
-
-
-@component
-class Answerer:
-    @component.output_types(question=str, prompt=list, reply=str)
-    def run(self, question: str, context: str = "") -> dict[str, Any]:
-        prompt, reply = answer(question, context)
-        return {"question": question, "prompt": prompt, "reply": reply}
-
-
-def haystack(tracer: tracing.Tracer | None = None) -> Run:
-    pipeline = Pipeline()
-    for name in STEPS:
-        pipeline.add_component(name, Answerer())
-    for before, after in pairwise(STEPS):
-        pipeline.connect(f"{before}.question", f"{after}.question")
-        pipeline.connect(f"{before}.reply", f"{after}.context")
-
-    def run() -> None:
-        tracing.disable_tracing() if tracer is None else tracing.enable_tracing(tracer)
-        pipeline.run({STEPS[0]: {"question": QUESTION}})
-
-    return run
-
-
-class FileSpan(tracing.Span):
-    def __init__(self, tags: dict[str, Any]) -> None:
-        self.tags = tags
-
-    def set_tag(self, key: str, value: Any) -> None:
-        self.tags[key] = value
-
-    def set_content_tag(self, key: str, value: Any) -> None:
-        self.tags[key] = value
-
-
-class FileTracer(tracing.Tracer):
-    """Writes each span as a line when it ends."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = path.open("ab", buffering=0)
-
-    @contextlib.contextmanager
-    def trace(
-        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Any = None
-    ) -> Iterator[FileSpan]:
-        span = FileSpan({"operation": operation_name, **(tags or {})})
-        yield span
-        self.file.write((json.dumps(span.tags, default=str) + "\n").encode())
-
-    def current_span(self) -> None:
-        return None
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What one step of a variant takes, in µs: of wall time, and of the processors."""
-
-    wall: Figure
-    processor: Figure
-
-
-def spent(run: Run, runs: int) -> tuple[float, float]:
-    """Wall and processor µs of a step of `run`."""
-    wall, processor = time.perf_counter(), time.process_time()
-    for _ in range(runs):
-        run()
-    steps = runs * len(STEPS) / 1e6
-    return (time.perf_counter() - wall) / steps, (time.process_time() - processor) / steps
-
-
-def costs(variants: Mapping[str, Run], runs: int, repeats: int) -> dict[str, Cost]:
-    """Measure all variants in each of several rounds: what disturbs the machine disturbs all of them."""
-    for run in variants.values():
-        run()
-    rounds = [{name: spent(run, runs) for name, run in variants.items()} for _ in range(repeats)]
-    return {
-        name: Cost(*(Figure(values) for values in zip(*(each[name] for each in rounds), strict=True)))
-        for name in variants
-    }
-
-
-def measured(runs: int, repeats: int) -> dict[str, Cost]:
+def measured(folder: Path, rounds: int, seconds: float) -> dict[str, Cost]:
+    """Return what a plan costs in each stack."""
     with (
-        tempfile.TemporaryDirectory() as name,
-        contextlib.closing(RunDir(Path(name) / "runs", {})) as log,
-        SqliteSaver.from_conn_string(str(Path(name) / "checkpoints.sqlite")) as checkpoints,
+        RunDir(folder / "runs", {}) as log,
+        SqliteSaver.from_conn_string(str(folder / "checkpoints.sqlite")) as checkpoints,
     ):
-        variants = {
-            WORK: bare,
-            "plain modules, log in a file": chameleon(Calls, log),
-            "plain modules, no log": chameleon(Calls, None),
-            "prompt modules, log in a file": chameleon(Answers, log),
-            "prompt modules, no log": chameleon(Answers, None),
-            "LangGraph, no checkpointer": langgraph(),
-            "LangGraph, checkpoints in memory": langgraph(InMemorySaver()),
-            "LangGraph, checkpoints in SQLite": langgraph(checkpoints),
-            "Haystack, no tracer": haystack(),
-            "Haystack, spans in a file": haystack(FileTracer(Path(name) / "spans.jsonl")),
+        variants: dict[str, Run] = {
+            PLAIN: plain,
+            OWN: streamed(own()),
+            OWN_LOG: streamed(own(), log),
+            OWN_EVAL: evaluated(own(), log),
+            BARE: partial(bare, Chat()),
+            "instant model alone": partial(bare, Instant()),
+            "**Chameleon, prompt modules, instant model**": streamed(prompts(Instant())),
+            "**Chameleon, prompt modules, instant model, log**": streamed(prompts(Instant()), log),
+            PROMPTS: streamed(prompts(Chat())),
+            PROMPTS_LOG: streamed(prompts(Chat()), log),
+            PROMPTS_EVAL: evaluated(prompts(Chat()), log),
+            "LangGraph, edges from the plan": peers.langgraph(),
+            "LangGraph, checkpoints in memory": peers.langgraph(checkpointer=InMemorySaver()),
+            "LangGraph, checkpoints in SQLite": peers.langgraph(checkpointer=checkpoints),
+            "LangGraph, chat model": peers.langgraph(asks=True),
+            "LangGraph, chat model, checkpoints in SQLite": peers.langgraph(
+                asks=True, checkpointer=checkpoints
+            ),
+            "Haystack Pipeline": peers.haystack(),
+            "Haystack Pipeline, spans in a file": peers.haystack(peers.FileTracer(folder / "spans.jsonl")),
+            "Haystack PromptBuilder and generator": peers.haystack_prompts(),
+            "LCEL: prompt, chat model, parser": peers.lcel(),
+            "DSPy Predict": peers.dspy_predict(),
+            "smolagents ToolCallingAgent, six turns": peers.smol(),
+            "openai-agents, six turns": peers.openai_agents(),
+            "pydantic-ai, six turns": peers.pydantic_ai(),
         }
-        return costs(variants, runs, repeats)
+        return costs(variants, rounds, seconds)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=200, help="runs of five steps per measurement")
-    parser.add_argument("--repeats", type=int, default=9, help="measurements of each variant")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=0.2, help="how long a stack is measured in a round")
     options = parser.parse_args()
-    found = measured(options.runs, options.repeats)
-    work = found.pop(WORK)
-    overheads = {name: cost.wall.median - work.wall.median for name, cost in found.items()}
-    used = {name: cost.processor.median - work.processor.median for name, cost in found.items()}
-    rows = [
-        [name, cost.wall.shown(), f"{overheads[name]:,.1f}", cost.processor.shown(), f"{used[name]:,.1f}"]
-        for name, cost in found.items()
-    ]
-    header = ["", "wall: median (least–most)", "overhead", "processor", "overhead"]
-    alone = [WORK, work.wall.shown(), "", work.processor.shown(), ""]
-    table("Five steps with a model that replies in no time, µs a step", header, [alone, *rows])
-    ours = [name for name in found if "modules" in name]
-    rows = [
-        [name, *(f"{overheads[name] / overheads[mine]:.1f}" for mine in ours)]
-        for name in found
-        if name not in ours
-    ]
-    table("How often our overhead goes into theirs, by wall time", ["", *ours], rows)
-    for kind in ("plain modules", "prompt modules"):
-        wall, processor = (
-            len(STEPS) * (each[f"{kind}, log in a file"] - each[f"{kind}, no log"])
-            for each in (overheads, used)
-        )
-        print(f"Logging the 8 events of a problem, {kind}: {wall:.0f} µs wall, {processor:.0f} µs processor")
-    print(surroundings("langgraph", "haystack-ai", "langchain-core"))
+    with tempfile.TemporaryDirectory() as name:
+        found = measured(Path(name), options.rounds, options.seconds)
+    rows = []
+    for name, cost in found.items():
+        to_plain = cost.cpu.over(found[PLAIN].cpu)
+        to_bare = cost.cpu.over(found[BARE].cpu)
+        beside, aim = AIMS.get(name, ("", 0))
+        aims = ["" if beside != other else f"≤ {aim:g}" for other in (PLAIN, BARE)]
+        cpu, wall = (f"{value / len(ALL):,.1f}" for value in (cost.cpu.median, min(cost.wall.values)))
+        rows.append([name, cpu, wall, to_plain.shown(), aims[0], to_bare.shown(2), aims[1]])
+    header = ["", "CPU µs a step", "least wall µs", "× plain loop", "aim", "× bare chat model", "aim"]
+    table("Six steps with a model that replies in no time; median (least–most)", header, rows)
+    print(surroundings("langchain-core", *peers.PACKAGES))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,307 @@
+"""The frameworks that `steps.py` compares Chameleon with: the same plan in each, as its documentation has it.
+
+Each function returns one that runs the plan so many times. A step calls `workload.work` itself; where a
+model is asked, it replies in no time. The agents ask a model of their own class: five times it wants a tool,
+then it answers, so that they make six turns and call five tools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain, count, pairwise, repeat
+from pathlib import Path
+from typing import Any, TypedDict
+
+os.environ |= {"HAYSTACK_TELEMETRY_ENABLED": "False", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+
+import dspy
+import smolagents
+from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool
+from haystack import Pipeline, component, tracing
+from haystack.components.builders import PromptBuilder
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langgraph.graph import END, START, StateGraph
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from pydantic_ai import Agent as TypedAgent
+from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelResponse as TypedResponse
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from workload import ALL, PLANNER, PLANNING, QUESTION, REPLY, STEPS, SYSTEM, Chat, parse, work
+
+PACKAGES = ("langgraph", "langgraph-checkpoint-sqlite", "haystack-ai", "pydantic-ai-slim", "openai-agents")
+PACKAGES += ("dspy", "smolagents")
+Run = Callable[[int], None]
+CHAT = Chat()
+logging.getLogger("haystack").setLevel(logging.ERROR)
+
+
+def each(once: Callable[[], Any]) -> Run:
+    """Run a plan again and again."""
+
+    def run(plans: int) -> None:
+        for _ in range(plans):
+            once()
+
+    return run
+
+
+def each_async(once: Callable[[], Awaitable[Any]]) -> Run:
+    """Run a plan again and again in one event loop."""
+
+    async def many(plans: int) -> None:
+        for _ in range(plans):
+            await once()
+
+    return lambda plans: asyncio.run(many(plans))
+
+
+# LangGraph: a graph whose edges follow the plan in its state.
+
+
+class Graph(TypedDict, total=False):
+    question: str
+    found: dict[str, str]
+    plan: list[str]
+
+
+def _asked(question: str, found: dict[str, str], end: str = "") -> str:
+    context = "\n\n".join(found.values())
+    user = f"{context}\n\nQuestion: {question}{end}"
+    return str(CHAT.invoke([SystemMessage(content=SYSTEM), HumanMessage(content=user)]).content)
+
+
+def _planner(asks: bool) -> Callable[[Graph], Graph]:
+    def plan(state: Graph) -> Graph:
+        if asks:
+            return {"plan": json.loads(_asked(state["question"], {}, f"\n{PLANNING}")), "found": {}}
+        work(state["question"], {})
+        return {"plan": STEPS, "found": {}}
+
+    return plan
+
+
+def _node(name: str, asks: bool) -> Callable[[Graph], Graph]:
+    def step(state: Graph) -> Graph:
+        question, found = state["question"], state["found"]
+        output = parse(_asked(question, found)) if asks else work(question, found)
+        return {"found": found | {name: output}, "plan": state["plan"][1:]}
+
+    return step
+
+
+def langgraph(*, asks: bool = False, checkpointer: Any = None) -> Run:
+    graph = StateGraph(Graph)
+    graph.add_node(PLANNER, _planner(asks))
+    graph.add_edge(START, PLANNER)
+    for name in STEPS:
+        graph.add_node(name, _node(name, asks))
+    for name in ALL:
+        graph.add_conditional_edges(name, lambda state: state["plan"][0] if state["plan"] else END)
+    compiled, threads = graph.compile(checkpointer=checkpointer), count()
+
+    def once() -> None:
+        config = {"configurable": {"thread_id": str(next(threads))}} if checkpointer else None
+        assert len(compiled.invoke({"question": QUESTION}, config)["found"]) == len(STEPS)
+
+    return each(once)
+
+
+# Haystack: a pipeline of six components, one after another.
+
+
+@component
+class Works:
+    @component.output_types(question=str, found=dict[str, str])
+    def run(self, question: str, found: dict[str, str] = {}) -> dict[str, Any]:  # noqa: B006
+        return {"question": question, "found": found | {str(len(found)): work(question, found)}}
+
+
+@component
+class Generates:
+    @component.output_types(reply=str)
+    def run(self, prompt: str) -> dict[str, Any]:
+        return {"reply": parse(REPLY) if prompt else ""}
+
+
+def haystack(tracer: tracing.Tracer | None = None) -> Run:
+    pipeline = Pipeline()
+    for name in ALL:
+        pipeline.add_component(name, Works())
+    for before, after in pairwise(ALL):
+        pipeline.connect(f"{before}.question", f"{after}.question")
+        pipeline.connect(f"{before}.found", f"{after}.found")
+    return _haystack(pipeline, {PLANNER: {"question": QUESTION}}, tracer)
+
+
+def haystack_prompts() -> Run:
+    pipeline, template = Pipeline(), f"{SYSTEM}\n\n{{{{ context }}}}\n\nQuestion: {{{{ question }}}}"
+    for name in ALL:
+        pipeline.add_component(f"{name}_prompt", PromptBuilder(template))
+        pipeline.add_component(name, Generates())
+        pipeline.connect(f"{name}_prompt.prompt", f"{name}.prompt")
+    for before, after in pairwise(ALL):
+        pipeline.connect(f"{before}.reply", f"{after}_prompt.context")
+    given = {f"{name}_prompt": {"question": QUESTION} for name in ALL}
+    given[f"{PLANNER}_prompt"]["context"] = ""
+    return _haystack(pipeline, given, None)
+
+
+def _haystack(pipeline: Pipeline, given: dict[str, Any], tracer: tracing.Tracer | None) -> Run:
+    def run(plans: int) -> None:
+        tracing.disable_tracing() if tracer is None else tracing.enable_tracing(tracer)
+        for _ in range(plans):
+            assert STEPS[-1] in pipeline.run(given)
+
+    return run
+
+
+class FileSpan(tracing.Span):
+    def __init__(self, tags: dict[str, Any]) -> None:
+        self.tags = tags
+
+    def set_tag(self, key: str, value: Any) -> None:
+        self.tags[key] = value
+
+    def set_content_tag(self, key: str, value: Any) -> None:
+        self.tags[key] = value
+
+
+class FileTracer(tracing.Tracer):
+    """Writes each span, with inputs and outputs, as a line when it ends: what is nearest to our log."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("ab", buffering=0)
+
+    @contextlib.contextmanager
+    def trace(
+        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Any = None
+    ) -> Iterator[FileSpan]:
+        span = FileSpan({"operation": operation_name, **(tags or {})})
+        yield span
+        self.file.write((json.dumps(span.tags, default=str) + "\n").encode())
+
+    def current_span(self) -> None:
+        return None
+
+
+# What has no plan: six calls, one after another.
+
+
+def lcel() -> Run:
+    prompt = ChatPromptTemplate([("system", SYSTEM), ("user", "{context}\n\nQuestion: {question}")])
+    return _six((prompt | CHAT | StrOutputParser()).invoke)
+
+
+def dspy_predict() -> Run:
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+    model = dspy.utils.DummyLM([])
+    model.answers = repeat({"answer": REPLY})
+    dspy.configure(lm=model)
+    signature = dspy.Signature("context: str, question: str -> answer: str", SYSTEM)
+    predict = dspy.Predict(signature)
+    return _six(lambda given: predict(**given).answer)
+
+
+def _six(ask: Callable[[dict[str, str]], str]) -> Run:
+    def once() -> None:
+        found: dict[str, str] = {}
+        for name in ALL:
+            found[name] = parse(ask({"context": "\n\n".join(found.values()), "question": QUESTION}))
+        assert found[PLANNER] == parse(REPLY)
+
+    return each(once)
+
+
+# Agents: six turns and five calls of a tool.
+
+
+def look(found: str) -> str:
+    """Look something up.
+
+    Args:
+        found: what was found before.
+    """
+    return work(QUESTION, {"found": found})
+
+
+class SmolModel(smolagents.Model):
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns = _turns("look", "final_answer")
+
+    def generate(self, messages: Any, *_: Any, **__: Any) -> smolagents.ChatMessage:
+        name = next(self.turns)
+        given = {"answer": REPLY} if name == "final_answer" else {"found": REPLY}
+        function = smolagents.models.ChatMessageToolCallFunction(name=name, arguments=given)
+        call = smolagents.models.ChatMessageToolCall(function=function, id="1", type="function")
+        role = smolagents.models.MessageRole.ASSISTANT
+        return smolagents.ChatMessage(role, "", [call], token_usage=smolagents.TokenUsage(520, 14))
+
+
+def _turns(tool: str, last: str) -> Iterator[str]:
+    return chain.from_iterable(repeat([*[tool] * len(STEPS), last]))
+
+
+def smol() -> Run:
+    off = smolagents.LogLevel.OFF
+    tool = smolagents.tool(look)
+    agent = smolagents.ToolCallingAgent([tool], SmolModel(), instructions=SYSTEM, verbosity_level=off)
+
+    def once() -> None:
+        assert agent.run(QUESTION) == REPLY and len(agent.memory.steps) == 1 + len(ALL)
+
+    return each(once)
+
+
+class AgentModel(Model):
+    def __init__(self) -> None:
+        self.turns, self.ids = _turns("look", ""), count()
+
+    async def get_response(self, *_: Any, **__: Any) -> ModelResponse:
+        id = str(next(self.ids))
+        if name := next(self.turns):
+            given = json.dumps({"found": REPLY})
+            output: Any = ResponseFunctionToolCall(
+                id=id, call_id=id, name=name, arguments=given, type="function_call"
+            )
+        else:
+            text = ResponseOutputText(text=REPLY, type="output_text", annotations=[])
+            output = ResponseOutputMessage(
+                id=id, content=[text], role="assistant", status="completed", type="message"
+            )
+        usage = Usage(requests=1, input_tokens=520, output_tokens=14, total_tokens=534)
+        return ModelResponse(output=[output], usage=usage, response_id=None)
+
+    def stream_response(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+
+def openai_agents() -> Run:
+    agent = Agent(name="answers", instructions=SYSTEM, model=AgentModel(), tools=[function_tool(look)])
+
+    async def once() -> None:
+        assert (await Runner.run(agent, QUESTION)).final_output == REPLY
+
+    return each_async(once)
+
+
+def pydantic_ai() -> Run:
+    turns = _turns("look", "")
+
+    def reply(messages: list[ModelMessage], info: AgentInfo) -> TypedResponse:
+        name = next(turns)
+        return TypedResponse([ToolCallPart(name, {"found": REPLY}) if name else TextPart(REPLY)])
+
+    agent = TypedAgent(FunctionModel(reply), instructions=SYSTEM, tools=[look])
+
+    async def once() -> None:
+        assert (await agent.run(QUESTION)).output == REPLY
+
+    return each_async(once)

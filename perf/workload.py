@@ -1,0 +1,104 @@
+"""The work of a step that all frameworks do in `steps.py`, and the models that reply to it in no time.
+
+A plan is one planning step and five modules. A step fills the question and what earlier steps found into a
+prompt of 2.5 KB, and reads the answer in the reply. Modules of one's own have the reply at hand; the others
+ask a chat model for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
+
+PLANNER = "planner"
+STEPS = [f"step_{number}" for number in range(1, 6)]
+ALL = [PLANNER, *STEPS]
+QUESTION = "How many apples are left when Ann has given two to Ben and one to Cleo?"
+SYSTEM = "You answer questions. Think first.\n" + "Question: How much is 1 and 1? The answer is 2.\n" * 50
+ANSWER = "four apples are left"
+PLAN, REPLY = json.dumps(STEPS), f"Seven less three is four, so the answer is {ANSWER}."
+PLANNING = "Modules:"  # what the prompt of the planner ends with
+_FOUND = re.compile(r"the answer is (.*)\.$")
+
+
+def parse(reply: str) -> str:
+    """Return the answer in a reply; of a plan, the plan itself."""
+    found = _FOUND.search(reply)
+    return found[1] if found else reply
+
+
+def work(question: str, found: Mapping[str, str]) -> str:
+    """Do the work of a step whose reply is at hand."""
+    context = "\n\n".join(found.values())
+    prompt = f"{SYSTEM}\n\n{context}\n\nQuestion: {question}"
+    return parse(REPLY) if prompt else ""
+
+
+def plain(plans: int) -> None:
+    """Do nothing but the work: a loop, a call of a function, a dictionary."""
+    for _ in range(plans):
+        found: dict[str, str] = {}
+        for name in ALL:
+            found[name] = work(QUESTION, found)
+
+
+class Chat(BaseChatModel):
+    """A LangChain chat model that replies in no time: with a plan to the planner, else with the answer."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "at-once"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=_reply(messages))])
+
+
+class Instant(Chat):
+    """The same without LangChain's own work in a call: callbacks, copies and checks."""
+
+    def invoke(self, input: Any, *_: Any, **__: Any) -> AIMessage:
+        return _reply(input)
+
+
+def _reply(messages: list[BaseMessage]) -> AIMessage:
+    text = PLAN if str(messages[-1].content).endswith(PLANNING) else REPLY
+    usage = {"input_tokens": 520, "output_tokens": 14, "total_tokens": 534}
+    return AIMessage(content=text, response_metadata={"finish_reason": "stop"}, usage_metadata=usage)
+
+
+def bare(chat: BaseChatModel, plans: int) -> None:
+    """Ask a chat model with f-string prompts: what any step through LangChain takes at least."""
+    for _ in range(plans):
+        found: dict[str, str] = {}
+        for name in ALL:
+            context = "\n\n".join(found.values())
+            user = f"{context}\n\nQuestion: {QUESTION}" + (f"\n{PLANNING}" if name == PLANNER else "")
+            reply = chat.invoke([SystemMessage(content=SYSTEM), HumanMessage(content=user)])
+            found[name] = parse(str(reply.content))
+
+
+class Same(Scorer):
+    """Right is what equals the gold answer."""
+
+    def right(self, prediction: Any, problem: Problem) -> bool:
+        return bool(prediction == problem.gold)
+
+
+class Questions(Benchmark):
+    """Questions of one line, each with its answer."""
+
+    name = "questions"
+
+    def problem(self, row: Mapping[str, Any], tables: Mapping[str, Any]) -> Problem:
+        return Problem(row["id"], {"question": row["question"]}, gold=row["gold"])
+
+
+QUESTIONS = Questions()
