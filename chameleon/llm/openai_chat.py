@@ -25,6 +25,7 @@ import orjson
 from pydantic import BaseModel, SecretStr
 
 from chameleon import bridge
+from chameleon.llm.capabilities import section
 from chameleon.llm.deadline import Bound, TooLate
 from chameleon.text import redact
 
@@ -159,11 +160,9 @@ class OpenAIChat(BaseModel):
 
 def takes(name: str, settings: Mapping[str, Any]) -> bool:
     """Tell whether this client can stand for LangChain's, which no setting and no model needs."""
-    from chameleon.llm.capabilities import catalogue
-
     if os.environ.get("OPENAI_PROXY") or not profiles():
         return False
-    needs_responses = name.startswith(tuple(catalogue()["responses_only"])) or "codex" in name
+    needs_responses = name.startswith(tuple(section("responses_only"))) or "codex" in name
     return not needs_responses and settings.keys() <= OpenAIChat.model_fields.keys()
 
 

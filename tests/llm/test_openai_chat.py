@@ -14,7 +14,7 @@ import pytest
 
 from chameleon.errors import ModelError, RateLimited
 from chameleon.llm import LLM
-from chameleon.llm.capabilities import catalogue
+from chameleon.llm.capabilities import section
 from chameleon.llm.message import MultimodalText
 from chameleon.llm.openai_chat import OpenAIChat, profiles
 from chameleon.pictures.opening import Attachment
@@ -65,8 +65,8 @@ def test_it_sends_what_langchains_client_sends(
 def test_models_of_the_responses_api_stay_with_langchain() -> None:
     from langchain_openai.chat_models import base
 
-    assert tuple(catalogue()["responses_only"]) == base._RESPONSES_API_ONLY_PREFIXES
-    for model in (*catalogue()["responses_only"], "gpt-5.3-codex"):
+    assert tuple(section("responses_only")) == base._RESPONSES_API_ONLY_PREFIXES
+    for model in (*section("responses_only"), "gpt-5.3-codex"):
         assert made_by(chat_of(LLM.connect(f"openai:{model}", api_key="k"))) == "ChatOpenAI"
 
 
