@@ -61,7 +61,7 @@ class Telling:
         if places and min(places) <= end:
             end, self._is_open = min(places), False
         for secret in self._secrets:
-            place = self._text.find(secret, self._sent)
+            place = self._text.find(secret, max(self._sent, end - len(secret) + 1))
             if 0 <= place < end < place + len(secret):
                 end = place
         if end > begun or (self._told and end > self._sent):
