@@ -82,6 +82,7 @@ def main(
 def ask(
     question: QuestionOptions,
     trace: bool = option(default=False, help="Show what each module did."),
+    stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
     json: bool = JSON,
 ) -> int:
@@ -91,7 +92,7 @@ def ask(
     """
     from chameleon.cli.asking import run_question
 
-    return run_question(question, trace=trace, log=log, as_json=json)
+    return run_question(question, trace=trace, stream=stream, log=log, as_json=json)
 
 
 @command()

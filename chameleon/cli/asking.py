@@ -12,7 +12,7 @@ import typer
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import QuestionOptions
-from chameleon.cli.out import echo_json
+from chameleon.cli.out import ReplyStream, echo_json
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage, answer_text
 from chameleon.errors import Declined, StepRejected
@@ -35,7 +35,13 @@ EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 
 def run_question(
-    options: QuestionOptions, *, trace: bool, log: Path | None, as_json: bool, plan_only: bool = False
+    options: QuestionOptions,
+    *,
+    trace: bool,
+    log: Path | None,
+    as_json: bool,
+    stream: bool = False,
+    plan_only: bool = False,
 ) -> int:
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
     if log is not None and STANDARD_INPUT in (options.image or ()):
@@ -55,7 +61,10 @@ def run_question(
         page = RunPage(as_json=as_json, trace=trace, model=setup.executor.model)
         page.begin(setup.why)
         state = State()
-        for event in _events(setup.executor, given, log, page.note):
+        reply = ReplyStream() if stream else None
+        for event in _events(setup.executor, given, log, page.note, reply):
+            if reply is not None:
+                reply.end()
             page.show(event)
             state = state.after(event)
             if plan_only and isinstance(event, Plan) and not event.refused:
@@ -114,16 +123,20 @@ def _advised(state: State, executor: Executor) -> State:
 
 
 def _events(
-    executor: Executor, given: Mapping[str, Any], path: Path | None, note: Callable[[str], None]
+    executor: Executor,
+    given: Mapping[str, Any],
+    path: Path | None,
+    note: Callable[[str], None],
+    reply: ReplyStream | None,
 ) -> Iterator[Event]:
     """Yield the run's events, those of a log first; new ones are written as they happen."""
     if path is None:
-        yield from executor.stream(given)
+        yield from executor.stream(given, on_text=reply)
         return
     with EventLog(path) as log:
         log.forget_failure()
         before = tuple(log)
-        new = executor.stream(given, log)
+        new = executor.stream(given, log, on_text=reply)
         first = next(new, None)  # a log of another run is refused before anything is shown
         if before and isinstance(before[-1], RunEnded):
             note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked anew.")

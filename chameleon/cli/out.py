@@ -34,6 +34,28 @@ def echo_json(value: Any) -> None:
     typer.echo("".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text))
 
 
+class ReplyStream:
+    """Shows a model's reply on stderr while it comes."""
+
+    def __init__(self) -> None:
+        self._is_open = False
+
+    def __call__(self, piece: str | None) -> None:
+        """Show the next piece; None says that another reply begins."""
+        if piece is None:
+            self.end()
+            piece = "(another reply:) "
+        echo(piece, err=True, nl=False)
+        sys.stderr.flush()
+        self._is_open = not piece.endswith("\n")
+
+    def end(self) -> None:
+        """End the line."""
+        if self._is_open:
+            say("")
+        self._is_open = False
+
+
 def say(text: str) -> None:
     """Print what is no result on stderr, so that stdout is the table or the JSON object alone."""
     echo(text, err=True)

@@ -265,3 +265,16 @@ def test_of_several_sheets_the_one_that_was_read_is_named(command: Command, tmp_
     assert "Answer: 7" in other.out and not other.err
     twice = command(*map(str, asked), "--sheet", "arts", "--sheet", "other")
     assert twice.code == 2 and "--sheet" in twice.err
+
+
+def test_the_last_reply_is_shown_while_it_comes(loopback: Start, command: Command, asked: list[str]) -> None:
+    replies = ["I do not know.\x1b[2J", "Add them up.\nThe answer is 7."]
+    server = loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": replies}))
+    outcome = command(*asked, "--store", "off", "--stream")
+    assert outcome.code == 0 and outcome.out.splitlines()[-1] == "Answer: 7"
+    assert outcome.err.splitlines() == [
+        "I do not know.\ufffd[2J",
+        "(another reply:) Add them up.",
+        "The answer is 7.",
+    ]
+    assert [request.get("stream", False) for request in server.requests] == [False, False, True, True]
