@@ -74,9 +74,9 @@ class Executor:
         A failure is no exception here: `state.ended` says how the run ended and why. Raises `InputError`
         for an input that the inventory does not take. `log`, `on_text`: see `stream`.
         """
-        before = tuple(log)
-        events = self.stream(input, log if isinstance(log, EventLog) else before, on_text=on_text)
-        return State.fold((*before, *events))
+        before = log if isinstance(log, EventLog) else tuple(log)
+        last = deque(self.states(input, before, on_text=on_text), maxlen=1)
+        return last[0][1] if last else State.fold(before)
 
     def batch(self, inputs: Iterable[Mapping[str, Any]], workers: int = 1) -> Iterator[State]:
         """Run many inputs in `workers` threads; the final states come in the order of the inputs.
@@ -108,11 +108,7 @@ class Executor:
         self, input: Mapping[str, Any], log: Iterable[Event] = (), *, on_text: OnText | None = None
     ) -> State:
         """Run one input in the caller's event loop: see `run` and `astream`."""
-        before = tuple(log)
-        state = State.fold(before)
-        async for event in self.astream(input, log if isinstance(log, EventLog) else before, on_text=on_text):
-            state = state.after(event)
-        return state
+        return await bridge.run(self.run, input, log, on_text=on_text and bridge.in_this_loop(on_text))
 
     async def abatch(
         self, inputs: Iterable[Mapping[str, Any]] | AsyncIterable[Mapping[str, Any]], workers: int = 64
@@ -179,25 +175,28 @@ class Executor:
         came so far does not count, since another reply begins; from another thread, in order. The last reply
         is that of a step after which none is planned that asks a model.
         """
-        for event in self._events(input, log, stop, on_text and _without_doubt(on_text)):
-            if isinstance(log, EventLog):
-                log.append(event)
+        for event, _ in self.states(input, log, stop=stop, on_text=on_text):
             yield event
 
-    def _events(
+    def states(
         self,
         input: Mapping[str, Any],
-        log: Iterable[Event],
-        stop: threading.Event | None,
-        on_text: OnText | None,
-    ) -> Iterator[Event]:
+        log: Iterable[Event] = (),
+        *,
+        stop: threading.Event | None = None,
+        on_text: OnText | None = None,
+    ) -> Iterator[tuple[Event, State]]:
+        """Yield each event of a run with the state that it leads to: see `stream`."""
+        keep = log.append if isinstance(log, EventLog) else _keep_nothing
+        hear = _without_doubt(on_text) if on_text else None
         given = self.inventory.check_input(input)
         settings = freeze({**self.settings, **files_of(self.inventory, given)}, "settings")
         state = State.fold(log)
         if state.begun is None:
             begun = RunStarted(self.inventory.name, given, settings)
             state = state.after(begun)
-            yield begun
+            keep(begun)
+            yield begun, state
         else:
             check_same(state, self.inventory, given, settings)
         meter = Meter(self.budget, state.usage, state.seconds)
@@ -205,10 +204,11 @@ class Executor:
             # After a failure the run's own rules come first: what it ends with is known only then.
             if stop is not None and stop.is_set() and state.failure is None:
                 return
-            for event in self._next(state, meter, on_text):
+            for event in self._next(state, meter, hear):
                 for told in (*state.news_of(event), event):
                     state = state.after(told)
-                    yield told
+                    keep(told)
+                    yield told, state
 
     def _next(
         self, state: State, meter: Meter, on_text: OnText | None
@@ -249,7 +249,7 @@ class Executor:
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
             return replace(event, seconds=time.monotonic() - begun, calls=calls)
-        return replace(event, calls=calls)
+        return replace(event, calls=calls) if calls else event
 
     def _run_parallel(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[StepRecord]:
         """Run these steps at the same time; yield their records in plan order."""
@@ -278,6 +278,10 @@ def _without_doubt(on_text: OnText) -> OnText:
         said = piece is not None
 
     return hear
+
+
+def _keep_nothing(event: Event) -> None:
+    """Keep no log."""
 
 
 def _refused(problem: InputError) -> State:

@@ -112,6 +112,8 @@ def _settled(step: Any) -> Step:
     """Return the step as a log would give it back."""
     if not isinstance(step, Step):
         raise _no_steps(step)
+    if step.args is None:
+        return step
     args = values.freeze(step.args, f"the argument of {step.module}") if step.args else None
     return Step(step.module, args, step.redo)
 

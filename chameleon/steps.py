@@ -56,13 +56,13 @@ class Access:
         """
         lacking = tuple(self._lacking(state, others)) if state.failures else ()
         if self.reads is None:
-            return replace(state, step=step, lacking=lacking)
+            return state.with_fields(step=step, lacking=lacking)
         whole = state if "history" in self.reads else State()
         shown = {
             kind: values.ReadOnly({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
             for kind, held in (("input", state.input), ("cache", state.cache))
         }
-        return replace(whole, input=shown["input"], cache=shown["cache"], step=step, lacking=lacking)
+        return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, lacking=lacking)
 
     def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:
         """Yield what is not there to be read since its module failed, unless that is yet to run again."""
@@ -168,13 +168,15 @@ def run_step(
     begun = time.monotonic()
     with recording(meter, hear) as recorder:
         try:
-            if missing := access.missing(state.keys):  # the step that gives it may have been skipped
+            if access.required and (
+                missing := access.missing(state.keys)
+            ):  # the step that gives it may have been skipped
                 key = missing[0].replace("|", " or ")
                 raise ModuleError(f"it reads {key}, and nothing before it gave that")
             ready = module.ready()
             output = values.freeze(module.run(seen), "output")
-            input_changes = _changes("input", ready.update_input(seen.input, output), access)
-            cache_changes = _changes("cache", ready.update_cache(seen.cache, output), access)
+            input_changes = _changes("input", ready.update_input(seen.input, output), access, output)
+            cache_changes = _changes("cache", ready.update_cache(seen.cache, output), access, output)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             failure = Failure.of(problem, f"module {step.module}")
             if not isinstance(problem, ChameleonError):
@@ -185,7 +187,7 @@ def run_step(
     return StepRecord(step, output, input_changes, cache_changes, failure, seconds, tuple(recorder.calls))
 
 
-def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:
+def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[str, Any]:
     """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare."""
     if not isinstance(changes, (dict, Mapping)):
         raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
@@ -197,5 +199,7 @@ def _changes(kind: str, changes: Any, access: Access) -> Mapping[str, Any]:
                 f"it writes {kind}.{key}, which it does not declare",
                 hint=f'Add "{kind}.{key}" to its `writes`.',
             )
+    if all(value is output for value in changes.values()):  # that is frozen
+        return values.ReadOnly(changes)
     frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}")
     return frozen

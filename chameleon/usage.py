@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import BudgetExceeded
 
@@ -149,10 +148,14 @@ class Meter:
 
     def check(self, steps: int = 0) -> None:
         """Raise `BudgetExceeded`, naming the limit, when the run has reached one."""
-        self.budget.check("seconds", self.seconds())
-        self.budget.check("steps", steps)
-        self.budget.check("tokens", _sum(self.spent.input_tokens, self.spent.output_tokens))
-        self.budget.check("cost", self.spent.cost)
+        limits, spent = self.budget, self.spent
+        limits.check("steps", steps)
+        if limits.seconds is not None:
+            limits.check("seconds", self.seconds())
+        if limits.tokens is not None:
+            limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens))
+        if limits.cost is not None:
+            limits.check("cost", spent.cost)
 
     def reserve(self) -> None:
         """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""
@@ -178,6 +181,15 @@ class Recorder:
     meter: Meter
     hear: Callable[[str | None], None] | None = None
     calls: list[Call] = field(default_factory=list)
+    _before: Token[Recorder | None] | None = None
+
+    def __enter__(self) -> Self:
+        self._before = _recorder.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            _recorder.reset(self._before)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
@@ -188,12 +200,6 @@ def current_recorder() -> Recorder | None:
     return _recorder.get()
 
 
-@contextmanager
-def recording(meter: Meter, hear: Callable[[str | None], None] | None = None) -> Iterator[Recorder]:
+def recording(meter: Meter, hear: Callable[[str | None], None] | None = None) -> Recorder:
     """Book every model call made in this context on `meter`, and collect it for the log."""
-    recorder = Recorder(meter, hear)
-    before = _recorder.set(recorder)
-    try:
-        yield recorder
-    finally:
-        _recorder.reset(before)
+    return Recorder(meter, hear)

@@ -137,5 +137,8 @@ def from_json(data: Any) -> Any:
 
 def merge(old: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the mapping after the changes, in the order in which keys were last written."""
-    kept = {key: value for key, value in old.items() if key not in changes}
-    return ReadOnly(kept | dict(changes))
+    merged = ReadOnly(old)
+    for key in changes:
+        dict.pop(merged, key, None)
+    dict.update(merged, changes)
+    return merged
