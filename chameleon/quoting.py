@@ -40,7 +40,7 @@ class Quoted(str):
 
 def untagged(text: str) -> str:
     """Return the text without the beginnings of tags."""
-    if not any(sign in text for sign in _OPEN):
+    if "<" not in text and (text.isascii() or not any(sign in text for sign in _OPEN)):
         return text
     return _TAG_START.sub("‹", text)
 

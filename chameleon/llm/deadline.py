@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import Any, ClassVar, TypeVar
 
 from chameleon import bridge
 from chameleon.errors import ModelError
@@ -37,6 +40,34 @@ class LongReply(ModelError):
     """A reply is longer than any that is of use."""
 
 
+class _Worker:
+    """A thread that does one work after another: to start one for each call takes longer than the call's work."""
+
+    idle: ClassVar[deque[_Worker]] = deque()
+
+    def __init__(self) -> None:
+        self._works: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        threading.Thread(target=self._run, name="chameleon-call", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            self._works.get()()
+            self.idle.append(self)
+
+    @classmethod
+    def do(cls, work: Callable[[], None]) -> None:
+        """Do the work in a thread that is idle, or in a new one."""
+        try:
+            worker = cls.idle.pop()
+        except IndexError:
+            worker = cls()
+        worker._works.put(work)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Worker.idle.clear)
+
+
 def within(seconds: float, work: Callable[[], T], *, reads: float | None = None) -> T:
     """Run the work in a thread, or bridged, and return its result.
 
@@ -61,7 +92,7 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
         except BaseException as error:
             done.set_exception(error)
 
-    threading.Thread(target=run, name="chameleon-call", daemon=True).start()
+    _Worker.do(run)
     try:
         failure = done.exception(max(0.0, seconds))
     except TimeoutError:

@@ -42,11 +42,11 @@ class Pace:
                 self._next = at + 1 / self._rate
             return at - now
 
-    def slow_down(self, seconds: float) -> None:
-        """Halve the rate after a 429 of a request that took so long; what was begun before counts as one."""
+    def slow_down(self, begun: float) -> None:
+        """Halve the rate after a 429 of a request begun then, unless it was begun before the last such time."""
         with self._lock:
             now = self._clock()
-            if now - seconds < self._slowed:
+            if begun < self._slowed:
                 return
             recent = [begun for begun in self._begun if now - _WINDOW_S < begun <= now]
             measured = len(recent) / max(now - min(recent, default=now), 1.0)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import tenacity.nap
 from tenacity import (
@@ -68,6 +68,10 @@ def retrying(retries: int | Retrying) -> Retrying:
         if not callable(value := getattr(retries, name)):
             raise ModelError(f"the {name} of a rule to ask again is {str(value)[:40]!r}, and no function")
     return retries
+
+
+def _raised(error: Exception) -> NoReturn:
+    raise error
 
 
 class Pipeline:
@@ -233,27 +237,37 @@ class Pipeline:
         telling: Telling | None,
     ) -> list[Reply]:
         """Ask in one request, again where that may help and the run's time allows it."""
-        begun = time.monotonic()
+        begun, attempts = time.monotonic(), 1
         sleep = bridge.sleep if self._rule.sleep is tenacity.nap.sleep else self._rule.sleep
-        asking = self._rule.copy(
-            retry=retry_if_exception(lambda error: self._failure(error).retryable),
-            wait=self._wait,
-            stop=lambda state: self._rule.stop(state) or time.monotonic() + state.upcoming_sleep >= ends,
-            before_sleep=self._tell,
-            sleep=sleep,
-            reraise=True,
-        )
+        attempt = partial(self._attempt, requests, widened, ends, telling)
         try:
             if (turn := self.connection.pace.turn()) > 0:
                 sleep(min(turn, max(0.0, ends - begun)))
-            replies = asking(self._attempt, requests, widened, ends, telling)
+            try:
+                replies = attempt()
+            except Exception as first:  # most calls need no rule
+                failed = [first]
+                asking = self._rule.copy(
+                    retry=retry_if_exception(lambda error: self._failure(error).retryable),
+                    wait=self._wait,
+                    stop=lambda state: (
+                        self._rule.stop(state) or time.monotonic() + state.upcoming_sleep >= ends
+                    ),
+                    before_sleep=self._tell,
+                    sleep=sleep,
+                    reraise=True,
+                )
+                try:
+                    replies = asking(lambda: _raised(failed.pop()) if failed else attempt())
+                finally:
+                    attempts = asking.statistics["attempt_number"]
         except Exception as error:
             if isinstance(error, TooLate) and time.monotonic() >= ends:
                 replies = self._failed(requests, self._out_of_time(meter), UNKNOWN)
             else:
                 replies = self._failed(requests, self._failure(error).error, Usage(calls=1))
-        seconds, attempts = round(time.monotonic() - begun, 6), asking.statistics["attempt_number"]
-        paid, *rest = (replace(reply, attempts=attempts) for reply in replies)
+        seconds = round(time.monotonic() - begun, 6)
+        paid, *rest = (replace(reply, attempts=attempts) if attempts > 1 else reply for reply in replies)
         return [replace(paid, seconds=seconds), *rest]
 
     def _failure(self, error: BaseException | None) -> CallFailure:
@@ -269,10 +283,8 @@ class Pipeline:
         own: float = self._rule.wait(state)
         seconds = own if asked is None else min(max(asked, own), _LONGEST_ASKED)
         if isinstance(failure.error, RateLimited):
-            pace = self.connection.pace
-            pace.slow_down(state.seconds_since_start or 0.0)
-            pace.wait(min(asked or 0.0, _LONGEST_ASKED))
-            return max(seconds, pace.turn())
+            self.connection.pace.wait(min(asked or 0.0, _LONGEST_ASKED))
+            return max(seconds, self.connection.pace.turn())
         return seconds
 
     def _tell(self, state: RetryCallState) -> None:
@@ -301,11 +313,17 @@ class Pipeline:
 
         if telling is not None:
             telling.begin()
-        left = ends - time.monotonic()
-        if left > self._timeout and self.connection.ends_in_time:
-            return send()
-        # The client's own timeout is one for each read: a server may send a byte at a time.
-        return within(min(self._timeout, left), send, reads=self._timeout)
+        begun = time.monotonic()
+        left = ends - begun
+        try:
+            if left > self._timeout and self.connection.ends_in_time:
+                return send()
+            # The client's own timeout is one for each read: a server may send a byte at a time.
+            return within(min(self._timeout, left), send, reads=self._timeout)
+        except Exception as error:
+            if isinstance(self._failure(error).error, RateLimited):
+                self.connection.pace.slow_down(begun)
+            raise
 
     def _failed(self, requests: Sequence[ModelRequest], error: ChameleonError, usage: Usage) -> list[Reply]:
         """Return what stands for replies that did not come; one of them bears the cost."""

@@ -35,7 +35,7 @@ def slowed(requests: int = 20) -> tuple[Pace, Clock]:
     for _ in range(requests):
         clock.now += 2 / requests
         assert pace.turn() == 0
-    pace.slow_down(0.1)
+    pace.slow_down(clock.now - 0.1)
     return pace, clock
 
 
@@ -57,10 +57,10 @@ def test_refusals_of_one_moment_count_as_one() -> None:
     pace, clock = slowed()
     rate = pace.rate
     for _ in range(50):
-        pace.slow_down(0.5)
+        pace.slow_down(clock.now - 0.5)
     assert pace.rate == rate
     clock.now += 1
-    pace.slow_down(0.5)
+    pace.slow_down(clock.now - 0.5)
     assert pace.rate < rate
 
 
@@ -84,7 +84,7 @@ def test_turns_are_never_in_the_past_and_the_rate_stays_positive(moves: list[tup
         if move == "t":
             assert pace.turn() >= 0
         elif move == "s":
-            pace.slow_down(seconds)
+            pace.slow_down(clock.now - seconds)
         elif move == "u":
             pace.speed_up()
         else:
