@@ -41,7 +41,7 @@ class LongReply(ModelError):
 
 
 class _Worker:
-    """A thread that does one work after another: to start one for each call takes longer than the call's work."""
+    """A thread that does one work after another: starting one for each call takes longer than its work."""
 
     idle: ClassVar[deque[_Worker]] = deque()
 

@@ -43,7 +43,7 @@ class Pace:
             return at - now
 
     def slow_down(self, begun: float) -> None:
-        """Halve the rate after a 429 of a request begun then, unless it was begun before the last such time."""
+        """Halve the rate after a 429 of a request begun then, unless that was before the last such time."""
         with self._lock:
             now = self._clock()
             if begun < self._slowed:
