@@ -19,6 +19,7 @@ from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.log import EventLog, event_to_json
+from chameleon.module import split_keys
 from chameleon.state import Event, Failure, Plan, RunEnded, State
 from chameleon.usage import Usage
 from chameleon.values import to_json
@@ -131,12 +132,12 @@ def _events(
 ) -> Iterator[Event]:
     """Yield the run's events, those of a log first; new ones are written as they happen."""
     if path is None:
-        yield from executor.stream(given, on_text=reply)
+        yield from _with_sandbox(executor.stream(given, on_text=reply), executor)
         return
     with EventLog(path) as log:
         log.forget_failure()
         before = tuple(log)
-        new = executor.stream(given, log, on_text=reply)
+        new = _with_sandbox(executor.stream(given, log, on_text=reply), executor)
         first = next(new, None)  # a log of another run is refused before anything is shown
         if before and isinstance(before[-1], RunEnded):
             note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked anew.")
@@ -144,6 +145,18 @@ def _events(
         if first is not None:
             yield first
         yield from new
+
+
+def _with_sandbox(events: Iterator[Event], executor: Executor) -> Iterator[Event]:
+    """Yield the events; the sandbox starts beside the first steps of a plan that will use it."""
+    modules = executor.inventory.modules
+    for event in events:
+        yield event
+        planned = event.steps if isinstance(event, Plan) and not event.refused else ()
+        if any("sandbox" in split_keys(modules[step.module].uses) for step in planned):
+            from chameleon.sandbox import start_early
+
+            start_early()
 
 
 def summary(state: State, setup: Setup) -> dict[str, Any]:

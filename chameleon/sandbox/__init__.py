@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
-    from chameleon.sandbox.choose import importable, make_sandbox, shared_sandbox
+    from chameleon.sandbox.choose import importable, make_sandbox, shared_sandbox, start_early
     from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits
     from chameleon.sandbox.sandbox import Sandbox
 
@@ -20,11 +20,12 @@ __all__ = [
     "importable",
     "make_sandbox",
     "shared_sandbox",
+    "start_early",
 ]
 
 __getattr__ = lazy(
     __name__,
-    choose="importable make_sandbox shared_sandbox",
+    choose="importable make_sandbox shared_sandbox start_early",
     result="ExecResult Guarantees Layer Limits",
     sandbox="Sandbox",
 )

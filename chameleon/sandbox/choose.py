@@ -6,9 +6,10 @@ import atexit
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal, get_args
 
-from chameleon.errors import InputError, SandboxUnavailable
+from chameleon.errors import ChameleonError, InputError, SandboxUnavailable
 from chameleon.sandbox.inside.libraries import installed
 from chameleon.sandbox.monty import LayeredSandbox, MontySandbox
 from chameleon.sandbox.result import Limits
@@ -73,6 +74,16 @@ def shared_sandbox() -> Sandbox:
             _shared = make_sandbox("auto", workers=max(1, min(4, os.cpu_count() or 1)))
             atexit.register(_shared.close)
         return _shared
+
+
+def start_early() -> None:
+    """Start the shared sandbox beside other work; what goes wrong is told where it is first used."""
+
+    def start() -> None:
+        with suppress(ChameleonError):
+            shared_sandbox()
+
+    threading.Thread(target=start, name="chameleon-sandbox").start()
 
 
 def _unlock_after_fork() -> None:

@@ -88,6 +88,34 @@ def test_importing_is_light(code: str, heavy: set[str], tmp_path: Path) -> None:
     assert not heavy.intersection(done.stdout.splitlines())
 
 
+MODEL_LAYER = {f"chameleon.llm.{file}" for file in ("client", "connection", "message", "pipeline", "store")}
+READ_ALONE = {"chameleon.inventory.inventory", "chameleon.inventory.schema", "chameleon.module"}
+UNUSED = {"asyncio", "ssl", "http.client", "rich", "tenacity", "chameleon.sandbox.choose"}
+NOT_LISTED = {*MODEL_LAYER, *READ_ALONE, *UNUSED, "sqlite3", "chameleon.table", "chameleon.state"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["ask", "How many people does Rome have?", "--table", "t.csv"], {*MODEL_LAYER, *UNUSED}),
+        (["list", "inventories"], NOT_LISTED),
+        (["--version"], {*NOT_LISTED, "pydantic.main", "yaml"}),
+        (["--help"], {*NOT_LISTED, "yaml"} - {"rich"}),
+    ],
+)
+def test_a_command_loads_what_it_needs(arguments: list[str], unused: set[str], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("city,people\nParis,2\nRome,3\n")
+    loaded = "lambda: print(*sys.modules, sep='\\n')"
+    script = f"import atexit, sys; atexit.register({loaded}); sys.path.insert(0, {str(ROOT)!r})\n"
+    script += f"sys.argv[1:] = {arguments}\nfrom chameleon.cli import main\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "chameleon.cli.app" in done.stdout
+    assert not unused.intersection(done.stdout.splitlines())
+
+
 def test_the_public_names_are_few_and_each_is_there() -> None:
     assert len(chameleon.__all__) <= 15
     assert sorted(set(chameleon.__all__)) == sorted(chameleon.__all__)

@@ -191,6 +191,44 @@ def test_the_shared_sandbox_is_one_a_forked_copy_has_its_own_and_it_ends_with_th
     assert_gone([int(number) for number in done.stdout.split()])
 
 
+EARLY = """
+import psutil, threading
+from chameleon.sandbox import shared_sandbox, start_early
+start_early()
+{}
+for thread in threading.enumerate():
+    if thread.name == 'chameleon-sandbox':
+        thread.join()
+print(*[p.pid for p in psutil.Process().children(recursive=True)])
+"""
+
+
+@pytest.mark.parametrize("use", ["", "start_early(); assert shared_sandbox().run('ans = 1').value == 1"])
+def test_an_early_start_makes_the_shared_sandbox_and_it_ends_with_the_process(use: str) -> None:
+    done = script(EARLY.format(use))
+    assert done.returncode == 0, done.stderr
+    started = [int(number) for number in done.stdout.split()]
+    assert started
+    assert_gone(started)
+
+
+FAILED_EARLY = """
+import sys, threading
+from chameleon.errors import SandboxUnavailable
+from chameleon.sandbox import shared_sandbox, start_early
+sys.platform, sys.modules['pydantic_monty'] = 'darwin', None
+start_early()
+print('went on')
+shared_sandbox()
+"""
+
+
+def test_what_keeps_an_early_start_from_working_is_told_at_the_first_use() -> None:
+    done = script(FAILED_EARLY)
+    assert done.stdout == "went on\n" and done.returncode == 1
+    assert done.stderr.count("Traceback") == 1 and "programs run in Monty here" in done.stderr
+
+
 FORKED_MONTY = """
 import os
 from chameleon.errors import SandboxUnavailable
