@@ -180,12 +180,15 @@ def read_problems(
     benchmark: Benchmark,
     data: DataFile,
     tables: Path | None = None,
+    *,
     done: Collection[str] | None = None,
     limit: int | None = None,
+    seen: set[str] | None = None,
 ) -> Iterator[Problem]:
     """Read the problems of a file, in its order. `tables`: the file of tables, where they lie apart.
 
-    Of a file that was read before, `done` names the problems that are left out; of `limit` rows alone.
+    `seen` receives all ids. Of a file that was read before, `done` names the problems that are left out; of
+    `limit` rows alone. No id is looked for then that occurs twice.
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
@@ -196,7 +199,7 @@ def read_problems(
             by_id = benchmark.tables_in(place)
         else:
             by_id = {str(row.get("table_id")): row for row in DataFile(place, "table_id")}
-    seen: set[str] = set()
+    seen = set() if seen is None else seen
     for number, row in enumerate(islice(benchmark.rows(data, data.path), limit), 1):
         if done and benchmark.id_of(row) in done:
             continue

@@ -9,8 +9,8 @@ from itertools import chain, islice
 
 from chameleon.evaluation.benchmark import Benchmark, Problem
 
-Read = Callable[[Collection[str] | None, int | None], Iterable[Problem]]
-"""Reads the problems anew; see `read_problems` for `done` and `limit`."""
+Read = Callable[..., Iterable[Problem]]
+"""Reads the problems anew; see `read_problems` for the keywords `done`, `limit` and `seen`."""
 
 
 def in_turn(
@@ -55,7 +55,7 @@ class Problems:
         self.blind: list[str] = []
         self._count = counted or 0
         if counted is None:
-            every = (self._counted(problem) for problem in read(None, None))
+            every = (self._counted(problem) for problem in read(seen=self.ids))
             for problem in islice(chain.from_iterable(in_turn(every)), limit):
                 self._count += 1
                 self.ids.add(problem.id)
@@ -63,6 +63,8 @@ class Problems:
                     self.without_question.append(problem.id)
                 if problem.detail.get("has_picture") and not problem.picture:
                     self.blind.append(problem.id)
+            if limit is not None and self.has_conversations:
+                self.ids = {problem.id for problem in self}  # not of all that had to be read
 
     def _counted(self, problem: Problem) -> Problem:
         """Count a problem; of a question that waits for its conversation, return what is looked at alone."""
@@ -79,8 +81,8 @@ class Problems:
     def besides(self, done: Collection[str]) -> Iterator[Problem]:
         """Read the problems again, without those that are done, as far as they stand alone."""
         if not self.has_conversations:
-            return iter(self._read(done, self._limit))
-        return islice(chain.from_iterable(in_turn(self._read((), None), self.lengths)), self._limit)
+            return iter(self._read(done=done, limit=self._limit))
+        return islice(chain.from_iterable(in_turn(self._read(done=()), self.lengths)), self._limit)
 
     @property
     def has_conversations(self) -> bool:

@@ -35,7 +35,10 @@ mixed = places.map(
 
 
 def reading(every: Iterable[Problem]) -> Any:
-    return lambda done, limit: islice((each for each in every if each.id not in (done or ())), limit)
+    def read(done: Iterable[str] = (), limit: int | None = None, **_: Any) -> Iterator[Problem]:
+        return islice((each for each in every if each.id not in done), limit)
+
+    return read
 
 
 @given(mixed)
