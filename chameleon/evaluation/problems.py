@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.evaluation.data import Ids
 
 Read = Callable[..., Iterable[Problem]]
 """Reads the problems anew; see `read_problems` for the keywords `done`, `limit` and `seen`."""
@@ -50,7 +51,7 @@ class Problems:
     def __init__(self, read: Read, limit: int | None = None, counted: int | None = None) -> None:
         self._read, self._limit = read, limit
         self.lengths: Counter[str] = Counter()
-        self.ids: set[str] = set()
+        self.ids = Ids()
         self.without_question: list[str] = []
         self.blind: list[str] = []
         self._count = counted or 0
@@ -64,7 +65,9 @@ class Problems:
                 if problem.detail.get("has_picture") and not problem.picture:
                     self.blind.append(problem.id)
             if limit is not None and self.has_conversations:
-                self.ids = {problem.id for problem in self}  # not of all that had to be read
+                self.ids = Ids()  # not of all that had to be read
+                for problem in self:
+                    self.ids.add(problem.id)
 
     def _counted(self, problem: Problem) -> Problem:
         """Count a problem; of a question that waits for its conversation, return what is looked at alone."""
