@@ -15,7 +15,7 @@ from chameleon.cli.out import Interrupted, Progress, counted, say
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, set_up
 from chameleon.errors import InputError, InventoryError, ParameterRefused
-from chameleon.evaluation.data import picture_places
+from chameleon.evaluation.data import Ids, picture_places
 from chameleon.evaluation.evaluate import HISTORY, Evaluation, Spending, Stopped
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
@@ -165,7 +165,7 @@ class EvalRun:
 
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
-        self.problems.ids.clear()
+        self.problems.ids = Ids()  # they are needed no more
         with Progress("problem", len(self.problems), tally.all.n) as progress:
 
             def on_result(result: Result) -> None:
@@ -198,8 +198,9 @@ class EvalRun:
     def _count_kept(self, run_dir: RunDir) -> None:
         """Count what the directory already has."""
         out = self.options.out
-        left_out = len(run_dir.done - self.problems.ids)
-        if left_out and self.problems.ids:
+        ids = self.problems.ids
+        left_out = sum(id not in ids for id in run_dir.done) if ids else 0
+        if left_out:
             raise InputError(
                 f"the folder has results of {counted(left_out, 'problem')} that --limit leaves out",
                 where=str(out),

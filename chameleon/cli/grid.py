@@ -65,7 +65,7 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
     tables, scorer = options.tables or grid.paths.get("tables"), options.scorer or spec.scorer
     data = Data(path, options.benchmark or spec.benchmark, replace(options, tables=tables, scorer=scorer))
     problems = list(data.problems())
-    check_data(Problems(lambda *_: problems), data)
+    check_data(Problems(lambda **_: problems), data)
     with ExitStack() as close:
         run = GridRun(grid, data, problems, options, close)
         figures = [run.figures_of(arm) for arm in grid.arms.values()]
@@ -188,7 +188,7 @@ class GridRun:
 
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
-        problems = Problems(lambda *_: self.problems)
+        problems = Problems(lambda **_: self.problems)
         run = EvalRun(set_up(arm.inventory, options).executor, problems, self.data, options)
         run.check()
         run.warn()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from chameleon.cli.columns import show_counts
 from chameleon.cli.options import DataOptions
@@ -37,9 +38,9 @@ class Data:
         """Make the scorer anew: it may have a generator of random numbers."""
         return self.benchmark.scorers[self.scorer]()
 
-    def read(self, done: Collection[str] | None = None, limit: int | None = None) -> Iterator[Problem]:
+    def read(self, **how: Any) -> Iterator[Problem]:
         """Read the problems in the order of the file: see `read_problems`."""
-        return read_problems(self.benchmark, self.file, self.tables, done, limit)
+        return read_problems(self.benchmark, self.file, self.tables, **how)
 
     def problems(self) -> Iterator[Problem]:
         """Read the first problems; a conversation's stand together, so that the limit cuts only the last."""

@@ -8,9 +8,10 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from chameleon.evaluation.benchmark import Benchmark, Problem
+from chameleon.evaluation.data import Ids
 
-Read = Callable[[Collection[str] | None, int | None], Iterable[Problem]]
-"""Reads the problems anew; see `read_problems` for `done` and `limit`."""
+Read = Callable[..., Iterable[Problem]]
+"""Reads the problems anew; see `read_problems` for the keywords `done`, `limit` and `seen`."""
 
 
 def in_turn(
@@ -50,12 +51,12 @@ class Problems:
     def __init__(self, read: Read, limit: int | None = None, counted: int | None = None) -> None:
         self._read, self._limit = read, limit
         self.lengths: Counter[str] = Counter()
-        self.ids: set[str] = set()
+        self.ids = Ids()
         self.without_question: list[str] = []
         self.blind: list[str] = []
         self._count = counted or 0
         if counted is None:
-            every = (self._counted(problem) for problem in read(None, None))
+            every = (self._counted(problem) for problem in read(seen=self.ids))
             for problem in islice(chain.from_iterable(in_turn(every)), limit):
                 self._count += 1
                 self.ids.add(problem.id)
@@ -63,6 +64,10 @@ class Problems:
                     self.without_question.append(problem.id)
                 if problem.detail.get("has_picture") and not problem.picture:
                     self.blind.append(problem.id)
+            if limit is not None and self.has_conversations:
+                self.ids = Ids()  # not of all that had to be read
+                for problem in self:
+                    self.ids.add(problem.id)
 
     def _counted(self, problem: Problem) -> Problem:
         """Count a problem; of a question that waits for its conversation, return what is looked at alone."""
@@ -79,8 +84,8 @@ class Problems:
     def besides(self, done: Collection[str]) -> Iterator[Problem]:
         """Read the problems again, without those that are done, as far as they stand alone."""
         if not self.has_conversations:
-            return iter(self._read(done, self._limit))
-        return islice(chain.from_iterable(in_turn(self._read((), None), self.lengths)), self._limit)
+            return iter(self._read(done=done, limit=self._limit))
+        return islice(chain.from_iterable(in_turn(self._read(done=()), self.lengths)), self._limit)
 
     @property
     def has_conversations(self) -> bool:

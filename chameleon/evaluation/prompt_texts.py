@@ -30,9 +30,9 @@ class PromptTexts:
     def __init__(self, path: Path, hint: str = "") -> None:
         self._lock = threading.Lock()
         self._families: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()  # text and digest
-        self._file = LineFile(path, "prompts", hint)
+        self.file = LineFile(path, "prompts", hint)
         try:
-            rows = _read(path, (line for _, line in self._file.whole_lines()))
+            rows = _read(path, (line for _, line in self.file.whole_lines()))
             self.texts = {digest: text for digest, _, text in rows}
             self._families |= {(of, text[:_LEAST]): (text, digest) for digest, of, text in rows}
         except BaseException:
@@ -53,8 +53,8 @@ class PromptTexts:
         before, digest = self._families.pop(family, ("", ""))
         shared = before if text.startswith(before) else _shared(before, text)
         if len(shared) >= _LEAST:
-            if shared != before or not digest:
-                before, digest = shared, self._written(of, shared)
+            if (shared != before or not digest) and (written := self._written(of, shared)):
+                before, digest = shared, written
         elif not digest:
             before = text
         self._families[family] = before, digest
@@ -70,12 +70,12 @@ class PromptTexts:
         if digest not in self.texts:
             if len(self.texts) >= _MOST_TEXTS:
                 return ""
-            self._file.append(json_line({"digest": digest, "of": of, "text": text}))
+            self.file.append(json_line({"digest": digest, "of": of, "text": text}))
             self.texts[digest] = text
         return digest
 
     def close(self) -> None:
-        self._file.close()
+        self.file.close()
 
 
 def read_prompts(path: Path) -> Mapping[str, str]:

@@ -101,15 +101,12 @@ class Result:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """Read what `to_json` has written. Raises KeyError, TypeError or ValueError for what is no result."""
-        error = data["error"]
-        read = {
-            "usage": Usage.from_json(data["usage"]),
-            "error": Failure(**error) if error else None,
-            "plan": tuple(data.get("plan", ())),
-            "columns": tuple(data.get("columns", ())),
-            "dropped": tuple(data.get("dropped", ())),
-        }
-        return cls(**{**data, **read})
+        read = dict(data)
+        read["usage"] = Usage.from_json(data["usage"])
+        read["error"] = Failure(**data["error"]) if data["error"] else None
+        for name in ("plan", "columns", "dropped"):
+            read[name] = tuple(data.get(name, ()))
+        return cls(**read)
 
 
 def _short(message: str) -> str:
@@ -126,9 +123,11 @@ class Count:
 
     def add(self, result: Result) -> None:
         self.n += 1
-        self.correct += bool(result.correct)
-        for name, grade in result.grades.items():
-            self.sums[name] = self.sums.get(name, 0.0) + grade
+        if result.correct:
+            self.correct += 1
+        if result.grades:
+            for name, grade in result.grades.items():
+                self.sums[name] = self.sums.get(name, 0.0) + grade
 
     @property
     def accuracy(self) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,8 +21,7 @@ from chameleon.evaluation.run_dir import (
     PROBLEMS,
     RESULTS,
     SETTINGS,
-    id_of,
-    numbered,
+    find_events,
     read_events,
     read_results,
     read_settings,
@@ -144,10 +142,7 @@ class Run:
     def with_events(self, results: Sequence[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
         """Yield these results with the events of their runs; the file is looked through once."""
         file = self.path / EVENTS
-        places: dict[str, array[int]] = {result.id: array("Q") for result in results}
-        for place, line in numbered(file):
-            if line.endswith(b"\n") and (of := places.get(id_of(line))) is not None:
-                of.append(place)
+        places = find_events(file, (result.id for result in results))
         prompts = read_prompts(self.path / PROMPTS)
         with file.open("rb") as opened:
 

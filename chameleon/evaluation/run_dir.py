@@ -6,6 +6,7 @@ import json
 import os
 import re
 import threading
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -101,8 +102,8 @@ class RunDir:
         return self._answers.get(id)
 
     def require_kept(self) -> None:
-        """Raise `LogError` when results or events do not lie in the directory any more."""
-        self._require(self._results.is_in_place and self._events.is_in_place)
+        """Raise `LogError` when results, events or prompts do not lie in the directory any more."""
+        self._require(all(file.is_in_place for file in (self._results, self._events, self._prompts.file)))
 
     def _require(self, there: bool) -> None:
         if not there:
@@ -208,7 +209,7 @@ class RunDir:
             places, lambda id: id not in self.done, self._events.path, self._prompts.texts
         )
         self._open = OrderedDict((id, begun.start) for id, begun in self._begun.items())
-        self.dropped = {id: begun.dropped for id, begun in self._begun.items() if begun.dropped.calls}
+        self.dropped = {id: begun.dropped for id, begun in self._begun.items() if begun.dropped != Usage()}
         for id, begun in self._begun.items():
             kept = before_failure(begun.events)
             if kept < len(begun.events):
@@ -216,9 +217,11 @@ class RunDir:
 
     def _first_open(self, last: bytes) -> int:
         """Return the place in the events before which, by the last result, all runs have one."""
-        place = read_line(last).get(_FROM, 0) if last else 0
+        place = read_line(last).get(_FROM) if last else 0
+        if not isinstance(place, int) or place <= 0:
+            return 0
         with self._events.path.open("rb") as file:
-            file.seek(max(place - 1, 0))
+            file.seek(place - 1)
             return place if file.read(1) == b"\n" else 0  # else the file is not as it was
 
 
@@ -274,7 +277,7 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
         yield result
 
 
-def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file, each with the place where it starts."""
     place = 0
     with path.open("rb") as lines:
@@ -304,7 +307,7 @@ def read_events(
         if not line.endswith(b"\n"):
             continue
         try:
-            if not wanted(id := id_of(line)):
+            if not wanted(id := _id_of(line)):
                 continue
             data = read_line(line)
             begun = found.setdefault(id, Begun(place))
@@ -326,21 +329,40 @@ def read_events(
                 hint=f"Bring {PROMPTS} back. {_ELSEWHERE}",
             ) from problem
         except (ValueError, KeyError, TypeError, LogError) as problem:
-            what = f"line {_number(path, place)} is not an event ({problem})"
-            raise LogError(what, where=str(path), hint=_ELSEWHERE) from problem
+            raise _damaged(path, place, problem) from problem
     return found
+
+
+def find_events(path: Path, ids: Iterable[str]) -> dict[str, array[int]]:
+    """Return the places of the lines of these problems, whichever order they are in."""
+    found = {id: array("Q") for id in ids}
+    for place, line in _numbered(path):
+        if line.endswith(b"\n"):
+            try:
+                id = _id_of(line)
+            except ValueError as problem:
+                raise _damaged(path, place, problem) from problem
+            if id in found:
+                found[id].append(place)
+    return found
+
+
+def _damaged(path: Path, place: int, problem: Exception) -> LogError:
+    what = f"line {_number(path, place)} is not an event ({problem})"
+    return LogError(what, where=str(path), hint=_ELSEWHERE)
 
 
 def _number(path: Path, place: int) -> int:
     """Return the number of the line that starts at this place of a file."""
-    return sum(start <= place for start, _ in numbered(path))
+    return sum(start <= place for start, _ in _numbered(path))
 
 
-def id_of(line: bytes) -> str:
+def _id_of(line: bytes) -> str:
     """Return the problem that an event is of, without reading the event: of many, few are wanted."""
     if (found := _ID.match(line)) is None:
         raise ValueError("it names no problem")
-    return str(json.loads(found[1]))
+    text = found[1]
+    return str(json.loads(text)) if b"\\" in text else text[1:-1].decode()
 
 
 def _usage_of(events: Iterable[Event]) -> Usage:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from chameleon import State
 from chameleon.benchmarks.tabmwp import Tabmwp
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import DataFile
+from chameleon.evaluation.data import DataFile, Ids
 from chameleon.evaluation.problems import Problems, in_turn
 from chameleon.evaluation.run import read_run
 from tests.e2e.commands import Command
@@ -35,7 +35,10 @@ mixed = places.map(
 
 
 def reading(every: Iterable[Problem]) -> Any:
-    return lambda done, limit: islice((each for each in every if each.id not in (done or ())), limit)
+    def read(done: Iterable[str] = (), limit: int | None = None, **_: Any) -> Iterator[Problem]:
+        return islice((each for each in every if each.id not in done), limit)
+
+    return read
 
 
 @given(mixed)
@@ -49,7 +52,7 @@ def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int
     problems = Problems(reading(every), limit)
     expected = list(islice((each for group in in_turn(every) for each in group), limit))
     assert list(problems) == expected and len(problems) == len(expected)
-    assert problems.ids == {problem.id for problem in expected}
+    assert all(problem.id in problems.ids for problem in expected) and len(problems.ids) == len(expected)
     again = [each for group in in_turn(problems, problems.lengths) for each in group]
     assert again == expected, "a conversation that is cut short comes last"
 
@@ -65,6 +68,15 @@ def test_a_conversation_waits_for_its_own_questions_alone() -> None:
 
     for found in in_turn(reads(), {"a": 2, "b": 2, "c": 2}):
         assert read[-1] == f"{found[0].sequence}/0"
+
+
+@given(st.lists(st.text(max_size=3)), st.lists(st.text(max_size=3)), st.integers(0, 3_000))
+def test_ids_are_a_set(given: list[str], others: list[str], more: int) -> None:
+    ids, expected = Ids(), {*given, *map(str, range(more))}
+    for id in (*given, *expected):
+        ids.add(id)
+    assert len(ids) == len(expected)
+    assert all((id in ids) == (id in expected) for id in (*others, *expected, "none of them"))
 
 
 def test_what_problems_lack_is_found() -> None:

@@ -41,6 +41,10 @@ def test_damaged_lines_are_named(whole: Path, name: str, line: bytes, told: str,
     number = kept.count(b"\n")
     assert f"{tmp_path / name}: line {number} " in str(error.value) and told in str(error.value)
     assert (tmp_path / name).read_bytes() == kept
+    run = None if name == "results.jsonl" else read_run(tmp_path)
+    if run and b'"event": "back"' not in line and b"new" not in line:
+        with pytest.raises(LogError, match=f"line {number} is not an event"):
+            list(run.with_events(list(run.results)))
     if name == "results.jsonl":
         with pytest.raises(LogError, match="line 7 is no result"):
             read_run(tmp_path)
