@@ -329,9 +329,10 @@ class LineFile:
         when the file was deleted: what is written then is kept nowhere.
         """
         with self._lock:
-            if self.is_deleted:
+            found = os.fstat(self._file.fileno())
+            if found.st_nlink == 0:
                 raise self._unwritten("the file was deleted")
-            start = self._file.seek(0, os.SEEK_END)
+            start = found.st_size
             try:
                 while line:
                     line = line[self._file.write(line) :]

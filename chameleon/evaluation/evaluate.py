@@ -247,12 +247,12 @@ class Evaluation:
             state = State()
         if state.ended is not None:
             return state
-        for event in self.executor.stream(given, before, stop=self._stop):
+        for event, after in self.executor.states(given, before, stop=self._stop):
+            state = after
             if self.run_dir is not None:
                 self.run_dir.append(problem.id, event)
             if not isinstance(event, RunStarted) and event.calls:
                 self.spending.add(event.calls)
                 if self.spending.is_over:
                     self.stop()
-            state = state.after(event)
         return state

@@ -75,14 +75,13 @@ class RunDir:
 
     def append(self, id: str, event: Event) -> None:
         """Keep one event of a problem's run."""
-        self._require(not self._events.is_deleted)
         written = {"id": id, **event_to_json(event)}
         if isinstance(event, RunStarted):
             written["format"] = _NAMED
         self._prompts.shorten(written)
         line = json_line(written)
         with self._lock:
-            place = self._events.append(line)
+            place = self._written(self._events, line)
             self._open.setdefault(id, place)
 
     def finish(self, result: Result) -> None:
@@ -90,11 +89,10 @@ class RunDir:
 
         It also tells from where on there are events of runs without a result: who goes on reads those alone.
         """
-        self._require(not self._results.is_deleted)
         with self._lock:
             others = (place for id, place in self._open.items() if id != result.id)
             place = next(others, self._events.size)  # they are in the order in which they began
-            self._results.append(json_line({**result.to_json(), _FROM: place}))
+            self._written(self._results, json_line({**result.to_json(), _FROM: place}))
             self._open.pop(result.id, None)
 
     def answer_of(self, id: str) -> Any:
@@ -104,6 +102,14 @@ class RunDir:
     def require_kept(self) -> None:
         """Raise `LogError` when results, events or prompts do not lie in the directory any more."""
         self._require(all(file.is_in_place for file in (self._results, self._events, self._prompts.file)))
+
+    def _written(self, file: LineFile, line: bytes) -> int:
+        """Write a line, and return the place where it starts."""
+        try:
+            return file.append(line)
+        except LogError:
+            self._require(not file.is_deleted)
+            raise
 
     def _require(self, there: bool) -> None:
         if not there:
