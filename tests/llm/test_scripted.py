@@ -64,8 +64,6 @@ def test_importing_is_light() -> None:
 
 def test_without_langchain_the_pip_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
-    monkeypatch.delitem(
-        vars(chameleon.llm), "ScriptedModel", raising=False
-    )  # an earlier use has kept it there
+    monkeypatch.delitem(vars(chameleon.llm), "ScriptedModel", raising=False)  # kept since its first use
     with pytest.raises(MissingPackage, match=r"scripted model needs .*pip install .*\[models\]"):
         _ = chameleon.llm.ScriptedModel
