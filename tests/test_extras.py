@@ -17,7 +17,7 @@ from tests.test_floors import files, imports, imports_of, run_nodes
 ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
     "chameleon/documents": "papers",
-    "chameleon/llm": "models",
+    "chameleon/llm": "models openai",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
     "chameleon/retrieval": "retrieval embeddings faiss pgvector",
@@ -41,6 +41,7 @@ NAMES = {  # of packages that are imported by another name
     "yaml": "pyyaml",
 }
 LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
+    "chameleon.llm.openai_chat",
     "chameleon.llm.scripted",
     "chameleon.retrieval.sentence_transformer",
     "chameleon.web.session",

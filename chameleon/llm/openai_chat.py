@@ -14,11 +14,13 @@ import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import orjson
@@ -32,7 +34,7 @@ from chameleon.text import redact
 OPENAI = "https://api.openai.com/v1"
 Json = dict[str, Any]
 _HEADERS = {"Content-Type": "application/json", "User-Agent": "chameleon"}
-_LEAST_SAID = 100
+_LEAST_SAID, _LARGE = 100, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +124,13 @@ class OpenAIChat(BaseModel):
 
     async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
         """Return the JSON of the reply, made of its pieces where it comes in pieces."""
-        url, headers = self._place
+        url, headers, proxy = self._place
+        # What is larger, such as pictures, is not written at once.
+        data = body if len(body) < _LARGE else BytesIO(body)
         try:
             async with (
                 asyncio.timeout(self.timeout),
-                _session().post(url, data=body, headers=headers, ssl=_trust(url)) as response,
+                _session().post(url, data=data, headers=headers, proxy=proxy, ssl=_trust(url)) as response,
             ):
                 if response.status >= 400:
                     raise StatusError(Refusal(response.status, await _text(response), response.headers))
@@ -141,9 +145,9 @@ class OpenAIChat(BaseModel):
             said = (cause and cause.strerror) or str(problem)
             raise ConnectionError(redact(str(said))) from cause
 
-    @property
-    def _place(self) -> tuple[str, Mapping[str, str]]:
-        """Return the address of the requests, and their headers."""
+    @cached_property
+    def _place(self) -> tuple[str, Mapping[str, str], str | None]:
+        """Return the address of the requests, their headers, and the proxy that the environment names."""
         parts = urlsplit(self.base_url)
         login, at, host = parts.netloc.rpartition("@")
         key = self.api_key.get_secret_value() if self.api_key else os.environ.get("OPENAI_API_KEY", "")
@@ -155,7 +159,8 @@ class OpenAIChat(BaseModel):
         told = {name: value for name, value in ids.items() if value}
         path = f"{parts.path.rstrip('/')}/chat/completions"
         url = parts._replace(netloc=host, path=path).geturl()
-        return url, {**_HEADERS, "Authorization": given, **told, **self.default_headers}
+        proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+        return url, {**_HEADERS, "Authorization": given, **told, **self.default_headers}, proxy
 
 
 def takes(name: str, settings: Mapping[str, Any]) -> bool:
@@ -199,7 +204,7 @@ def _session() -> aiohttp.ClientSession:
         # As many connections as there are calls in flight: these are bounded elsewhere.
         connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300)
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=None)
-        known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=True)
+        known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout)
         atexit.register(_close, loop, known[loop])
     return known[loop]
 
@@ -212,7 +217,7 @@ def _trust(url: str) -> ssl.SSLContext | bool:
 def _authorities() -> ssl.SSLContext:
     """Trust whom the system trusts, and certifi, unless the environment names other authorities."""
     context = ssl.create_default_context()
-    if not any(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")) and find_spec("certifi"):
+    if not any(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")):
         import certifi
 
         context.load_verify_locations(certifi.where())

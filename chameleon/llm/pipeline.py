@@ -267,8 +267,9 @@ class Pipeline:
             else:
                 replies = self._failed(requests, self._failure(error).error, Usage(calls=1))
         seconds = round(time.monotonic() - begun, 6)
-        paid, *rest = (replace(reply, attempts=attempts) if attempts > 1 else reply for reply in replies)
-        return [replace(paid, seconds=seconds), *rest]
+        paid, *rest = replies
+        rest = [replace(reply, attempts=attempts) for reply in rest]
+        return [replace(paid, seconds=seconds, attempts=attempts), *rest]
 
     def _failure(self, error: BaseException | None) -> CallFailure:
         """Return what an error amounts to; what is no `Exception` is not asked again."""
