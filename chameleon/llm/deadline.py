@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
 from queue import SimpleQueue
@@ -77,7 +76,6 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
     Raises:
         TooLate: The seconds are over.
     """
-    done: Future[T] = Future()
     context = copy_context()
     context.run(_READS_UNTIL.set, time.monotonic() + (seconds if reads is None else reads))
     if bridge.is_bridged():
@@ -85,21 +83,22 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
             return context.run(bridge.in_time, work, max(0.0, seconds))
         except TimeoutError:
             raise TooLate from None
+    ended, results, failures = threading.Lock(), list[T](), list[BaseException]()
 
     def run() -> None:
         try:
-            done.set_result(context.run(work))
+            results.append(context.run(work))
         except BaseException as error:
-            done.set_exception(error)
+            failures.append(error)
+        ended.release()
 
+    ended.acquire()
     _Worker.do(run)
-    try:
-        failure = done.exception(max(0.0, seconds))
-    except TimeoutError:
-        raise TooLate from None
-    if failure is not None:
-        raise failure
-    return done.result()
+    if not ended.acquire(timeout=max(0.0, seconds)):
+        raise TooLate
+    if failures:
+        raise failures[0]
+    return results[0]
 
 
 async def read_in_time(work: Awaitable[T]) -> T:
