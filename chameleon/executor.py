@@ -190,7 +190,8 @@ class Executor:
         keep = log.append if isinstance(log, EventLog) else _keep_nothing
         hear = _without_doubt(on_text) if on_text else None
         given = self.inventory.check_input(input)
-        settings = freeze({**self.settings, **files_of(self.inventory, given)}, "settings")
+        files = files_of(self.inventory, given)
+        settings = freeze({**self.settings, **files}, "settings") if files else self.settings
         state = State.fold(log)
         if state.begun is None:
             begun = RunStarted(self.inventory.name, given, settings)
