@@ -82,7 +82,8 @@ class OpenAIChat(BaseModel):
     max_retries: int = 0
     reasoning_effort: str | None = None
     n: int | None = None
-    streaming: ClassVar[bool] = False
+    streaming: bool = False
+    model_kwargs: Mapping[str, Any] = {}
     ends_in_time: ClassVar[bool] = True
     use_responses_api: ClassVar[None] = None
 
@@ -118,8 +119,9 @@ class OpenAIChat(BaseModel):
             kinds = {"system": "developer"}
             messages = [{**each, "role": kinds.get(each["role"], each["role"])} for each in messages]
         own = {"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {}
+        tell = tell or (_tell_nobody if self.streaming else None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
-        body = {"model": self.model, "messages": list(messages), **own, **extra, **streamed}
+        body = {"model": self.model, "messages": list(messages), **own, **self.model_kwargs, **extra, **streamed}
         return _messages(bridge.on_wire(self._post(_encoded(body), tell)))
 
     async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
@@ -161,6 +163,10 @@ class OpenAIChat(BaseModel):
         url = parts._replace(netloc=host, path=path).geturl()
         proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
         return url, {**_HEADERS, "Authorization": given, **told, **self.default_headers}, proxy
+
+
+def _tell_nobody(piece: str) -> None:
+    """Read a reply in pieces that nobody waits for: some gateways reply in no other way."""
 
 
 def takes(name: str, settings: Mapping[str, Any]) -> bool:

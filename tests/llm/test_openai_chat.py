@@ -249,3 +249,12 @@ def test_coroutines_end_at_the_timeout(
     llm = local(timeout=0.3)
     with pytest.raises(ModelError, match="did not answer in time"):
         asyncio.run(llm.aask("a"))
+
+
+def test_it_streams_where_it_is_told_to_and_sends_further_parameters(loopback: Start) -> None:
+    server = loopback(lambda request: "in pieces")
+    reply = local(streaming=True, model_kwargs={"user": "ann"}).ask("hi", top_k=3)
+    (sent,) = server.requests
+    assert (reply.text, reply.finish, reply.usage.input_tokens) == ("in pieces", "stop", 11)
+    assert (sent["stream"], sent["user"], sent["top_k"]) == (True, "ann", 3)
+    assert not sent.keys() & {"streaming", "model_kwargs"}
