@@ -121,7 +121,8 @@ class OpenAIChat(BaseModel):
         own = {"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {}
         tell = tell or (_tell_nobody if self.streaming else None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
-        body = {"model": self.model, "messages": list(messages), **own, **self.model_kwargs, **extra, **streamed}
+        further = {**own, **self.model_kwargs, **extra, **streamed}
+        body = {"model": self.model, "messages": list(messages), **further}
         return _messages(bridge.on_wire(self._post(_encoded(body), tell)))
 
     async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
