@@ -13,8 +13,10 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from contextlib import suppress
+from contextvars import Context, copy_context
 from functools import cache, partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from chameleon.errors import ModuleError
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
+_AWAIT = "Await `arun` or `aask` in it instead."
 _MOST_THREADS = 1_024  # for code that blocks; they are started as they are needed
 _bridged: set[Any] = set()  # the greenlets that `run` has made and that have not ended
 
@@ -36,6 +39,7 @@ class LoopThread:
         self._name = name
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: int | None = None
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -45,28 +49,25 @@ class LoopThread:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True).start()
+                thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                thread.start()
+                self._thread = thread.ident
             return self._loop
 
     @property
     def is_here(self) -> bool:
         """Tell whether the code that asks runs in this loop's thread."""
-        return self._loop is not None and getattr(self._loop, "_thread_id", None) == threading.get_ident()
+        return self._thread == threading.get_ident()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Let the coroutine run there. Raises `ModuleError` in that thread, which would wait for itself."""
+        """Let the coroutine run there."""
         import asyncio
 
-        if self.is_here:
-            work.close()
-            raise ModuleError(
-                "a coroutine called synchronous code that waits", hint="Await `arun` or `aask` in it instead."
-            )
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def forget(self) -> None:
         """Leave the loop to the parent, in a forked copy of the process."""
-        self._lock, self._loop = threading.Lock(), None
+        self._lock, self._loop, self._thread = threading.Lock(), None, None
 
 
 _left_alone: set[Any] = set()  # asyncio keeps no task alive
@@ -79,23 +80,43 @@ async def run(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
 
     When the task is cancelled, `asyncio.CancelledError` is raised where the code waits.
     """
+    return await _run_in(copy_context(), partial(work, *args, **named))
+
+
+async def _run_in(context: Context, work: Callable[[], T]) -> T:
+    import asyncio
+
     from greenlet import greenlet
 
-    made = greenlet(partial(work, *args, **named))
-    made.gr_context = copy_context()
+    made = greenlet(work)
+    made.gr_context = context
     _bridged.add(made)
     try:
         found = made.switch()
         while not made.dead:
+            waiting, inner = found
             try:
-                told = await found
+                told, failure = await asyncio.get_running_loop().create_task(_caught(waiting), context=inner)
             except BaseException:
                 found = made.throw(*sys.exc_info())
             else:
-                found = made.switch(told)
+                failed = None if failure is None else (type(failure), failure, failure.__traceback__)
+                found = made.throw(*failed) if failed else made.switch(told)
         return cast(T, found)
     finally:
         _bridged.discard(made)
+
+
+async def _caught(work: Awaitable[T]) -> tuple[T | None, BaseException | None]:
+    """Return what is awaited, or what it raised: no loop passes on all that code can raise."""
+    import asyncio
+
+    try:
+        return await work, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as failure:
+        return None, failure
 
 
 def is_bridged() -> bool:
@@ -108,16 +129,16 @@ def is_bridged() -> bool:
 
 
 def wait(work: Awaitable[T]) -> T:
-    """Wait for what is to be awaited in the loop below; only for code that is bridged."""
+    """Wait for what is to be awaited in the loop below, in the context of here; only for bridged code."""
     from greenlet import getcurrent
 
-    found: T = getcurrent().parent.switch(work)
+    found: T = getcurrent().parent.switch((work, copy_context()))
     return found
 
 
 def on_wire(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in the loop of requests, and wait for its end."""
-    if wire.is_here:
+    if wire.is_here and is_bridged():
         return wait(work)
     future = wire.submit(work)
     try:
@@ -127,28 +148,53 @@ def on_wire(work: Coroutine[Any, Any, T]) -> T:
         raise
 
 
+def told_on_wire(
+    work: Callable[[Callable[[str], None]], Coroutine[Any, Any, T]], tell: Callable[[str], None]
+) -> T:
+    """Run a coroutine in the loop of requests; what it tells is told where it is waited for."""
+    if is_bridged():
+        return on_wire(work(in_this_loop(tell)))
+    pieces: SimpleQueue[str | None] = SimpleQueue()
+    future = wire.submit(work(pieces.put))
+    future.add_done_callback(lambda _: pieces.put(None))
+    try:
+        while (piece := pieces.get()) is not None:
+            tell(piece)
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
 def result(future: Future[T], timeout: float | None = None) -> T:
     """Wait for the result of a future. Raises `TimeoutError` after that many seconds; the work goes on."""
     if future.done() or not is_bridged():
         return future.result(timeout)
     import asyncio
 
-    async def in_time() -> T:
-        shared = asyncio.wrap_future(future)
-        done, _ = await asyncio.wait([shared], timeout=timeout)
-        if not done:
-            raise TimeoutError
-        return shared.result()
+    async def done() -> None:
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
-    return wait(in_time())
+        def wake(_: Future[T]) -> None:
+            with suppress(RuntimeError):  # nobody waits any more: the loop is closed
+                loop.call_soon_threadsafe(ended.set)
+
+        future.add_done_callback(wake)
+        async with asyncio.timeout(timeout):
+            await ended.wait()
+
+    wait(done())
+    return future.result()
 
 
 def in_time(work: Callable[[], T], seconds: float) -> T:
     """Run bridged code for so long. Raises `TimeoutError` after that; the work goes on by itself."""
     import asyncio
 
+    context = copy_context()
+
     async def timed() -> T:
-        task = asyncio.ensure_future(run(work))
+        task = asyncio.ensure_future(_run_in(context, work))
         _left_alone.add(task)
         task.add_done_callback(_heard)
         try:
@@ -180,8 +226,19 @@ def sleep(seconds: float) -> None:
 
 
 def awaited(work: Coroutine[Any, Any, T]) -> T:
-    """Wait for a coroutine: in the loop below, else in one that all such coroutines share."""
-    return wait(work) if is_bridged() else _modules.submit(work).result()
+    """Wait for a coroutine: in the loop below, else in one that all such coroutines share.
+
+    Raises `ModuleError` in the thread of the latter, which would wait for itself.
+    """
+    if is_bridged():
+        return wait(work)
+    if _modules.is_here:
+        work.close()
+        raise ModuleError("a coroutine called synchronous code that waits", hint=_AWAIT)
+    found, failure = _modules.submit(_caught(work)).result()
+    if failure is not None:
+        raise failure
+    return cast(T, found)
 
 
 def may_block(work: Callable[..., Any]) -> bool:
@@ -219,13 +276,15 @@ def each(works: Sequence[Callable[[], T]], most: int, name: str) -> list[T | Bas
 
     turns = asyncio.Semaphore(most)
 
-    async def one(work: Callable[[], T]) -> T:
+    async def one(work: Callable[[], T], context: Context) -> T:
         async with turns:
-            return await run(work)
+            return await _run_in(context, work)
 
     async def all_of_them() -> list[T | BaseException]:
-        return await asyncio.gather(*map(one, works), return_exceptions=True)
+        contexts = [context.copy() for _ in works]
+        return await asyncio.gather(*map(one, works, contexts), return_exceptions=True)
 
+    context = copy_context()
     return wait(all_of_them())
 
 

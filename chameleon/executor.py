@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -26,6 +27,7 @@ from chameleon.values import freeze
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model
 # must not leave the others idle, and the states that wait for it must fit into memory.
 _AHEAD = 32
+_log = logging.getLogger("chameleon")
 T = TypeVar("T")
 OnText = Callable[[str | None], None]
 
@@ -172,8 +174,8 @@ class Executor:
         further step begins, and the events end without an end: the run can go on from them.
 
         `on_text` is called with each piece of the last reply of a model as it comes, and with None where what
-        came so far does not count, since another reply begins; from another thread, in order. The last reply
-        is that of a step after which none is planned that asks a model.
+        came so far does not count, since another reply begins. The last reply is that of a step after which
+        none is planned that asks a model.
         """
         for event, _ in self.states(input, log, stop=stop, on_text=on_text):
             yield event
@@ -270,12 +272,16 @@ class Executor:
 
 def _without_doubt(on_text: OnText) -> OnText:
     """Leave out the word that what came so far does not count where nothing has come."""
-    said = False
+    said, works = False, True
 
     def hear(piece: str | None) -> None:
-        nonlocal said
-        if piece is not None or said:
-            on_text(piece)
+        nonlocal said, works
+        if works and (piece is not None or said):
+            try:
+                on_text(piece)
+            except Exception as problem:  # it is no fault of the run
+                works = False
+                _log.warning("on_text is not called any more: %s: %s", type(problem).__name__, problem)
         said = piece is not None
 
     return hear

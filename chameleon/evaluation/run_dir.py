@@ -92,7 +92,9 @@ class RunDir:
         with self._lock:
             others = (place for id, place in self._open.items() if id != result.id)
             place = next(others, self._events.size)  # they are in the order in which they began
-            self._written(self._results, json_line({**result.to_json(), _FROM: place}))
+            self._finished += 1
+            line = json_line({**result.to_json(), _FROM: [place, len(self.done) + self._finished]})
+            self._written(self._results, line)
             self._open.pop(result.id, None)
 
     def answer_of(self, id: str) -> Any:
@@ -197,6 +199,7 @@ class RunDir:
         A failure at the end of these is to be tried again.
         """
         self.done.clear()
+        self._finished = 0
         self._answers: dict[str, Any] = {}
         last = b""
 
@@ -222,9 +225,13 @@ class RunDir:
                 begun.events = list(self.take_back(id, begun.events, kept))
 
     def _first_open(self, last: bytes) -> int:
-        """Return the place in the events before which, by the last result, all runs have one."""
-        place = read_line(last).get(_FROM) if last else 0
-        if not isinstance(place, int) or place <= 0:
+        """Return the place in the events before which, by the last result, all runs have one.
+
+        It is of use where no result was taken out since.
+        """
+        told = read_line(last).get(_FROM) if last else None
+        place, results = told if isinstance(told, list) and len(told) == 2 else (0, 0)
+        if not isinstance(place, int) or place <= 0 or results != len(self.done):
             return 0
         with self._events.path.open("rb") as file:
             file.seek(place - 1)

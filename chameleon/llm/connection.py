@@ -76,7 +76,11 @@ class Connection:
         self._learned = Learned()
         self._probe, self._prefixes = Probe(), Prefixes()
         # A script is nobody's server.
-        self.pace = Pace() if self.name.startswith("scripted:") else pace_of(self.name, self.address)
+        self.pace = (
+            Pace()
+            if self.name.startswith("scripted:")
+            else pace_of(self.name, self.address, tuple(client.secrets))
+        )
 
     @classmethod
     def open(
@@ -138,7 +142,9 @@ class Connection:
     @cached_property
     def _dialect(self) -> Dialect:
         chat = self.client.chat
-        return dialect_of(chat)(chat, self.name, self.capabilities)
+        made = dialect_of(chat)(chat, self.name, self.capabilities)
+        made.is_ours = isinstance(self.client, NamedClient)
+        return made
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the parameters that the model would be asked without, and why, as far as is known by now."""

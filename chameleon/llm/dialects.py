@@ -32,6 +32,8 @@ class Dialect:
 
     takes_with_request = False
     """Whether parameters may go with each request as well as through the constructor."""
+    is_ours = False
+    """Whether the client was made here, by the model's name."""
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         self.chat, self.name, self.known = chat, name, known
@@ -119,7 +121,8 @@ class Dialect:
     def _is_async(self) -> bool:
         from langchain_core.language_models.chat_models import BaseChatModel
 
-        return type(self.chat)._agenerate is not BaseChatModel._agenerate
+        # One that the user made may be asked in loops of his own, to one of which its connections are bound.
+        return self.is_ours and type(self.chat)._agenerate is not BaseChatModel._agenerate
 
 
 def _told(piece: AIMessage, tell: Tell) -> AIMessage:

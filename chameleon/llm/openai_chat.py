@@ -13,6 +13,7 @@ import os
 import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -27,13 +28,15 @@ import orjson
 from pydantic import BaseModel, SecretStr
 
 from chameleon import bridge
+from chameleon.errors import ModelError
 from chameleon.llm.capabilities import section
 from chameleon.llm.deadline import Bound, TooLate
-from chameleon.text import redact
+from chameleon.text import one_line, redact
 
 OPENAI = "https://api.openai.com/v1"
 Json = dict[str, Any]
 _HEADERS = {"Content-Type": "application/json", "User-Agent": "chameleon"}
+_MOVED = "Give that address, if you trust it."
 _LEAST_SAID, _LARGE = 100, 1_000_000
 
 
@@ -118,12 +121,15 @@ class OpenAIChat(BaseModel):
         if self.model.startswith(("o1", "o3", "o4")):  # as LangChain does it for OpenAI's o-series
             kinds = {"system": "developer"}
             messages = [{**each, "role": kinds.get(each["role"], each["role"])} for each in messages]
-        own = {"reasoning_effort": self.reasoning_effort} if self.reasoning_effort else {}
+        own = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
         tell = tell or (_tell_nobody if self.streaming else None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
         further = {**own, **self.model_kwargs, **extra, **streamed}
         body = {"model": self.model, "messages": list(messages), **further}
-        return _messages(bridge.on_wire(self._post(_encoded(body), tell)))
+        post, encoded = self._post, _encoded(body)
+        if tell is None:
+            return _messages(bridge.on_wire(post(encoded, None)))
+        return _messages(bridge.told_on_wire(lambda told: post(encoded, told), tell))
 
     async def _post(self, body: bytes, tell: Callable[[str], None] | None) -> Any:
         """Return the JSON of the reply, made of its pieces where it comes in pieces."""
@@ -133,8 +139,15 @@ class OpenAIChat(BaseModel):
         try:
             async with (
                 asyncio.timeout(self.timeout),
-                _session().post(url, data=data, headers=headers, proxy=proxy, ssl=_trust(url)) as response,
+                _session().post(
+                    url, data=data, headers=headers, proxy=proxy, ssl=_trust(url), allow_redirects=False
+                ) as response,
             ):
+                if 300 <= response.status < 400:  # followed, it would carry the key there
+                    place = one_line(redact(response.headers.get("location", "nowhere")), 200)
+                    raise ModelError(
+                        f"the server at {redact(self.base_url)} sends requests on to {place}", hint=_MOVED
+                    )
                 if response.status >= 400:
                     raise StatusError(Refusal(response.status, await _text(response), response.headers))
                 if tell is not None and response.content_type == "text/event-stream":
@@ -153,7 +166,7 @@ class OpenAIChat(BaseModel):
         """Return the address of the requests, their headers, and the proxy that the environment names."""
         parts = urlsplit(self.base_url)
         login, at, host = parts.netloc.rpartition("@")
-        key = self.api_key.get_secret_value() if self.api_key else os.environ.get("OPENAI_API_KEY", "")
+        key = self.api_key.get_secret_value() if self.api_key else ""
         given = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}"
         ids = {
             "OpenAI-Organization": self.organization or os.environ.get("OPENAI_ORG_ID"),
@@ -162,7 +175,7 @@ class OpenAIChat(BaseModel):
         told = {name: value for name, value in ids.items() if value}
         path = f"{parts.path.rstrip('/')}/chat/completions"
         url = parts._replace(netloc=host, path=path).geturl()
-        proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+        proxy = _proxy_of(self.base_url)
         return url, {**_HEADERS, "Authorization": given, **told, **self.default_headers}, proxy
 
 
@@ -172,10 +185,20 @@ def _tell_nobody(piece: str) -> None:
 
 def takes(name: str, settings: Mapping[str, Any]) -> bool:
     """Tell whether this client can stand for LangChain's, which no setting and no model needs."""
-    if os.environ.get("OPENAI_PROXY") or not profiles():
+    has_socks = (_proxy_of(settings.get("base_url") or OPENAI) or "").startswith("socks")
+    if os.environ.get("OPENAI_PROXY") or has_socks or settings.get("max_retries") or not profiles():
         return False
     needs_responses = name.startswith(tuple(section("responses_only"))) or "codex" in name
     return not needs_responses and settings.keys() <= OpenAIChat.model_fields.keys()
+
+
+def _proxy_of(address: str) -> str | None:
+    """Return the proxy that the environment names for an address."""
+    parts, named = urlsplit(address), getproxies()
+    found = named.get(parts.scheme) or named.get("all")
+    if not found or proxy_bypass(parts.hostname or ""):
+        return None
+    return found if "://" in found else f"http://{found}"
 
 
 @cache
@@ -210,9 +233,10 @@ def _session() -> aiohttp.ClientSession:
     if loop not in known:
         # As many connections as there are calls in flight: these are bounded elsewhere.
         connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300)
+        jar = aiohttp.DummyCookieJar()  # accounts share the session
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=None)
-        known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout)
-        atexit.register(_close, loop, known[loop])
+        known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=jar)
+        atexit.register(_close, loop, known[loop], os.getpid())
     return known[loop]
 
 
@@ -231,9 +255,10 @@ def _authorities() -> ssl.SSLContext:
     return context
 
 
-def _close(loop: asyncio.AbstractEventLoop, session: aiohttp.ClientSession) -> None:
-    if loop.is_running():
-        asyncio.run_coroutine_threadsafe(session.close(), loop).result(1)
+def _close(loop: asyncio.AbstractEventLoop, session: aiohttp.ClientSession, process: int) -> None:
+    if loop.is_running() and os.getpid() == process:  # a forked copy has neither
+        with suppress(Exception):
+            asyncio.run_coroutine_threadsafe(session.close(), loop).result(1)
 
 
 async def _text(response: aiohttp.ClientResponse) -> str:
@@ -247,22 +272,29 @@ async def _text(response: aiohttp.ClientResponse) -> str:
 
 async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> Json:
     """Read the events of a streamed reply (text/event-stream), and make one reply of them."""
-    text, whole, last, bound = list[str](), Json(), Json(), Bound()
+    text, whole, last, bound, is_whole = list[str](), Json(), Json(), Bound(), False
     async for line in response.content:
         bound.count(line)
         name, _, data = line.decode("utf-8", "replace").strip().partition(":")
-        if name != "data" or not data.strip() or data.strip() == "[DONE]":
+        if name != "data" or not data.strip():
+            continue
+        if data.strip() == "[DONE]":
+            is_whole = True
             continue
         event = json.loads(data)
-        if not isinstance(event, dict) or "error" in event:
+        if not isinstance(event, dict) or event.get("error"):
             raise StatusError(Refusal(_status_in(event), data.strip(), {}))
         whole |= {key: value for key, value in event.items() if value is not None and key != "choices"}
         for choice in event.get("choices") or ():
-            delta = choice.get("delta") or {}
+            delta = choice.get("delta") or {} if isinstance(choice, dict) else None
+            if not isinstance(delta, dict):
+                raise json.JSONDecodeError("a piece of the reply is none", data[:_LEAST_SAID], 0)
             if isinstance(piece := delta.get("content"), str) and piece:
                 text.append(piece)
                 tell(piece)
             last = _added(last, choice, delta)
+    if not is_whole and "finish_reason" not in last:
+        raise ConnectionError("the reply ended before its end")
     message = {"content": "".join(text), "refusal": last.pop("refusal", None)}
     return {**whole, "choices": [{**last, "message": message}]}
 
@@ -294,6 +326,8 @@ def _messages(data: Any) -> list[ChatMessage]:
         raise json.JSONDecodeError("the reply has no choices", str(data)[:_LEAST_SAID], 0)
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
+    if odd := [each for each in choices if not isinstance(each["message"].get("content") or "", (str, list))]:
+        raise json.JSONDecodeError("the reply has no text", str(odd[0])[:_LEAST_SAID], 0)
     return [_message(choice, usage) for choice in choices]
 
 

@@ -10,7 +10,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -88,7 +88,7 @@ class Pipeline:
         if store is not None and store.mode != "off" and not connection.has_name:
             _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
         self._rule, self._timeout = rule, timeout
-        self._flights: dict[Any, Future[list[Reply] | None]] = {}
+        self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of who asks
         self._lock = threading.Lock()
         self._warned: set[str] = set()
 
@@ -131,11 +131,14 @@ class Pipeline:
         if meter is not None and meter.budget.seconds is not None:
             ends = time.monotonic() + meter.budget.seconds - meter.seconds()
         key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
+        here = threading.get_ident()
         while True:
             with self._lock:
-                ahead = self._flights.setdefault(key, mine)
+                ahead, owner = self._flights.setdefault(key, (mine, here))
             if ahead is mine:
                 break
+            if owner == here and not bridge.is_bridged():  # it would wait for itself
+                return self._ask_until_whole(requests, meter, ends, None)
             try:
                 shared = bridge.result(ahead, None if ends == math.inf else max(0.0, ends - time.monotonic()))
             except TimeoutError:
@@ -239,10 +242,8 @@ class Pipeline:
         """Ask in one request, again where that may help and the run's time allows it."""
         begun, attempts = time.monotonic(), 1
         sleep = bridge.sleep if self._rule.sleep is tenacity.nap.sleep else self._rule.sleep
-        attempt = partial(self._attempt, requests, widened, ends, telling)
+        attempt = partial(self._attempt, requests, widened, ends, telling, sleep)
         try:
-            if (turn := self.connection.pace.turn()) > 0:
-                sleep(min(turn, max(0.0, ends - begun)))
             try:
                 replies = attempt()
             except Exception as first:  # most calls need no rule
@@ -282,21 +283,27 @@ class Pipeline:
         failure = self._failure(state.outcome.exception() if state.outcome else None)
         asked = failure.retry_after
         own: float = self._rule.wait(state)
-        seconds = own if asked is None else min(max(asked, own), _LONGEST_ASKED)
-        if isinstance(failure.error, RateLimited):
-            self.connection.pace.wait(min(asked or 0.0, _LONGEST_ASKED))
-            return max(seconds, self.connection.pace.turn())
-        return seconds
+        if asked is not None and isinstance(failure.error, RateLimited):
+            self.connection.pace.wait(min(max(asked, own), _LONGEST_ASKED))  # for all, each in its turn
+            return 0.0
+        return own if asked is None else min(max(asked, own), _LONGEST_ASKED)
 
     def _tell(self, state: RetryCallState) -> None:
         if state.attempt_number == 1 and state.outcome:
-            reason = self._failure(state.outcome.exception()).reason or "no reason known"
-            self._warn(f"{self.connection.name} does not answer ({reason}); trying again")
+            failure = self._failure(state.outcome.exception())
+            reason, asked = failure.reason or "no reason known", failure.retry_after or 0.0
+            when = f" in {min(asked, _LONGEST_ASKED):.0f} s, as it asks" if asked >= 1 else ""
+            self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
 
     def _attempt(
-        self, requests: Sequence[ModelRequest], widened: int, ends: float, telling: Telling | None
+        self,
+        requests: Sequence[ModelRequest],
+        widened: int,
+        ends: float,
+        telling: Telling | None,
+        sleep: Callable[[float], Any],
     ) -> list[Reply]:
-        """Make one request, and record what is whole: also where it comes too late for who asked.
+        """Make one request in its turn, and record what is whole: also where it comes too late for who asked.
 
         Raises:
             TooLate: The timeout or the run's time is over.
@@ -312,17 +319,23 @@ class Pipeline:
                     self._record(request, reply)
             return replies
 
+        while (seconds := self.connection.pace.turn()) > 0 and time.monotonic() < ends:
+            sleep(min(seconds, ends - time.monotonic()))
+            if sleep is not bridge.sleep:  # a rule's own may take no time
+                break
+        begun = time.monotonic()
+        if (left := ends - begun) <= 0:
+            raise TooLate
         if telling is not None:
             telling.begin()
-        begun = time.monotonic()
-        left = ends - begun
         try:
             if left > self._timeout and self.connection.ends_in_time:
                 return send()
             # The client's own timeout is one for each read: a server may send a byte at a time.
             return within(min(self._timeout, left), send, reads=self._timeout)
         except Exception as error:
-            if isinstance(self._failure(error).error, RateLimited):
+            failure = self._failure(error)
+            if failure.retryable and isinstance(failure.error, RateLimited):
                 self.connection.pace.slow_down(begun)
             raise
 

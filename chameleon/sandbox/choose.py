@@ -83,7 +83,7 @@ def start_early() -> None:
         with suppress(ChameleonError):
             shared_sandbox()
 
-    threading.Thread(target=start, name="chameleon-sandbox").start()
+    threading.Thread(target=start, name="chameleon-sandbox", daemon=True).start()
 
 
 def _unlock_after_fork() -> None:

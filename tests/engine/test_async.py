@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chameleon import LLM, Executor, Inventory, Module, State, Step
+from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, Step
 from chameleon.errors import InputError
 from chameleon.llm import ScriptedModel
 from chameleon.log import EventLog
@@ -176,6 +176,76 @@ def test_no_thread_waits_for_a_model(loopback: Callable[..., LoopbackServer]) ->
     assert {state.answer for state in asyncio.run(together())} == {"42"}
     ours = sum(thread.name.startswith("chameleon") for thread in threading.enumerate())
     assert server.peak == MANY and counted[0] <= max(ours, 8)
+
+
+class AsksTwice(LLMModule):
+    """Asks two questions, one after the other, in a coroutine."""
+
+    async def run(self, state: State) -> str:
+        replies = [await self.model.aask([("user", name)]) for name in ("a", "b")]
+        return " ".join(reply.text for reply in replies)
+
+
+class AsksSeveral(Ask):
+    """Asks several questions at once, and several samples of one."""
+
+    def run(self, state: State) -> str:
+        each = self.model.ask_each(["a", "b", "c"])
+        many = self.model.ask_many("d", 3)
+        return " ".join(reply.text for reply in (*each, *many))
+
+
+@pytest.mark.parametrize("calls", [None, 1, 2, 4])
+@pytest.mark.parametrize("kind", [AsksTwice, AsksSeveral])
+def test_calls_of_a_module_are_booked_and_bounded_in_a_loop_as_without_one(
+    kind: type[LLMModule], calls: int | None
+) -> None:
+    def runner() -> Executor:
+        llm = LLM.connect(ScriptedModel(lambda messages: messages[-1][1]))
+        return Executor(Inventory("mine", Fixed(["ask"]), {"ask": kind()}), llm, budget=Budget(calls=calls))
+
+    plain, looped = runner().run(QUESTION), asyncio.run(runner().arun(QUESTION))
+    assert plain.ended is not None and looped.ended is not None
+    assert (looped.answer, looped.ended.reason) == (plain.answer, plain.ended.reason)
+    assert looped.usage.calls == plain.usage.calls == min(calls or 9, 2 if kind is AsksTwice else 6)
+
+
+def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(
+    loopback: Callable[..., LoopbackServer],
+) -> None:
+    loopback(lambda request: Reply("ok", delay=0.2))
+    llm = LLM.connect("openai:local")
+
+    async def both() -> list[str]:
+        first = asyncio.create_task(llm.aask("same"))
+        while not llm._pipeline._flights:
+            await asyncio.sleep(0.01)
+        return [llm.ask("same").text, (await first).text]
+
+    assert asyncio.run(both()) == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("failure", [StopIteration(), SystemExit(3), KeyError("x")])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_whatever_a_module_raises_ends_the_run_in_a_loop_as_without_one(
+    failure: BaseException, is_async: bool
+) -> None:
+    def fail() -> None:
+        raise failure
+
+    modules: dict[str, Any] = {"bad": Awaits(fail) if is_async else lambda state: fail()}
+    plain = executor(modules).run(QUESTION)
+    assert why(asyncio.run(executor(modules).arun(QUESTION))) == why(plain)
+    assert executor({"good": Awaits(lambda: 1)}).run(QUESTION).answer == 1  # the loop that they share goes on
+
+
+def test_a_callback_that_fails_is_no_fault_of_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    def bad(piece: str | None) -> None:
+        raise ValueError("my own bug")
+
+    llm = LLM.connect(ScriptedModel(["fine"]))
+    state = Executor(Inventory("mine", Fixed(["ask"]), {"ask": Ask()}), llm).run(QUESTION, on_text=bad)
+    assert state.answer == "fine" and "my own bug" in caplog.text
 
 
 def test_an_async_module_runs_without_a_loop_too() -> None:
