@@ -66,13 +66,15 @@ def store_alone(path: Path) -> Ask:
 
 def plain(path: Path) -> Ask:
     local = threading.local()
+    first = sqlite3.connect(path, isolation_level=None)
+    first.execute("PRAGMA journal_mode = WAL")  # of the file: threads that all set it lock one another out
+    first.execute("CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT)")
+    first.close()
 
     def ask(prompt: str) -> None:
         if not hasattr(local, "connection"):
             local.connection = sqlite3.connect(path, timeout=60, isolation_level=None)
-            local.connection.execute("PRAGMA journal_mode = WAL")
             local.connection.execute("PRAGMA synchronous = NORMAL")
-            local.connection.execute("CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT)")
         key = hashlib.sha256(prompt.encode()).hexdigest()
         if not local.connection.execute("SELECT text FROM texts WHERE key = ?", (key,)).fetchone():
             text = json.dumps({"prompt": prompt, "reply": REPLY})
