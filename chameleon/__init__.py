@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chameleon.inventory import Inventory
     from chameleon.llm import LLM
     from chameleon.llm_module import LLMModule
+    from chameleon.log import EventLog
     from chameleon.module import Module
     from chameleon.planner import Planner
     from chameleon.state import Plan, State, Step
@@ -29,6 +30,7 @@ _HOMES = {
     "Budget": "usage",
     "ChameleonError": "errors",
     "Declined": "errors",
+    "EventLog": "log",
     "Executor": "executor",
     "Inventory": "inventory",
     "LLM": "llm",
@@ -47,6 +49,7 @@ __all__ = [
     "Budget",
     "ChameleonError",
     "Declined",
+    "EventLog",
     "Executor",
     "Inventory",
     "LLMModule",

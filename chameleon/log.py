@@ -399,7 +399,7 @@ class LineFile:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
             file.close()
-            hint = f"Wait for it. {self.hint}".strip()
+            hint = f"Wait for it, or close it there. {self.hint}".strip()
             raise LogError("another run is writing to it", where=str(self.path), hint=hint) from problem
         except OSError as problem:
             if problem.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # some network drives
