@@ -167,7 +167,7 @@ def test_runs_side_by_side_keep_what_began_before_them(tmp_path: Path) -> None:
 
 
 def test_another_run_has_the_folder(tmp_path: Path) -> None:
-    told = r"another run is writing to it\. Wait for it, or close it there\. Give another folder for the results\."
+    told = r"is writing to it\. Wait for it, or close it there\. Give another folder for the results\."
     with RunDir(tmp_path, SETTINGS), pytest.raises(LogError, match=told):
         RunDir(tmp_path, SETTINGS)
     RunDir(tmp_path, SETTINGS).close()
