@@ -28,11 +28,11 @@ def in_python(text: str, look: Callable[[yaml.Node], None]) -> Any:
 
 
 def told(read: Callable[[str, Callable[[yaml.Node], None]], Any], text: str) -> Any:
-    """Return the data with the lines of all nodes, or None for what is no YAML."""
+    """Return the data with the lines of all nodes that have a text, or None for what is no YAML."""
     lines: list[tuple[str, int]] = []
 
     def look(node: yaml.Node) -> None:
-        lines.append((node.tag, node.start_mark.line))
+        lines.append((node.tag, node.start_mark.line if node.value else 0))
         for each in node.value if isinstance(node, yaml.CollectionNode) else ():
             for part in each if isinstance(each, tuple) else (each,):
                 look(part)
