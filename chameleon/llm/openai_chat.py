@@ -10,6 +10,7 @@ import asyncio
 import atexit
 import json
 import os
+import re
 import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -110,7 +111,7 @@ class OpenAIChat(BaseModel):
     ) -> list[ChatMessage]:
         """Make a request with these further parameters; return a message for each sample.
 
-        `tell` is called with each piece of the text as it comes, in the thread of requests.
+        `tell` is called with each piece of the text as it comes.
 
         Raises:
             StatusError: The server refused, or failed.
@@ -118,9 +119,9 @@ class OpenAIChat(BaseModel):
             LongReply: The reply is longer than any that is of use.
             ConnectionError, ValueError: There is no reply, or none that can be read.
         """
-        if self.model.startswith(("o1", "o3", "o4")):  # as LangChain does it for OpenAI's o-series
-            kinds = {"system": "developer"}
-            messages = [{**each, "role": kinds.get(each["role"], each["role"])} for each in messages]
+        if re.match(r"o\d", self.model):  # as LangChain does it for OpenAI's o-series
+            roles = {"system": "developer"}
+            messages = [each | {"role": roles.get(each["role"], each["role"])} for each in messages]
         own = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
         tell = tell or (_tell_nobody if self.streaming else None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
@@ -292,25 +293,21 @@ async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], Non
             if isinstance(piece := delta.get("content"), str) and piece:
                 text.append(piece)
                 tell(piece)
-            last = _added(last, choice, delta)
+            _add(last, choice, delta)
     if not is_whole and "finish_reason" not in last:
         raise ConnectionError("the reply ended before its end")
     message = {"content": "".join(text), "refusal": last.pop("refusal", None)}
     return {**whole, "choices": [{**last, "message": message}]}
 
 
-def _added(last: Json, choice: Json, delta: Json) -> Json:
+def _add(last: Json, choice: Json, delta: Json) -> None:
     """Add what a piece of a reply tells besides its text: why it ends, probabilities of tokens, a refusal."""
-    added = dict(last)
     if choice.get("finish_reason"):
-        added["finish_reason"] = choice["finish_reason"]
+        last["finish_reason"] = choice["finish_reason"]
     if isinstance(told := (choice.get("logprobs") or {}).get("content"), list):
-        before = (last.get("logprobs") or {}).get("content", [])
-        before.extend(told)
-        added["logprobs"] = {"content": before}
+        last.setdefault("logprobs", {"content": []})["content"] += told
     if isinstance(delta.get("refusal"), str):
-        added["refusal"] = (last.get("refusal") or "") + delta["refusal"]
-    return added
+        last["refusal"] = last.get("refusal", "") + delta["refusal"]
 
 
 def _messages(data: Any) -> list[ChatMessage]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -18,7 +16,7 @@ from chameleon.llm.capabilities import section
 from chameleon.llm.message import MultimodalText
 from chameleon.llm.openai_chat import OpenAIChat, profiles
 from chameleon.pictures.opening import Attachment
-from tests.llm.asking import Start, local
+from tests.llm.asking import Start, local, talking
 from tests.loopback import Fault, Reply
 
 openai = pytest.importorskip("langchain_openai")
@@ -115,36 +113,16 @@ def test_a_login_in_the_address_is_sent_as_one(loopback: Start) -> None:
     ],
 )
 def test_a_reply_that_is_none_is_told(reply: str, kind: type[ModelError], said: str) -> None:
-    with sending(f"HTTP body:{reply}") as url, pytest.raises(kind, match=said):
+    with sending(reply) as url, pytest.raises(kind, match=said):
         LLM.connect("openai:local", base_url=url, api_key="k", retries=0).ask("hi")
 
 
-@contextmanager
-def sending(*bodies: str, kind: str = "application/json") -> Iterator[str]:
+def sending(body: str, kind: str = "application/json") -> AbstractContextManager[str]:
     """A server that always sends this."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            data = "".join(bodies).removeprefix("HTTP body:").encode()
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return talking(lambda connection: connection.sendall((head + body).encode()))
 
 
 def streamed(*events: Any) -> str:
@@ -173,7 +151,7 @@ def test_pieces_of_a_reply_make_one() -> None:
         usage,
         "[DONE]",
     )
-    with sending(": ping\n\n", streamed(*events), kind="text/event-stream") as url:
+    with sending(": ping\n\n" + streamed(*events), kind="text/event-stream") as url:
         reply, heard = asked_in_pieces(url)
     assert (reply.text, reply.finish, reply.logprob, heard) == ("It is.", "length", -1.0, ["It ", "is."])
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (3, 2)
