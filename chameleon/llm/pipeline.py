@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn
 
@@ -68,6 +68,19 @@ def retrying(retries: int | Retrying) -> Retrying:
         if not callable(value := getattr(retries, name)):
             raise ModelError(f"the {name} of a rule to ask again is {str(value)[:40]!r}, and no function")
     return retries
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms a question is asked: the run's meter, when its time ends, to whom its text is told."""
+
+    meter: Meter | None
+    ends: float
+    telling: Telling | None = None
+
+
+class NotBegun(TooLate):
+    """The run's time is over before a request is made."""
 
 
 def _raised(error: Exception) -> NoReturn:
@@ -138,7 +151,7 @@ class Pipeline:
             if ahead is mine:
                 break
             if owner == here and not bridge.is_bridged():  # it would wait for itself
-                return self._ask_until_whole(requests, meter, ends, None)
+                return self._found(requests, Terms(meter, ends), hear)
             try:
                 shared = bridge.result(ahead, None if ends == math.inf else max(0.0, ends - time.monotonic()))
             except TimeoutError:
@@ -149,15 +162,7 @@ class Pipeline:
                 return [reply.unpaid(cached=True) for reply in shared]
         landed: list[Reply] | None = None
         try:
-            stored = self._stored(requests[0]) if len(requests) == 1 else None
-            telling = (
-                Telling(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
-                if hear
-                else None
-            )
-            replies = [stored] if stored else self._ask_until_whole(requests, meter, ends, telling)
-            if telling is not None:
-                telling.end(replies[0].text)
+            replies = self._found(requests, Terms(meter, ends), hear)
             # The end of one run's budget is nobody else's: whoever waits asks for itself.
             is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
             landed = replies if is_shared else None
@@ -166,6 +171,16 @@ class Pipeline:
             with self._lock:
                 del self._flights[key]
             mine.set_result(landed)
+
+    def _found(self, requests: Sequence[ModelRequest], terms: Terms, hear: Hear | None) -> list[Reply]:
+        """Return the recorded reply of one sample, else ask."""
+        stored = self._stored(requests[0]) if len(requests) == 1 else None
+        if hear is None:
+            return [stored] if stored else self._ask_until_whole(requests, terms)
+        telling = Telling(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
+        replies = [stored] if stored else self._ask_until_whole(requests, replace(terms, telling=telling))
+        telling.end(replies[0].text)
+        return replies
 
     def _stored(self, request: ModelRequest) -> Reply | None:
         """Return the recorded reply, or the error that there is none; None where the model is to be asked."""
@@ -184,11 +199,9 @@ class Pipeline:
             return replace(reply, error=self.connection.refused(reply.dropped, request.params))
         return reply
 
-    def _ask_until_whole(
-        self, requests: Sequence[ModelRequest], meter: Meter | None, ends: float, telling: Telling | None
-    ) -> list[Reply]:
+    def _ask_until_whole(self, requests: Sequence[ModelRequest], terms: Terms) -> list[Reply]:
         """Ask the model, and ask again with more room for those replies that are cut off."""
-        replies = self._ask_in_budget(requests, 0, meter, ends, telling)
+        replies = self._ask_in_budget(requests, 0, terms)
         for widened in range(1, _MOST_WIDENED + 1):
             cut = [
                 place
@@ -198,7 +211,7 @@ class Pipeline:
             if not cut or not self.connection.can_widen(requests[cut[0]], widened):
                 break
             try:
-                wider = self._ask_in_budget([requests[place] for place in cut], widened, meter, ends, telling)
+                wider = self._ask_in_budget([requests[place] for place in cut], widened, terms)
             except BudgetExceeded as problem:
                 wider = [self._failed([requests[place]], problem, Usage())[0] for place in cut]
             for place, found in zip(cut, wider, strict=False):
@@ -211,38 +224,24 @@ class Pipeline:
                 self._record(request, reply)
         return replies
 
-    def _ask_in_budget(
-        self,
-        requests: Sequence[ModelRequest],
-        widened: int,
-        meter: Meter | None,
-        ends: float,
-        telling: Telling | None,
-    ) -> list[Reply]:
+    def _ask_in_budget(self, requests: Sequence[ModelRequest], widened: int, terms: Terms) -> list[Reply]:
         """Take the call from the budget before it is made, and book what it really took."""
-        if meter is None:
-            return self._ask(requests, widened, None, ends, telling)
+        if (meter := terms.meter) is None:
+            return self._ask(requests, widened, terms)
         meter.reserve()
         spent = Usage(calls=1)
         try:
-            replies = self._ask(requests, widened, meter, ends, telling)
+            replies = self._ask(requests, widened, terms)
             spent = sum((reply.usage for reply in replies), Usage())
             return replies
         finally:
             meter.settle(spent)
 
-    def _ask(
-        self,
-        requests: Sequence[ModelRequest],
-        widened: int,
-        meter: Meter | None,
-        ends: float,
-        telling: Telling | None,
-    ) -> list[Reply]:
+    def _ask(self, requests: Sequence[ModelRequest], widened: int, terms: Terms) -> list[Reply]:
         """Ask in one request, again where that may help and the run's time allows it."""
-        begun, attempts = time.monotonic(), 1
+        begun, attempts, ends = time.monotonic(), 1, terms.ends
         sleep = bridge.sleep if self._rule.sleep is tenacity.nap.sleep else self._rule.sleep
-        attempt = partial(self._attempt, requests, widened, ends, telling, sleep)
+        attempt = partial(self._attempt, requests, widened, terms, sleep)
         try:
             try:
                 replies = attempt()
@@ -264,7 +263,8 @@ class Pipeline:
                     attempts = asking.statistics["attempt_number"]
         except Exception as error:
             if isinstance(error, TooLate) and time.monotonic() >= ends:
-                replies = self._failed(requests, self._out_of_time(meter), UNKNOWN)
+                spent = Usage() if isinstance(error, NotBegun) else UNKNOWN
+                replies = self._failed(requests, self._out_of_time(terms.meter), spent)
             else:
                 replies = self._failed(requests, self._failure(error).error, Usage(calls=1))
         seconds = round(time.monotonic() - begun, 6)
@@ -299,8 +299,7 @@ class Pipeline:
         self,
         requests: Sequence[ModelRequest],
         widened: int,
-        ends: float,
-        telling: Telling | None,
+        terms: Terms,
         sleep: Callable[[float], Any],
     ) -> list[Reply]:
         """Make one request in its turn, and record what is whole: also where it comes too late for who asked.
@@ -309,6 +308,8 @@ class Pipeline:
             TooLate: The timeout or the run's time is over.
             Exception: Whatever the provider's client raises.
         """
+
+        ends, telling = terms.ends, terms.telling
 
         def send() -> list[Reply]:
             tell = telling.piece if telling else None
@@ -325,7 +326,7 @@ class Pipeline:
                 break
         begun = time.monotonic()
         if (left := ends - begun) <= 0:
-            raise TooLate
+            raise NotBegun
         if telling is not None:
             telling.begin()
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, Step
 from chameleon.errors import InputError
-from chameleon.llm import ScriptedModel
+from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.log import EventLog
 from chameleon.planner import Planner
 from chameleon.planners.fixed import Fixed
@@ -223,6 +224,17 @@ def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(
         return [llm.ask("same").text, (await first).text]
 
     assert asyncio.run(both()) == ["ok", "ok"]
+
+
+def test_nor_does_it_pass_by_what_is_recorded(
+    loopback: Callable[..., LoopbackServer], tmp_path: Path
+) -> None:
+    server = loopback(lambda request: Reply("ok", delay=0.2))
+    llm = LLM.connect("openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
+    assert llm.ask("same").text == "ok"
+    flights, request = llm._pipeline._flights, llm._request("same", {})
+    flights[(request.identity,)] = (Future(), threading.get_ident())  # as one that this loop waits for
+    assert llm.ask("same").cached and len(server.requests) == 1
 
 
 @pytest.mark.parametrize("failure", [StopIteration(), SystemExit(3), KeyError("x")])

@@ -446,6 +446,15 @@ def test_a_provider_may_have_us_wait_up_to_a_minute(asked: str, waited: float) -
     assert [round(nap) for nap in naps if nap] == [waited]
 
 
+def test_a_turn_that_comes_after_the_runs_seconds_costs_nothing(loopback: Start) -> None:
+    server, meter = loopback(), Meter(Budget(seconds=0.1))
+    llm = LLM.connect("openai:local")
+    llm._pipeline.connection.pace.wait(30)
+    with recording(meter), pytest.raises(BudgetExceeded, match="seconds"):
+        llm.ask("a")
+    assert meter.spent == Usage() and server.requests == []
+
+
 def test_waits_double_and_half_of_each_is_random() -> None:
     naps: list[float] = []
     rule = retrying(9).copy(sleep=naps.append)
