@@ -167,8 +167,11 @@ def told_on_wire(
 
 
 def result(future: Future[T], timeout: float | None = None) -> T:
-    """Wait for the result of a future. Raises `TimeoutError` after that many seconds; the work goes on."""
-    if future.done() or not is_bridged():
+    """Wait for the result of a future. Raises `TimeoutError` after that many seconds; the work goes on.
+
+    What the work had called in the loop below has been called by then.
+    """
+    if not is_bridged():
         return future.result(timeout)
     import asyncio
 

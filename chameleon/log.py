@@ -90,6 +90,8 @@ def event_to_json(event: Event) -> dict[str, Any]:
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:
     """Write a change that is the output, or a table in it, as a reference: a large table is written once."""
+    if not changes:
+        return {}
     parts = output.items() if isinstance(output, Mapping) else ()
     tables = {id(part): key for key, part in parts if isinstance(part, Table)}
     written: dict[str, Any] = {}
@@ -329,13 +331,14 @@ class LineFile:
         when the file was deleted: what is written then is kept nowhere.
         """
         with self._lock:
-            found = os.fstat(self._file.fileno())
+            file = self._file.fileno()
+            found = os.fstat(file)
             if found.st_nlink == 0:
                 raise self._unwritten("the file was deleted")
             start = found.st_size
             try:
-                while line:
-                    line = line[self._file.write(line) :]
+                while (written := os.write(file, line)) < len(line):
+                    line = line[written:]
             except OSError as problem:
                 self.cut(start)
                 raise self._unwritten(problem.strerror, f"Make room. {self.hint}".strip()) from problem

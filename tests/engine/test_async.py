@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, Step
+from chameleon import LLM, Budget, Executor, Inventory, LLMModule, Module, State, Step, bridge
 from chameleon.errors import InputError
 from chameleon.llm import ResponseStore, ScriptedModel
 from chameleon.log import EventLog
@@ -331,6 +332,18 @@ def heard_of(run: Callable[[Callable[[str | None], None]], State]) -> tuple[str,
     """Return the answer, and the pieces that were told."""
     heard: list[str | None] = []
     return run(heard.append).answer, heard
+
+
+def test_what_work_tells_is_heard_before_its_end_also_where_that_came_at_once() -> None:
+    def heard_of_work() -> list[str]:
+        heard: list[str] = []
+        told = bridge.in_this_loop(heard.append)
+        with ThreadPoolExecutor() as pool:
+            wait_for([work := pool.submit(told, "a piece")])
+            bridge.result(work)
+            return list(heard)
+
+    assert asyncio.run(bridge.run(heard_of_work)) == ["a piece"]
 
 
 @pytest.mark.parametrize("is_async", [False, True])
