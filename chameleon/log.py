@@ -66,8 +66,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "kind": event.kind,
                 "refused": event.refused,
                 "seconds": round(event.seconds, 6),
-                **({"path": list(event.path)} if event.path else {}),
             }
+            if event.path:
+                written["path"] = list(event.path)
         case StepRecord():
             written = {
                 "event": "step",
@@ -76,8 +77,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "input": _changes(event.input_changes, event.output),
                 "cache": _changes(event.cache_changes, event.output),
                 "seconds": round(event.seconds, 6),
-                **({"dropped": True} if event.dropped else {}),
             }
+            if event.dropped:
+                written["dropped"] = True
         case Dropped():
             told = {"parameter": event.parameter, "value": event.value, "why": event.why}
             return {"event": "dropped", "model": event.model, **told}
@@ -85,7 +87,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
             written = {"event": "run_ended", "reason": event.reason}
     if not isinstance(event, Plan) and event.error:
         written["error"] = event.error.to_json()
-    return written | ({"calls": [call.to_json() for call in event.calls]} if event.calls else {})
+    if event.calls:
+        written["calls"] = [call.to_json() for call in event.calls]
+    return written
 
 
 def _changes(changes: Mapping[str, Any], output: Any) -> dict[str, Any]:

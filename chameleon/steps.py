@@ -76,6 +76,8 @@ class Access:
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
         """Return the required keys that are not present, alternatives joined by "|"."""
+        if not self.required:
+            return ()
         have = frozenset(present)
         return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
 
@@ -168,9 +170,8 @@ def run_step(
     begun = time.monotonic()
     with recording(meter, hear) as recorder:
         try:
-            if access.required and (
-                missing := access.missing(state.keys)
-            ):  # the step that gives it may have been skipped
+            if access.required and (missing := access.missing(state.keys)):
+                # The step that gives it may have been skipped.
                 key = missing[0].replace("|", " or ")
                 raise ModuleError(f"it reads {key}, and nothing before it gave that")
             ready = module.ready()
@@ -193,13 +194,15 @@ def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[st
         raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
     if not changes:
         return _NOTHING
-    for key in changes:
+    is_output = True
+    for key, value in changes.items():
         if not access.may_write(f"{kind}.{key}"):
             raise ModuleError(
                 f"it writes {kind}.{key}, which it does not declare",
                 hint=f'Add "{kind}.{key}" to its `writes`.',
             )
-    if all(value is output for value in changes.values()):  # that is frozen
+        is_output = is_output and value is output
+    if is_output:  # that is frozen
         return values.ReadOnly(changes)
     frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}")
     return frozen

@@ -37,6 +37,8 @@ def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[ty
 
 def adopted(value: Any) -> Any:
     """Return the value, or what a class that a run may hold makes of it: a `Table` of a DataFrame."""
+    if isinstance(value, str):
+        return value
     made = (adopt(value) for adopt in _ADOPTERS)
     return next((each for each in made if each is not None), value)
 

@@ -216,8 +216,8 @@ class Evaluation:
         prediction = self.scorer.from_run(to_json(state.answer), found, problem) if answered else None
         judged = self.scorer.judged(prediction, problem, answered=answered)
         result = Result.of(problem, state, judged, self.benchmark.run_columns(state), found)
-        dropped = self.run_dir.dropped.get(problem.id, Usage()) if self.run_dir else Usage()
-        return replace(result, usage=result.usage + dropped)
+        dropped = self.run_dir.dropped.get(problem.id) if self.run_dir else None
+        return replace(result, usage=result.usage + dropped) if dropped else result
 
     def _check_for_going_on(self, error: Failure | None) -> None:
         kind = "" if error is None else error.kind
