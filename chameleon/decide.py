@@ -12,6 +12,7 @@ from chameleon.planner import REPAIR_TURNS, refused_plans
 from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
 
 _LONGEST_REPLY = 4_000  # characters
+_ENDING = (errors.ModelError, errors.StoreError, errors.MachineError)
 
 
 class Next(Enum):
@@ -87,15 +88,15 @@ def _said(record: StepRecord | None) -> str:
 def _ending(error: Failure) -> Reason | None:
     """Return how a run ends with a failure that no other step makes good; None where one may.
 
-    A model call that fails is told, never worked around in silence; what repair and on_error are for is a
-    module that could not do its work, or a reply that will not do.
+    A model call that fails is told, never worked around in silence, and so is what the machine lacks; what
+    repair and on_error are for is a module that could not do its work, or a reply that will not do.
     """
     if error.kind in ("Declined", "BudgetExceeded"):
         return "declined" if error.kind == "Declined" else "budget"
     kind = getattr(errors, error.kind, None)
     if not isinstance(kind, type) or kind is errors.EmptyReply:  # a module's own error may be called anything
         return None
-    return "failed" if issubclass(kind, (errors.ModelError, errors.StoreError)) else None
+    return "failed" if issubclass(kind, _ENDING) else None
 
 
 def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inventory) -> Decision:

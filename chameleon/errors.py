@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 import traceback
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -120,6 +123,55 @@ def versions_of(*packages: str) -> dict[str, str]:
 
 class SandboxUnavailable(ChameleonError):
     """No executor with the required guarantees can run here."""
+
+
+class MachineError(ChameleonError):
+    """The machine lacks what nothing can do without: room, handles, memory, a place for temporary files."""
+
+
+_ROOM = "Make room, then go on."
+_FEWER = "Use fewer workers, or raise the limit (ulimit -n 4096)."
+_LACKS: Mapping[int | None, tuple[str, str]] = {
+    errno.ENOSPC: ("there is no room left on the disk", _ROOM),
+    errno.EDQUOT: ("the quota of the disk is used up", _ROOM),
+    errno.EMFILE: ("this process has as many files open as it may", _FEWER),
+    errno.ENFILE: ("the machine has as many files open as it can", "Close other programs."),
+    errno.ENOMEM: ("the machine has no memory left", "Use fewer workers, or close other programs."),
+}
+
+
+def lack_of(problem: BaseException | None) -> MachineError | None:
+    """Return what the machine lacks, where that is at the bottom of an error, whatever was made of it."""
+    for part in causes(problem):
+        if isinstance(part, MachineError):
+            return part
+        what, hint = _LACKS.get(getattr(part, "errno", None), ("", ""))
+        if isinstance(part, OSError) and _is_about_temporary_files(part):
+            what, hint = "there is no folder for temporary files", "Set TMPDIR to one that can be written to."
+        elif getattr(part, "sqlite_errorname", "") == "SQLITE_FULL":
+            what, hint = _LACKS[errno.ENOSPC]
+        elif isinstance(part, RuntimeError) and "can't start new thread" in str(part):
+            what, hint = "the machine can start no more threads", "Use fewer workers."
+        if what:
+            return MachineError(what, hint=hint)
+    return None
+
+
+def causes(problem: BaseException | None) -> Iterator[BaseException]:
+    """Walk from an error to what caused it: libraries wrap one another's errors."""
+    seen: set[int] = set()
+    while problem is not None and id(problem) not in seen:
+        seen.add(id(problem))
+        yield problem
+        problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+
+
+def _is_about_temporary_files(problem: OSError) -> bool:
+    if problem.errno == errno.ENOENT and "No usable temporary directory" in str(problem.strerror):
+        return True
+    place = getattr(sys.modules.get("tempfile"), "tempdir", None)  # the folder was there before
+    inside = place is not None and Path(str(problem.filename)).parent == Path(place)
+    return inside and problem.errno in (errno.ENOENT, errno.EACCES, errno.EROFS)
 
 
 class ModelError(ChameleonError):

@@ -295,6 +295,11 @@ class EventLog:
         self.close()
 
 
+def private(path: str, flags: int) -> int:
+    """Open a file as `open` has it (its `opener`); one that is made is for its owner alone."""
+    return os.open(path, flags, 0o600)
+
+
 class LineFile:
     """Append whole lines from several threads, one process at a time.
 
@@ -379,7 +384,7 @@ class LineFile:
         beside = self.path.with_name(f"{self.path.name}.new")
         with self._lock:
             try:
-                with beside.open("wb") as file:
+                with open(beside, "wb", opener=private) as file:
                     file.writelines(lines)
                 beside.replace(self.path)
             except OSError as problem:
@@ -398,7 +403,7 @@ class LineFile:
                 raise InputError(
                     f"cannot open the {self.what}: it is not a regular file", where=str(self.path)
                 )
-            file = self.path.open("a+b", buffering=0)
+            file = FileIO(self.path, "a+b", opener=private)
         except OSError as problem:
             raise self._unusable("open", problem) from problem
         try:

@@ -6,6 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -111,7 +112,7 @@ class Store:
                     connection.close()
                     raise
                 self._idle.append(connection)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeError) as error:  # the last where a text is damaged
             raise self._failure(done, error, self.path) from error
 
     @contextmanager
@@ -157,7 +158,15 @@ def _create_private(path: Path) -> None:
 
 
 def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:  # SQLite does not wait by itself where two processes change the journal
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
     connection.execute("BEGIN IMMEDIATE")
     if not _count(connection):  # another process may have laid it out while this one waited for the lock
         numbers = {"application_id": kind.application, "user_version": kind.version}

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from chameleon import values
-from chameleon.errors import ChameleonError, LogError
+from chameleon.errors import ChameleonError, LogError, lack_of
 from chameleon.table import Table
 from chameleon.text import html_rows
 from chameleon.usage import Call, Usage
@@ -26,6 +26,7 @@ PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 _TO_A_MODEL: Mapping[str, str] = {
     "InputError": "what it was given cannot be used",
     "InventoryError": "it is not set up here",
+    "MachineError": "it cannot run here",
     "MissingPackage": "it is not installed here",
     "SandboxUnavailable": "it cannot run here",
     "CutOff": "it came to no usable result",
@@ -90,6 +91,7 @@ class Failure:
     @classmethod
     def of(cls, error: BaseException, where: str = "") -> Failure:
         """Return the failure that an error is; `where` is added to the place that the error names itself."""
+        error = lack_of(error) or error
         if isinstance(error, ChameleonError):
             # The nearest class of ours: what a run does next depends on it.
             ours = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)

@@ -244,11 +244,15 @@ def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
 def check(
     inventory: str | None = argument("NAME|FILE", "The inventory.", default=None),
     model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask."),
+    imports: bool = option(
+        "--import/--no-import", default=True, help="Import its code; without, only what the file says."
+    ),
     schema: bool = SCHEMA,
     json: bool = JSON,
 ) -> int:
     """Check an inventory: its keys, prompts and plans, what its modules lack here, and the model to be asked.
 
+    An inventory is code: look at a stranger's with --no-import first.
     Exit codes: 0 it runs, if need be without modules that a run can do without; 1 a run would stop.
     """
     if schema:
@@ -257,8 +261,10 @@ def check(
         return _print_schema(InventorySpec)
     if inventory is None:
         raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
-    from chameleon.cli.checking import check_inventory
+    from chameleon.cli.checking import check_inventory, read_inventory
 
+    if not imports:
+        return read_inventory(inventory, as_json=json)
     return check_inventory(inventory, model, as_json=json)
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
 from chameleon.cli.hints import error_in_options, in_options
-from chameleon.cli.out import counted, echo, echo_json, say
+from chameleon.cli.out import counted, echo, echo_json, one_line, say
 from chameleon.cli.setup import dropped_by_model, own_models
 from chameleon.errors import ChameleonError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
+from chameleon.inventory.building import own_code, spec_of
+from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
 from chameleon.module import split_keys
 from chameleon.sandbox import importable
 from chameleon.text import harmless, redact
+
+_LOOK = "`check --no-import` only reads it."
 
 
 def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> int:
@@ -26,7 +31,10 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
     said and is no failure. A model that is configured and cannot be asked is one.
     """
     try:
-        inventory = Inventory.load(name)
+        source = read_source(name)
+        if source.folders and (code := own_code(spec_of(source))):
+            say(f"chameleon: {harmless(name)} is code, and imports {harmless(', '.join(code))}. {_LOOK}")
+        inventory = Inventory.of(source)
     except ChameleonError as problem:
         if as_json:
             echo_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
@@ -51,6 +59,30 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
     for each in stopping:
         say(f"chameleon: {harmless(str(each.error))}")
     return int(bool(stopping))
+
+
+def read_inventory(name: str, *, as_json: bool) -> int:
+    """Print what the file of an inventory says, and import nothing that it names."""
+    source = read_source(name)
+    spec = spec_of(source)
+    code = own_code(spec)
+    if as_json:
+        data = json.loads(json.dumps(source.data, default=str))
+        echo_json(
+            {"inventory": spec.name, "code": code, "folders": [*map(str, source.folders)], "data": data}
+        )
+        return 0
+    echo(
+        f"{harmless(spec.name)} is well formed: {counted(len(spec.modules), 'module')}. Nothing was imported."
+    )
+    if code:
+        echo(f"To run it is to run {harmless(', '.join(code))}.")
+    for key, value in source.data.items():
+        parts = value.items() if isinstance(value, dict) and key in ("modules", "planner") else [("", value)]
+        for part, held in parts:
+            said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False, default=str)
+            echo(f"{'.'.join(filter(None, (harmless(key), harmless(str(part)))))}: {one_line(said)}")
+    return 0
 
 
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:

@@ -24,7 +24,10 @@ HISTORY = "history"
 """The key of a problem's input: a list of {"question", "answer"}, as texts, the first question first."""
 Turn = dict[str, str]
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
-_CONCERNS_ALL = frozenset({"AuthFailed", "NoModel", "ParameterRefused", "StoreError", "ScriptExhausted"})
+_CONCERNS_ALL = frozenset(
+    {"AuthFailed", "NoModel", "ParameterRefused", "ScriptExhausted"}
+    | {"MachineError", "SandboxUnavailable", "StoreError"}
+)
 # A server that is down, or a quota that is used up: so many model failures in a row that no more are made.
 _MODEL_FAILURES = frozenset({"EmptyReply", "ModelError", "RateLimited", "Unreachable"})
 _MOST_IN_A_ROW = 20

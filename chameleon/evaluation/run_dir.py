@@ -24,6 +24,7 @@ from chameleon.log import (
     event_from_json,
     event_to_json,
     json_line,
+    private,
     read_line,
 )
 from chameleon.state import Event, RunStarted
@@ -59,7 +60,7 @@ class RunDir:
         self._begun: dict[str, Begun] = {}
         self._open: OrderedDict[str, int] = OrderedDict()
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as problem:
             raise InputError(f"cannot make the folder: {problem.strerror}", where=str(path)) from problem
         # This file stays the same while the directory is open: its lock is what makes other processes wait.
@@ -255,7 +256,8 @@ def spent_in(path: Path) -> Usage:
 def write_whole(file: Path, text: str) -> None:
     """Write a file that is either not there or whole."""
     beside = file.with_name(file.name + ".new")
-    beside.write_text(text, "utf-8")
+    with open(beside, "w", encoding="utf-8", opener=private) as opened:
+        opened.write(text)
     beside.replace(file)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
@@ -11,7 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.resolve import Family, build, find_class
+from chameleon.inventory.resolve import Family, build, find_class, shipped
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm_module import AsksModel, LLMModule
@@ -35,13 +35,7 @@ def parts_of(source: Source) -> dict[str, Any]:
 
     Raises `InventoryError` with the place.
     """
-    data = source.data
-    if source.params:
-        data = {**data, "llm": {**(data.get("llm") or {}), **source.params}}
-    try:
-        spec = InventorySpec.model_validate(data)
-    except ValidationError as problem:
-        raise spec_error(problem, source) from problem
+    spec = spec_of(source)
     builder = Builder(source, spec)
     return {
         **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
@@ -54,6 +48,36 @@ def parts_of(source: Source) -> dict[str, Any]:
         "budget": Budget(**spec.budget.model_dump()),
         "source": source,
     }
+
+
+def spec_of(source: Source) -> InventorySpec:
+    """Check the data against `InventorySpec`; nothing is imported. Raises `InventoryError` with the place."""
+    data = source.data
+    if source.params:
+        data = {**data, "llm": {**(data.get("llm") or {}), **source.params}}
+    try:
+        return InventorySpec.model_validate(data)
+    except ValidationError as problem:
+        raise spec_error(problem, source) from problem
+
+
+def own_code(spec: InventorySpec) -> list[str]:
+    """Return what an inventory names that Chameleon does not ship: to make it is to run that code."""
+    ours = shipped("modules").keys() | shipped("planners").keys()
+    named = [*_used(spec.planner.model_dump()), *(entry.use or name for name, entry in spec.modules.items())]
+    return [name for name in dict.fromkeys(named) if name not in ours]
+
+
+def _used(data: Any) -> Iterator[str]:
+    """Yield what a planner, and those that it asks in its turn, are made from."""
+    if isinstance(data, Mapping):
+        if isinstance(data.get("use"), str):
+            yield data["use"]
+        for each in data.values():
+            yield from _used(each)
+    elif isinstance(data, list):
+        for each in data:
+            yield from _used(each)
 
 
 @dataclass(frozen=True)

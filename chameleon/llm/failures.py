@@ -15,14 +15,14 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from chameleon import errors
-from chameleon.errors import ChameleonError, ModelError
+from chameleon.errors import ChameleonError, ModelError, causes, lack_of
 from chameleon.llm.deadline import LongReply, TooLate
 from chameleon.text import one_line, redact
 from chameleon.yaml_text import read_yaml
@@ -44,7 +44,7 @@ _NO_ANSWER: Mapping[type[OSError], str] = {
 class CallFailure:
     """What a failed request amounts to: the error to raise, whether trying again may help, when, and why."""
 
-    error: ModelError
+    error: ChameleonError
     retryable: bool = False
     retry_after: float | None = None
     reason: str = ""
@@ -83,11 +83,13 @@ def _rules() -> Sequence[FailureRule]:
 
 def classify(error: Exception, *, model: str = "the model", secrets: Iterable[str] = ()) -> CallFailure:
     """Turn any exception of a provider's client into a Chameleon error, its message free of secrets."""
-    chain = list(_chain(error))
+    chain = list(causes(error))
     if (long := next((part for part in chain if isinstance(part, LongReply)), None)) is not None:
         return CallFailure(ModelError(f"{model}: {long}"))
     if isinstance(error, ModelError):
         return CallFailure(error)
+    if (lack := lack_of(error)) is not None:  # other calls may end, and leave some
+        return CallFailure(lack, True, reason=lack.what)
     if isinstance(error, TooLate):
         return CallFailure(ModelError(f"{model} did not answer in time"), True, reason="no reply in time")
     status, message = status_of(error), message_of(error)
@@ -110,7 +112,7 @@ def says_too_long(message: str) -> bool:
 def why_no_answer(error: BaseException) -> str:
     """Say why a server cannot be reached, in a few words that hold nothing of the request."""
     # urllib keeps what went wrong as its reason, httpcore as its argument.
-    parts = [part for link in _chain(error) for part in (link, getattr(link, "reason", None), *link.args)]
+    parts = [part for link in causes(error) for part in (link, getattr(link, "reason", None), *link.args)]
     for kind, words in _NO_ANSWER.items():
         if any(isinstance(part, kind) for part in parts):
             return words
@@ -120,19 +122,9 @@ def why_no_answer(error: BaseException) -> str:
     return os.strerror(codes[0]).lower() if codes else "the connection failed"
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Walk from the exception to what caused it: clients wrap one another's exceptions."""
-    seen: set[int] = set()
-    part: BaseException | None = error
-    while part is not None and id(part) not in seen:
-        seen.add(id(part))
-        yield part
-        part = part.__cause__ or (None if part.__suppress_context__ else part.__context__)
-
-
 def status_of(error: Exception) -> int | None:
     """Return the HTTP status of a provider's exception, or of what caused it."""
-    for part in _chain(error):
+    for part in causes(error):
         response = getattr(part, "response", None)
         if isinstance(response, Mapping):  # botocore
             metadata = response.get("ResponseMetadata")
@@ -151,7 +143,7 @@ def message_of(error: Exception) -> str:
     That is the reason in the reply's body, else the body itself, else the exception's own words.
     """
     bodies = []
-    for part in _chain(error):
+    for part in causes(error):
         text = getattr(getattr(part, "response", None), "text", None)
         text = text if isinstance(text, str) else ""
         bodies.append(text.strip())
@@ -188,7 +180,7 @@ def _said(body: Any, depth: int = 6) -> str:
 
 def _retry_after(error: Exception) -> float | None:
     """Return the seconds that a server asks to wait; a header that says nothing is as good as none."""
-    replies = (getattr(part, "response", None) for part in _chain(error))
+    replies = (getattr(part, "response", None) for part in causes(error))
     headers: Any = next((found for each in replies if (found := getattr(each, "headers", None))), {})
     try:
         if (milliseconds := headers.get("retry-after-ms")) is not None:

@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
@@ -15,6 +16,7 @@ from chameleon.sqlite_store import Kind, Store, open_default
 from chameleon.text import one_line, shared_start
 
 Mode = Literal["off", "record", "replay", "auto"]
+T = TypeVar("T")
 
 # `prompt` is the digest of the messages, under which other settings of one prompt are found; `length` that of
 # the messages, since near misses are looked for among prompts of like length.
@@ -85,7 +87,7 @@ class ResponseStore:
         with self._store.used("read") as connection:
             row = connection.execute("SELECT reply FROM replies WHERE key = ?", (request.key,)).fetchone()
         if row is not None:
-            return self._decode(row[0])
+            return self._read(row[0], dict)
         if self.mode != "replay":
             return None
         messages = json.dumps(request.messages)
@@ -96,16 +98,18 @@ class ResponseStore:
             near = connection.execute(
                 "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?", (len(messages), _MOST_NEAR)
             ).fetchall()
-        recorded = [({"model": model, **json.loads(settings)}, reply) for model, settings, reply in same]
+        recorded = [
+            ({"model": model, **self._read(settings, dict)}, reply) for model, settings, reply in same
+        ]
         asked = json.loads(json.dumps({"model": request.model, **request.settings}))
         elsewhere = [reply for known, reply in recorded if not _differing(asked, known) - {"base_url"}]
         if len(elsewhere) == 1:
-            return self._decode(elsewhere[0])
+            return self._read(elsewhere[0], dict)
         what = _describe_miss(
             asked,
             _flat(request.messages),
             [known for known, _ in recorded],
-            [json.loads(row) for (row,) in near],
+            [self._read(row, list) for (row,) in near],
         )
         raise ReplayMiss(what, where=str(self.path), hint="Record it with the store in mode auto.")
 
@@ -143,17 +147,16 @@ class ResponseStore:
             rows = connection.execute(
                 "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
             ).fetchall()
-        here = (model for model, settings in rows if json.loads(settings).get("base_url", "") == address)
+        known = ((model, self._read(settings, dict)) for model, settings in rows)
+        here = (model for model, settings in known if settings.get("base_url", "") == address)
         return next(here, rows[0][0] if rows else None)
 
-    def _decode(self, text: str) -> dict[str, Any]:
-        try:
-            reply = json.loads(text)
-        except ValueError:
-            reply = None
-        if not isinstance(reply, dict):
-            raise StoreError("a recorded reply is damaged", where=str(self.path), hint="Move the file away.")
-        return reply
+    def _read(self, text: Any, kind: type[T]) -> T:
+        """Read what a row holds as JSON. Raises `StoreError` where that is damaged."""
+        with suppress(ValueError, TypeError, RecursionError):
+            if isinstance(found := json.loads(text), kind):
+                return found
+        raise StoreError("a recorded reply is damaged", where=str(self.path), hint="Move the file away.")
 
 
 def _digest(text: str) -> str:

@@ -28,7 +28,7 @@ def round(number, ndigits=None):
         return _round(number, ndigits)
     return float(f'{number:.{ndigits}f}')
 """
-_GRACE_SECONDS = 1.0
+_GRACE_SECONDS = 0.2
 # Every program has its own deadline; this one only ends a worker that no longer answers at all.
 _BACKSTOP_SECONDS = 600.0
 _RECURSION = 900
@@ -123,7 +123,9 @@ class MontySandbox(Sandbox):
                     return _failure(error, request)
                 try:
                     value = session.feed_run(request["result"])
-                except monty.MontyRuntimeError:
+                except monty.MontyRuntimeError as error:
+                    if type(error.exception()).__name__ != "NameError":  # it is there, and too large
+                        return _failure(error, request)
                     message = f"the program ended without setting '{request['result']}'"
                     return ExecResult("no_answer", message=message)
                 return self._answer(value, request["result"])

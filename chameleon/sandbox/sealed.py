@@ -17,6 +17,7 @@ from chameleon.sandbox.zygote import Lost, Stuck, ZygoteClient
 _TRIAL_SECONDS = 0.15
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
+_KILLED = ("SandboxLost", "Killed")
 # Set up in each child, so that only a program can tell.
 _PER_PROGRAM = ("seccomp", "rlimits")
 
@@ -241,7 +242,8 @@ class SealedSandbox(Sandbox):
         )
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
-        pool = self._pool(kind)
+        """Run a program, and once more where it or its zygote was killed: neither is in its own power."""
+        pool, was_killed = self._pool(kind), False
         while True:
             zygote = pool.take()
             begun = time.monotonic()
@@ -258,4 +260,7 @@ class SealedSandbox(Sandbox):
             else:
                 pool.give(zygote)
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
+            if outcome.error_type in _KILLED and outcome.status != "timeout" and not was_killed:
+                was_killed = True
+                continue
             return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)

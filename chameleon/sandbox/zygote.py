@@ -9,7 +9,6 @@ import select
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import IO, Any
@@ -66,7 +65,7 @@ class ZygoteClient:
         self._ended: dict[int, dict[str, Any]] = {}
         self._serial = 0
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, tempfile.TemporaryFile() as complaints:
+        with theirs, os.fdopen(os.memfd_create("complaints"), "w+b") as complaints:
             self._process = self._launch(options, theirs, complaints)
             theirs.close()
             try:
@@ -105,7 +104,7 @@ class ZygoteClient:
             )
         except OSError as error:
             self._control.close()
-            raise SandboxUnavailable(f"no interpreter can be started: {error.strerror}") from None
+            raise SandboxUnavailable(f"no interpreter can be started: {error.strerror}") from error
 
     def run(self, request: dict[str, Any], wall: float) -> Ending:
         """Run one program in the spare child; raises `Stuck` 2 s after `wall` at the latest."""

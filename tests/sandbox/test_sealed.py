@@ -145,12 +145,26 @@ def test_a_zygote_killed_between_programs_is_replaced() -> None:
         assert sandbox.run("ans = 2").value == 2
 
 
-def test_a_zygote_killed_during_a_program_is_replaced() -> None:
+@pytest.mark.parametrize("of_child", [False, True], ids=["interpreter", "program"])
+@pytest.mark.parametrize(("kills", "status"), [(1, "ok"), (2, "crashed")])
+def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, status: str) -> None:
+    """The system kills for want of memory: no program has that in its own power."""
+    ended = "memory" if of_child and status == "crashed" else status
     before = own_children()
-    with make_sandbox("sealed") as sandbox:
-        victims = [process for process in own_children() if process not in before]
-        threading.Timer(0.1, lambda: [process.kill() for process in victims]).start()
-        assert sandbox.run("while True:\n    pass").status == "crashed"
+
+    def killing() -> None:
+        for _ in range(kills):
+            time.sleep(0.4)
+            (interpreter,) = [each for each in own_children() if each not in before]
+            victims = interpreter.children(recursive=True) if of_child else [interpreter]
+            max(victims, key=lambda each: sum(each.cpu_times()[:2])).kill()
+
+    with make_sandbox("sealed", limits=Limits(wall_s=20, cpu_s=20)) as sandbox:
+        killer = threading.Thread(target=killing)
+        killer.start()
+        program = "for number in range(25_000_000):\n    pass\nans = number"
+        assert sandbox.run(program).status == ended
+        killer.join()
         assert sandbox.run("ans = 2").value == 2
 
 

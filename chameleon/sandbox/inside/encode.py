@@ -69,7 +69,11 @@ class Encoder:
             return self._float(float.__float__(value))
         if isinstance(value, dict):
             self._spend(2)
-            return {str(self.encode(k, level + 1)): self.encode(v, level + 1) for k, v in dict.items(value)}
+            held = dict.items(value)
+            mapping = {str(self.encode(key, level + 1)): self.encode(item, level + 1) for key, item in held}
+            if len(mapping) < len(held):
+                raise Unsupported("a dict with keys that differ and have the same text")
+            return mapping
         if isinstance(value, list | tuple | range):
             return self._items(value, level)
         if isinstance(value, set | frozenset):
