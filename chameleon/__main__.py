@@ -1,5 +1,18 @@
 """`python -m chameleon` is the command `chameleon`."""
 
-from chameleon.cli import main
+import os
+import signal
 
-main()
+
+def _interrupted(*_: object) -> None:
+    """End where Ctrl-C comes before the command line can tell."""
+    os.write(2, b"chameleon: interrupted\n")
+    os._exit(130)
+
+
+signal.signal(signal.SIGINT, _interrupted)
+
+from chameleon.cli import main  # noqa: E402
+
+if __name__ == "__main__":
+    main()

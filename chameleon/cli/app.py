@@ -244,9 +244,7 @@ def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
 def check(
     inventory: str | None = argument("NAME|FILE", "The inventory.", default=None),
     model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask."),
-    imports: bool = option(
-        "--import/--no-import", default=True, help="Import its code; without, only what the file says."
-    ),
+    no_import: bool = option(default=False, help="Show what the file says, and import nothing."),
     schema: bool = SCHEMA,
     json: bool = JSON,
 ) -> int:
@@ -263,7 +261,7 @@ def check(
         raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
     from chameleon.cli.checking import check_inventory, read_inventory
 
-    if not imports:
+    if no_import:
         return read_inventory(inventory, as_json=json)
     return check_inventory(inventory, model, as_json=json)
 

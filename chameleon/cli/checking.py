@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from math import isfinite
+from typing import Any
 
 from chameleon.cli.hints import error_in_options, in_options
 from chameleon.cli.out import counted, echo, echo_json, one_line, say
@@ -21,7 +23,7 @@ from chameleon.module import split_keys
 from chameleon.sandbox import importable
 from chameleon.text import harmless, redact
 
-_LOOK = "`check --no-import` only reads it."
+_LOOK = "Only to read it: check --no-import."
 
 
 def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> int:
@@ -32,8 +34,9 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
     """
     try:
         source = read_source(name)
-        if source.folders and (code := own_code(spec_of(source))):
-            say(f"chameleon: {harmless(name)} is code, and imports {harmless(', '.join(code))}. {_LOOK}")
+        code = own_code(spec_of(source))
+        if code and not as_json:
+            echo(f"An inventory is code: this one imports {harmless(', '.join(code))}. {_LOOK}")
         inventory = Inventory.of(source)
     except ChameleonError as problem:
         if as_json:
@@ -48,6 +51,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
             {
                 "inventory": inventory.name,
                 "ok": not stopping,
+                "code": code,
                 "modules": list(inventory.modules),
                 "needs_model": inventory.needs_model,
                 "model": models.partition(",")[0] or None,
@@ -66,23 +70,30 @@ def read_inventory(name: str, *, as_json: bool) -> int:
     source = read_source(name)
     spec = spec_of(source)
     code = own_code(spec)
+    data = _plain(source.data)
     if as_json:
-        data = json.loads(json.dumps(source.data, default=str))
-        echo_json(
-            {"inventory": spec.name, "code": code, "folders": [*map(str, source.folders)], "data": data}
-        )
+        echo_json({"inventory": spec.name, "code": code, "data": data})
         return 0
-    echo(
-        f"{harmless(spec.name)} is well formed: {counted(len(spec.modules), 'module')}. Nothing was imported."
-    )
+    modules = counted(len(spec.modules), "module")
+    echo(f"{harmless(spec.name)} is well formed: {modules}. Nothing was imported.")
     if code:
         echo(f"To run it is to run {harmless(', '.join(code))}.")
-    for key, value in source.data.items():
-        parts = value.items() if isinstance(value, dict) and key in ("modules", "planner") else [("", value)]
-        for part, held in parts:
-            said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False, default=str)
-            echo(f"{'.'.join(filter(None, (harmless(key), harmless(str(part)))))}: {one_line(said)}")
+    for key, value in data.items():
+        below = value.items() if key in ("modules", "planner") else [("", value)]
+        for part, held in below:
+            said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
+            echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(said)}")
     return 0
+
+
+def _plain(value: Any) -> Any:
+    """Return what YAML holds as JSON has it: dates, and numbers that are none, as text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    is_json = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value))
+    return value if is_json else str(value)
 
 
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:

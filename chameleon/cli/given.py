@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -103,8 +103,11 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         from chameleon.retrieval.manifest import Manifest
 
         _require_path(str(options.index), "an index is read")
-        Manifest.read(options.index.expanduser())
-        given["index"] = str(options.index.expanduser().resolve())
+        index = options.index
+        with suppress(RuntimeError):  # there is no such user
+            index = index.expanduser()
+        Manifest.read(index)
+        given["index"] = str(index.resolve())
     if options.text:
         with _told_by_option("--text", options.text[0]):
             given |= _read_text_or_document(options.text[0])

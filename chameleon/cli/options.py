@@ -157,7 +157,7 @@ class DataOptions:
 
     tables: Path | None = option(metavar="FILE", help="The tables, where they lie apart.")
     scorer: str | None = option(metavar="NAME", help="The official rule; `list benchmarks` shows all.")
-    limit: int | None = option("-n", min=1, help="The first N problems alone.")
+    limit: int | None = option("-n", min=1, max=1_000_000_000, help="The first N problems alone.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,10 @@ def kept(data: bytes, kind: str, read: Callable[[], list[Passage]]) -> list[Pass
     place = os.environ.get("CHAMELEON_DOCUMENTS", "").strip()
     if place.lower() == "off":
         return read()
-    folder = Path(place or _PLACE).expanduser()
+    try:
+        folder = Path(place or _PLACE).expanduser()
+    except RuntimeError:  # there is no such home
+        return read()
     entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{READERS}.json"
     try:
         found = [passage_from_json(each) for each in json.loads(entry.read_bytes())]

@@ -118,7 +118,8 @@ class SealedSandbox(Sandbox):
     """Runs each program in a child without files, network, processes, environment or host memory.
 
     Programs start where only the stdlib is loaded; the first use of a heavy library starts the program
-    again where the libraries are. Safe to share between threads; up to `workers` programs run at once,
+    again where the libraries are. What a program can learn of the machine is where Python lies and the time
+    zone. Safe to share between threads; up to `workers` programs run at once,
     further ones wait. In a forked copy of the process it starts interpreters of its own.
     """
 

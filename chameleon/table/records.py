@@ -16,6 +16,7 @@ from chameleon.errors import InputError
 from chameleon.table.table import Table, told_apart
 
 LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
+_PART = 1 << 20  # bytes
 MAX_CELLS = 5_000_000
 """Rows times columns of a table."""
 MAX_COLUMNS = 10_000
@@ -60,12 +61,15 @@ def too_large(what: str, limit: int, where: str) -> InputError:
 
 def read_within(file: BinaryIO | gzip.GzipFile, name: str, what: str = "has more") -> bytes:
     """Return the bytes of a file or stream. Raises `InputError` beyond the limit."""
-    limit = limit_in_bytes()
-    # A pipe has no size, and a file may grow after it was looked at.
-    data = file.read(limit + 1)
-    if len(data) > limit:
-        raise too_large(what, limit, name)
-    return data
+    left = limit = limit_in_bytes()
+    parts = []
+    # A pipe has no size, and a file may grow after it was looked at. Room is taken for all that is asked for.
+    while part := file.read(min(left + 1, _PART)):
+        parts.append(part)
+        left -= len(part)
+        if left < 0:
+            raise too_large(what, limit, name)
+    return b"".join(parts)
 
 
 def read_file(path: Path, name: str = "") -> bytes:
