@@ -15,7 +15,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 FUNCTIONS = frozenset(
@@ -163,10 +163,23 @@ def _answer(request: Mapping[str, Any], guard: Guard) -> list[Any]:
         end = time.monotonic() + limits["wall_s"]
         connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
         connection.set_authorizer(guard)
-        cursor = connection.execute(sql)
+        try:
+            cursor = connection.execute(sql)
+        except MemoryError:  # SQLite says so too of a query with too many steps, which is known unrun
+            with suppress(sqlite3.Error):
+                _compile(connection, sql)
+            raise
         if cursor.description is None:
             raise NotAllowed("there is no query in it")
         return [[name for name, *_ in cursor.description], _rows(cursor, limits["result_bytes"])]
+
+
+def _compile(connection: sqlite3.Connection, sql: str) -> None:
+    """Compile a query without running it. Raises `ResultTooLarge` where it has too many steps."""
+    try:
+        connection.execute(f"EXPLAIN {sql}")
+    except MemoryError:
+        raise ResultTooLarge("the query is too large: it takes too many steps") from None
 
 
 def _rows(cursor: sqlite3.Cursor, most_bytes: int) -> list[Any]:
