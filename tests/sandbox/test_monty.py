@@ -82,9 +82,42 @@ def test_inputs_are_globals_and_the_next_program_is_fresh(monty: Sandbox) -> Non
     assert monty.run("ans = df", {"table": {"columns": [], "rows": []}}).status == "refused"
 
 
-@each_program("reads", "secrets", "writes", "network", "processes", "exhaustion")
+HOSTILE = "reads secrets writes network processes exhaustion crashes channel tampering".split()
+
+
+@each_program(*HOSTILE)
 def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
     attack(monty, canary, code)
+
+
+@each_program(*HOSTILE)
+def test_attacks_where_monty_comes_first(layered: Sandbox, canary: Canary, code: str) -> None:
+    attack(layered, canary, code)
+
+
+@pytest.mark.parametrize("code", ["ans = [[]] * 20000000", "ans = 'x' * (400 << 20)"])
+def test_an_answer_that_cannot_be_fetched_is_too_much(monty: Sandbox, code: str) -> None:
+    outcome = monty.run(code)
+    assert outcome.status in ("memory", "too_large"), outcome
+
+
+@pytest.mark.parametrize("code", ["ans = [1]\nans.append(ans)", "ans = {1: 'a', '1': 'b'}"])
+def test_an_answer_that_has_no_form_is_refused(monty: Sandbox, code: str) -> None:
+    outcome = monty.run(code)
+    assert outcome.status in ("error", "too_large"), outcome
+
+
+def test_a_worker_says_nothing_on_the_hosts_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    with make_sandbox("monty", limits=Limits(memory_mb=128)) as sandbox:
+        assert sandbox.run("ans = list(range(5_000_000))").status == "memory"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("first", ["", "print('x' * (400 << 20))\n"])
+def test_a_program_ends_soon_after_its_limit(monty: Sandbox, first: str) -> None:
+    outcome = monty.run(f"{first}x = 3\nwhile True:\n    x = x * x % 10**3000", timeout=0.3)
+    assert outcome.status in ("timeout", "memory")
+    assert outcome.wall_ms < 300 + 700
 
 
 @each_program("harmless")
