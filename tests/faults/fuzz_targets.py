@@ -1,0 +1,418 @@
+"""What is fuzzed: readers of plans, replies, tables, YAML, logs, run folders, servers and frames."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import json
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from chameleon import Inventory
+from chameleon.benchmarks.scorers.predictions import text_of
+from chameleon.errors import ChameleonError
+from chameleon.evaluation.benchmark import ValueScorer
+from chameleon.evaluation.data import find_benchmark
+from chameleon.evaluation.run import read_run
+from chameleon.evaluation.run_dir import RunDir
+from chameleon.inventory.building import spec_of
+from chameleon.inventory.source import GRID, INVENTORY, read_source, shipped_inventories
+from chameleon.llm.openai_chat import StatusError, _collected, _messages
+from chameleon.llm.parse_reply import parse_reply
+from chameleon.llm.prices import Pricing
+from chameleon.llm_module import LLMModule
+from chameleon.log import EventLog, event_from_json, read_line
+from chameleon.plan_text import parse_plan
+from chameleon.planners.dynamic import _next_operation
+from chameleon.sandbox.decode import BadFrame, read_frame
+from chameleon.state import State
+from chameleon.table import Table
+from chameleon.table.readers import read_tables
+from chameleon.table.replies import as_subtable, parse_table
+from tests.benchmarks.shared_data import DATA, rows
+from tests.benchmarks.test_every_benchmark import _FORMS, test_sqa
+from tests.evaluation.folders import KEPT, SETTINGS, evaluate
+from tests.faults.fuzz import TOKENS, Target, bent, mutated, wild, written
+
+TABLE = Table(["Year", "Venue (city)", "Points"], [["2019", "Oslo", "1,200"], ["2020", "Lima | x", "–"]])
+REPLIES = [
+    "The answer is 12.",
+    "So 3 + 4 = 7.\nFinal answer: $1,234.50 (rounded)",
+    "(B)",
+    "\\boxed{\\text{red}}",
+    "Yes, it does.",
+    "Entailment",
+    "f_row([row 1, row 2])",
+    "f_col([Year, Points])\nThe answer is f_col",
+    "f_add_column(Country). The values are: NO | PE",
+    "f_group(Venue (city))",
+    "f_sort(Points), the order is 'large to small'.",
+    "f_filter(Year > 2019)",
+    "f_join(Year, Year)",
+    "f_aggregate(sum, Points)",
+    "f_select_row(row 1) -> f_sort_by(x) -> <END>",
+    "```python\nans = table['rows'][0]\n```",
+    "SELECT `Year` FROM w WHERE `Points` > 3;",
+    'SELECT QA("map@is it a city?"; `Venue (city)`) FROM w WHERE QA("ans@who?"; `Year`) = 1',
+    "1: SELECT x FROM w\n2: SELECT y FROM w;",
+    "subtract(5, 3), divide(#0, const_100)",
+    "Program: divide(subtract(5735, 5829), 5829)",
+    '{"terms": {"Oslo": "a city", "Lima": "another"}}',
+    '{"next": "select_row"}',
+    '{"rows": [1, 2], "columns": ["Year"], "answer": "x"}',
+    '["row_lookup", "solution_generator", "answer_generator"]',
+    '{"plan": [{"module": "row_lookup"}, {"name": "answer_generator", "arguments": {}}]}',
+    "1. row_lookup\n2. solution_generator\n3. answer_generator",
+    "Plan: row_lookup -> solution_generator -> answer_generator",
+    "| Year | Points |\n|---|---|\n| 2019 | 1,200 |",
+    "/*\ncol : Year | Points\nrow 1 : 2019 | 1,200\n*/",
+    'Here:\n```csv\nYear,"Poi""nts"\n2019,1\n```',
+    "Year\tPoints\n2019\t1\n2020\t2",
+    "Passage 1 says 3 [1]. The answer is 3. Sources: [1], [2]",
+]
+
+
+def replies() -> list[str]:
+    """Return replies of our own, and recorded ones where they lie beside the checkout."""
+    if not (DATA / "tabfact").is_dir():
+        return REPLIES
+    recorded = [str(row["output"]) for row in rows("tabfact/recorded.jsonl")[:300]]
+    return [*REPLIES * 9, *recorded]
+
+
+def as_json(data: Any) -> bytes:
+    """Return data as JSON, also what JSON cannot hold."""
+    return written(data, json.dumps)
+
+
+def draws(examples: Sequence[str]) -> Callable[[Random], str]:
+    return lambda random: mutated(random, examples, TOKENS)
+
+
+def plans() -> Target:
+    names = ["row_lookup", "solution_generator", "answer_generator", "select_row", "sort_by"]
+
+    def read(text: str) -> None:
+        _next_operation(text, names)
+        parse_plan(text, names)
+
+    return Target(draws(REPLIES), read)
+
+
+def modules() -> Target:
+    """Everything that asks a model, in all inventories that are shipped, once each."""
+    every = [module for name in shipped_inventories() for module in Inventory.load(name).modules.values()]
+    asking = {type(module): module for module in every if isinstance(module, LLMModule)}
+    given = {"question": "Which year had more points?", "table": TABLE, "other": TABLE, "choices": ("a", "b")}
+    state = State().with_fields(input=given, cache={"cloze": ("In {which?} it was.",), "candidates": ()})
+
+    def read(text: str) -> None:
+        for module in asking.values():
+            try:
+                module.interpret(text, state)
+            except ChameleonError:
+                continue
+
+    return Target(draws(replies()), read)
+
+
+def table_replies() -> Target:
+    def read(text: str) -> None:
+        as_subtable(parse_table(text, TABLE), TABLE)
+        parse_table(text)
+
+    return Target(draws(REPLIES), read)
+
+
+def table_texts() -> Target:
+    """Texts that are read in this process, whatever they are."""
+    examples = [text.encode() for text in REPLIES]
+    examples += [
+        b'[{"a": 1, "b": [2]}, {"c": {"d": null}}]',
+        b'{"a": 1}\n{"b": 2}\n',
+        b"a;b\n1;2\n",
+        b"\xff\xfea\0",
+    ]
+    examples += [path.read_bytes() for path in sorted((DATA / "everyday/tables").glob("*.csv"))]
+    tokens = [token.encode("utf-8", "surrogatepass") for token in TOKENS]
+
+    def draw(random: Random) -> tuple[bytes, str]:
+        return mutated(random, examples, tokens), random.choice(
+            ("csv", "tsv", "json", "jsonl", "md", "txt", "")
+        )
+
+    return Target(draw, lambda given: list(read_tables(given[0].replace(b"<", b"("), f"x.{given[1]}")))
+
+
+def table_files() -> Target:
+    """Pages, workbooks and databases: they are read in a process of their own, where any error is told."""
+    page = (
+        b"<h2>T</h2><table><tr><th colspan=2>A<sup>1</sup></th></tr><tr><td rowspan=3>1<td>2 &amp; 3</table>"
+    )
+    tokens = [b"<td>", b"<table>", b"</table>", b'colspan="999"', b'rowspan="0"', b"<sup>", b"<!--", b"&#x0;"]
+    tokens += [b'<row r="99999">', b'<c r="XFD1" t="s"><v>9</v></c>', b"\0", b"\xff", b"]]>", b"&x;"]
+    tokens += [b"<c>", b"</row>", b"1"]
+    book, base = io.BytesIO(), sqlite3.connect(":memory:")
+    from openpyxl import Workbook
+
+    made = Workbook()
+    for row in (["A", "B"], [1, 2.5], ["x", None], ["=A1", True]):
+        made.worksheets[0].append(row)
+    made.save(book)
+    parts = {name: zipfile.ZipFile(book).read(name) for name in zipfile.ZipFile(book).namelist()}
+    base.executescript(
+        "CREATE TABLE t (a, b TEXT); INSERT INTO t VALUES (1, 'x'), (NULL, x'ff');"
+        "CREATE VIEW v AS SELECT * FROM t;"
+    )
+    database = base.serialize()
+
+    def draw(random: Random) -> tuple[bytes, str]:
+        kind = random.choice(("html", "xlsx", "xlsx", "db", "gz"))
+        if kind == "xlsx":
+            changed = random.choice(list(parts))
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, "w") as archive:
+                for name, data in parts.items():
+                    archive.writestr(name, mutated(random, [data], tokens) if name == changed else data)
+            return mutated(
+                random, [packed.getvalue()], tokens
+            ) if random.random() < 0.1 else packed.getvalue(), kind
+        if kind == "db":
+            return mutated(random, [database], [b"\0", b"\xff", b"\x7f", b"t"]), kind
+        data = mutated(random, [page], tokens)
+        return (mutated(random, [gzip.compress(data)], tokens), kind) if kind == "gz" else (data, kind)
+
+    return Target(draw, lambda given: list(read_tables(given[0], f"x.{given[1]}")), (Exception,))
+
+
+def yaml() -> Target:
+    """Inventories and grids, which are read without being made."""
+    files = [
+        file for kind in (INVENTORY, GRID) for file in kind.home.iterdir() if file.name.endswith(".yaml")
+    ]
+    examples = [file.read_text("utf-8") for file in files]
+    tokens = (
+        "&a ",
+        "*a",
+        "<<: ",
+        "? ",
+        "!!python/name:os.system ",
+        "!!binary ",
+        "!!timestamp x",
+        "!!set ",
+        "- ",
+    )
+    tokens += (
+        "extends: wikitq\n",
+        "modules:\n",
+        "rules: ",
+        "budget: ",
+        "~",
+        "|",
+        ">",
+        "%",
+        "@",
+        ": ",
+        "[",
+        "{",
+        "\t",
+    )
+    tokens += (
+        "  ",
+        "\n",
+        "1e999",
+        ".nan",
+        "0x",
+        "1:2",
+        "2020-99-99",
+        "\0",
+        "\x85",
+        "'",
+        '"',
+        "null",
+        "llm: ",
+        "input: ",
+    )
+    path = Path(tempfile.mkdtemp()) / "mine.yaml"
+
+    def read(text: str) -> None:
+        path.write_text(text, "utf-8", errors="surrogatepass")
+        for kind in (INVENTORY, GRID):
+            try:
+                kind.read(path)
+            except ChameleonError:
+                continue
+        spec_of(read_source(str(path)))
+
+    return Target(lambda random: mutated(random, examples, tokens), read)
+
+
+def run_files() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as place:
+        evaluate(Path(place) / "run")
+        return {path.name: path.read_bytes() for path in (Path(place) / "run").iterdir()}
+
+
+def bent_lines(random: Random, lines: Sequence[bytes]) -> bytes:
+    """Return lines of JSON, of which some are other JSON, left out, repeated, or torn."""
+    new = [
+        as_json(bent(random, json.loads(line), REPLIES)) if random.random() < 0.3 else line for line in lines
+    ]
+    whole = b"\n".join(line.rstrip(b"\n") for line in new if random.random() > 0.03) + b"\n"
+    return mutated(random, [whole], [b"\n", b"{", b'"', b"\xff", b"1"]) if random.random() < 0.2 else whole
+
+
+def logs() -> Target:
+    path = Path(tempfile.mkdtemp()) / "log.jsonl"
+    lines = run_files()["events.jsonl"].splitlines()
+    first = [line for line in lines if json.loads(line)["id"] == json.loads(lines[0])["id"]]
+    events = [
+        as_json({key: value for key, value in json.loads(line).items() if key != "id"}) for line in first
+    ]
+    events = [line.replace(b"chameleon-log-2", b"chameleon-log-1") for line in events]
+
+    def read(data: bytes) -> None:
+        for line in data.splitlines(keepends=True):
+            try:
+                event_from_json(read_line(line))
+            except (ValueError, RecursionError, ChameleonError):
+                continue
+        path.unlink(missing_ok=True)
+        path.write_bytes(data)
+        log = EventLog(path)
+        log.close()
+        State.fold(log.events)
+
+    return Target(lambda random: bent_lines(random, events), read)
+
+
+def run_folders() -> Target:
+    path, whole = Path(tempfile.mkdtemp()), run_files()
+
+    def draw(random: Random) -> dict[str, bytes]:
+        changed = random.choice(list(whole))
+        return whole | {
+            changed: bent_lines(
+                random,
+                whole[changed].splitlines() if changed != KEPT[2] else [whole[changed].replace(b"\n", b"")],
+            )
+        }
+
+    def read(files: dict[str, bytes]) -> None:
+        for name, data in files.items():
+            (path / name).write_bytes(data)
+        try:
+            run = read_run(path)
+            list(run.with_events(list(run.results)))
+        except ChameleonError:
+            pass
+        RunDir(path, SETTINGS).close()
+
+    return Target(draw, read)
+
+
+def scorers() -> Target:
+    """Every official rule, of a text, a program's value and a run's answer."""
+    cases = []
+    for name, form in _FORMS:
+        benchmark = find_benchmark(name)
+        [first] = benchmark.rows([form], Path("rows.jsonl"))
+        problem = benchmark.problem(first, {form.get("table_id"): test_sqa.TABLE})
+        cases += [(rule, problem) for rule in benchmark.scorers.values()]
+    examples = [
+        *REPLIES,
+        *(text_of(problem.gold) or "x" for _, problem in cases),
+        "12 June 1994",
+        "$3.5 million",
+    ]
+
+    def draw(random: Random) -> tuple[int, Any]:
+        return random.randrange(len(cases)), wild(random, examples)
+
+    def read(given: tuple[int, Any]) -> None:
+        kind, problem = cases[given[0]]
+        rule, said = kind(), given[1]
+        if isinstance(said, str) and not isinstance(rule, ValueScorer):
+            rule.judged(rule.from_output(said, problem), problem)
+        for prediction in (said, rule.from_value(said, problem), rule.from_run(said, {}, problem)):
+            rule.judged(prediction, problem)
+
+    return Target(draw, read)
+
+
+class _Streamed:
+    """As much of a response as is read of one that comes in pieces."""
+
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        self.content = self._lines(lines)
+
+    async def _lines(self, lines: Sequence[bytes]) -> AsyncIterator[bytes]:
+        for line in lines:
+            yield line
+
+
+def servers() -> Target:
+    """The replies of a server, whole and in pieces."""
+    tokens: dict[str, Any] = {"content": [{"token": "hi", "logprob": -0.1, "top_logprobs": []}]}
+    counts = {
+        "prompt_tokens": 3,
+        "completion_tokens": 2,
+        "prompt_tokens_details": {"cached_tokens": 1},
+        "cost": 0.1,
+    }
+    message = {"role": "assistant", "content": [{"type": "text", "text": "hi"}], "refusal": "no"}
+    choice = {"message": message, "finish_reason": "stop", "logprobs": tokens}
+    reply = {"id": "x", "model": "m", "choices": [choice, choice], "usage": counts}
+    piece = {
+        "choices": [{"delta": {"content": "hi"}, "finish_reason": None, "logprobs": tokens}],
+        "usage": counts,
+    }
+
+    def draw(random: Random) -> tuple[bytes, list[bytes]]:
+        pieces = [as_json(bent(random, piece, REPLIES)) for _ in range(3)]
+        lines = [b"data: " + line + b"\n" for line in (*pieces, b"[DONE]") if random.random() > 0.1]
+        return as_json(bent(random, reply, REPLIES)), lines
+
+    def read(given: tuple[bytes, list[bytes]]) -> None:
+        streamed: Any = _Streamed(given[1])
+        for answered in (
+            lambda: json.loads(given[0]),
+            lambda: asyncio.run(_collected(streamed, lambda piece: None)),
+        ):
+            try:
+                for said in _messages(answered()):
+                    parse_reply(said, Pricing("openai:gpt-4o"), cut_at=("\n\n",), secrets=("sk-1",))
+            except (ValueError, RecursionError, ConnectionError, StatusError, ChameleonError):
+                continue
+
+    return Target(draw, read)
+
+
+def frames() -> Target:
+    """What a program in the sandbox may send in place of its answer."""
+    frame = {
+        "s": "ok",
+        "v": {"a": [1, 2.5, "x"]},
+        "k": "dict",
+        "t": "",
+        "m": "",
+        "line": 1,
+        "out": "",
+        "cut": False,
+    }
+    return Target(
+        lambda random: bent_lines(random, [as_json(frame)])[:-1],
+        lambda data: read_frame(data, 12, 4000),
+        (BadFrame,),
+    )
+
+
+_EVERY = [plans, modules, table_replies, table_texts, table_files, yaml, logs, run_folders]
+_EVERY += [scorers, servers, frames]
+TARGETS = {made.__name__: made for made in _EVERY}
