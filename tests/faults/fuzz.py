@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import json
 import resource
 import signal
 import sys
@@ -25,8 +26,7 @@ from typing import Any, AnyStr
 
 from chameleon.errors import ChameleonError
 
-MOST_SECONDS, MOST_TO_HANG, MOST_MEMORY = 5.0, 60.0, 6 << 30
-LONGEST = 100_000
+MOST_SECONDS, MOST_TO_HANG, MOST_MEMORY, LONGEST = 5.0, 60.0, 6 << 30, 100_000
 TIMES = (1, 1, 1, 1, 2, 3, 60, 5000)
 NUMBERS = (0, -1, 1, 2**31, 2**63, 2**64, 10**400, 10**5000, 0.1, -0.0, 1e308, float("nan"), float("inf"))
 
@@ -57,20 +57,17 @@ class Report:
     def add(self, number: int, error: BaseException) -> bool:
         """Count a finding, and tell whether it is the first of its kind: an error at a place of ours."""
         frames = traceback.extract_tb(error.__traceback__)
-        ours = [frame for frame in frames if "/chameleon/" in frame.filename] or frames[-1:]
-        place = f"{ours[-1].filename.rpartition('/chameleon/')[2]}:{ours[-1].lineno}"
+        last = next((each for each in reversed(frames) if "/chameleon/" in each.filename), frames[-1])
+        place = f"{last.filename.rpartition('/chameleon/')[2]}:{last.lineno}"
         kind = f"{type(error).__name__} at {place}"
         self.kinds[kind] += 1
         self.first.setdefault(kind, (number, "".join(traceback.format_exception(error))))
         return self.kinds[kind] == 1
 
     def __str__(self) -> str:
-        seconds, number = self.slowest
-        told = [f"{self.name}: {self.tried} inputs, {len(self.kinds)} findings"]
-        told[0] += f", slowest {seconds:.2f} s (--start {number})"
-        for kind, count in self.kinds.items():
-            told.append(f"  {kind}, {count} times, first with --start {self.first[kind][0]}")
-        return "\n".join(told)
+        found = [f"\n  {kind}, {count}x, --start {self.first[kind][0]}" for kind, count in self.kinds.items()]
+        told = f"{self.name}: {self.tried} inputs, {len(found)} findings, slowest {self.slowest[0]:.2f} s"
+        return f"{told} (--start {self.slowest[1]}){''.join(found)}"
 
 
 def mutated(random: Random, examples: Sequence[AnyStr], tokens: Sequence[AnyStr]) -> AnyStr:
@@ -89,7 +86,8 @@ def mutated(random: Random, examples: Sequence[AnyStr], tokens: Sequence[AnyStr]
 def wild(random: Random, texts: Sequence[str], depth: int = 0) -> Any:
     """Return any value that JSON can hold, now and then one that it should not."""
     if random.random() < 0.01:
-        return nest(random.choice((50, 300, 900)))
+        levels = random.choice((50, 300, 700))
+        return json.loads("[" * levels + "]" * levels)
     kind = random.randrange(4 if depth > 3 else 6)
     if kind == 0:
         return random.choice((None, True, False))
@@ -99,13 +97,6 @@ def wild(random: Random, texts: Sequence[str], depth: int = 0) -> Any:
         return random.choice(("", random.choice(texts), mutated(random, texts, TOKENS)))
     items = [wild(random, texts, depth + 1) for _ in range(random.randrange(4))]
     return items if kind == 4 else {random.choice(texts)[:50]: item for item in items}
-
-
-def nest(levels: int) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value]
-    return value
 
 
 def bent(random: Random, data: Any, texts: Sequence[str]) -> Any:

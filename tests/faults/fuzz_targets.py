@@ -10,6 +10,7 @@ import sqlite3
 import tempfile
 import zipfile
 from collections.abc import AsyncIterator, Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -35,8 +36,9 @@ from chameleon.state import State
 from chameleon.table import Table
 from chameleon.table.readers import read_tables
 from chameleon.table.replies import as_subtable, parse_table
+from tests.benchmarks import test_sqa
 from tests.benchmarks.shared_data import DATA, rows
-from tests.benchmarks.test_every_benchmark import _FORMS, test_sqa
+from tests.benchmarks.test_every_benchmark import _FORMS
 from tests.evaluation.folders import KEPT, SETTINGS, evaluate
 from tests.faults.fuzz import TOKENS, Target, bent, mutated, wild, written
 
@@ -159,9 +161,7 @@ def table_files() -> Target:
     tokens += [b'<row r="99999">', b'<c r="XFD1" t="s"><v>9</v></c>', b"\0", b"\xff", b"]]>", b"&x;"]
     tokens += [b"<c>", b"</row>", b"1"]
     book, base = io.BytesIO(), sqlite3.connect(":memory:")
-    from openpyxl import Workbook
-
-    made = Workbook()
+    made = import_module("openpyxl").Workbook()
     for row in (["A", "B"], [1, 2.5], ["x", None], ["=A1", True]):
         made.worksheets[0].append(row)
     made.save(book)
@@ -198,46 +198,10 @@ def yaml() -> Target:
     ]
     examples = [file.read_text("utf-8") for file in files]
     tokens = (
-        "&a ",
-        "*a",
-        "<<: ",
-        "? ",
-        "!!python/name:os.system ",
-        "!!binary ",
-        "!!timestamp x",
-        "!!set ",
-        "- ",
-    )
-    tokens += (
-        "extends: wikitq\n",
-        "modules:\n",
-        "rules: ",
-        "budget: ",
-        "~",
-        "|",
-        ">",
-        "%",
-        "@",
-        ": ",
-        "[",
-        "{",
-        "\t",
-    )
-    tokens += (
-        "  ",
-        "\n",
-        "1e999",
-        ".nan",
-        "0x",
-        "1:2",
-        "2020-99-99",
-        "\0",
-        "\x85",
-        "'",
-        '"',
-        "null",
-        "llm: ",
-        "input: ",
+        *("&a ", "*a", "<<: ", "? ", "!!python/name:os.system ", "!!binary ", "!!timestamp x", "!!set "),
+        *("- ", "\n", "  ", "\t", "extends: wikitq\n", "modules:\n", "rules: ", "budget: ", "llm: "),
+        *("input: ", "null", "~", "|", ">", "%", "@", ": ", "[", "{", "'", '"', "1e999", ".nan", "0x"),
+        *("1:2", "2020-99-99", "\0", "\x85"),
     )
     path = Path(tempfile.mkdtemp()) / "mine.yaml"
 
@@ -323,7 +287,7 @@ def scorers() -> Target:
     for name, form in _FORMS:
         benchmark = find_benchmark(name)
         [first] = benchmark.rows([form], Path("rows.jsonl"))
-        problem = benchmark.problem(first, {form.get("table_id"): test_sqa.TABLE})
+        problem = benchmark.problem(first, {str(form.get("table_id")): test_sqa.TABLE})
         cases += [(rule, problem) for rule in benchmark.scorers.values()]
     examples = [
         *REPLIES,
