@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import gzip
 import io
 import json
+import shutil
 import sqlite3
 import tempfile
 import zipfile
@@ -91,6 +93,13 @@ def replies() -> list[str]:
 def as_json(data: Any) -> bytes:
     """Return data as JSON, also what JSON cannot hold."""
     return written(data, json.dumps)
+
+
+def folder() -> Path:
+    """Make a folder that goes with this process."""
+    made = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
 
 
 def draws(examples: Sequence[str]) -> Callable[[Random], str]:
@@ -203,7 +212,7 @@ def yaml() -> Target:
         *("input: ", "null", "~", "|", ">", "%", "@", ": ", "[", "{", "'", '"', "1e999", ".nan", "0x"),
         *("1:2", "2020-99-99", "\0", "\x85"),
     )
-    path = Path(tempfile.mkdtemp()) / "mine.yaml"
+    path = folder() / "mine.yaml"
 
     def read(text: str) -> None:
         path.write_text(text, "utf-8", errors="surrogatepass")
@@ -233,7 +242,7 @@ def bent_lines(random: Random, lines: Sequence[bytes]) -> bytes:
 
 
 def logs() -> Target:
-    path = Path(tempfile.mkdtemp()) / "log.jsonl"
+    path = folder() / "log.jsonl"
     lines = run_files()["events.jsonl"].splitlines()
     first = [line for line in lines if json.loads(line)["id"] == json.loads(lines[0])["id"]]
     events = [
@@ -257,7 +266,7 @@ def logs() -> Target:
 
 
 def run_folders() -> Target:
-    path, whole = Path(tempfile.mkdtemp()), run_files()
+    path, whole = folder(), run_files()
 
     def draw(random: Random) -> dict[str, bytes]:
         changed = random.choice(list(whole))
