@@ -42,6 +42,15 @@ _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson
 _BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
 _PARTED = (dict, list, tuple)
 _OUTPUT = "$output"
+_UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    InputError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 _BEGINS = (b'{"event":"', b'{"event": "')
 
 
@@ -146,7 +155,7 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
     """
     try:
         return _event(data)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError) as problem:
+    except _UNREADABLE as problem:
         raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from chameleon.errors import BudgetExceeded
+
+
+def is_amount(value: Any) -> TypeGuard[int | float]:
+    """Tell whether a value is a number that a float can hold."""
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max  # nan and the infinities are not
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,10 @@ class Usage:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Usage:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote. Raises TypeError or ValueError for what is none."""
+        told = (count for name, count in data.items() if name == "calls" or count is not None)
+        if not all(map(is_amount, told)):
+            raise ValueError("a count is no number")
         return cls(**data)
 
 

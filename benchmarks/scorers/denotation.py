@@ -207,7 +207,7 @@ class TableCotRule(Scorer):
         The original asks a model for the answer of a text that states none; this rule does not.
         """
         line = text.strip("\n").partition("\n")[0]
-        stated = _STATED.search(line)
+        stated = _STATED.search(line, line.rfind(".", 0, -1) + 1)
         return stated[1].strip('"') if stated else line
 
     def right(self, prediction: Any, problem: Problem) -> bool:

@@ -31,7 +31,8 @@ class AnswerRule(Scorer):
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return what follows the last "answer is" or "answer:" in a text; all of it where there is none."""
-        return _SAID.sub("", text.strip(), count=1).strip()
+        said = _SAID.match(text.strip())
+        return text.strip()[said.end() :].strip() if said else text.strip()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction's first number is the gold value, or the annotators' answer.

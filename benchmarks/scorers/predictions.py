@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from contextlib import suppress
 from typing import Any
 
 from chameleon.errors import InputError
@@ -34,7 +35,9 @@ def text_of(prediction: Any) -> str:
     if prediction is None:
         return ""
     if isinstance(prediction, list | tuple):
-        return ", ".join(map(text_of, prediction))
+        with suppress(RecursionError):
+            return ", ".join(map(text_of, prediction))
+        return ""
     return _written(prediction)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from chameleon.evaluation.benchmark import GradedScorer, Judgement, Problem, Scorer
 from chameleon.state import Failure, State
-from chameleon.usage import Usage
+from chameleon.usage import Usage, is_amount
 from chameleon.values import to_json
 
 SEQUENCES = "SEQ"
@@ -101,6 +101,10 @@ class Result:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """Read what `to_json` has written. Raises KeyError, TypeError or ValueError for what is no result."""
+        texts = (data["id"], data.get("sequence", ""), *data.get("plan", ()), *data.get("columns", ()))
+        numbers = (data["seconds"], data.get("position", 0), *data.get("grades", {}).values())
+        if not all(isinstance(each, str) for each in texts) or not all(map(is_amount, numbers)):
+            raise TypeError("a text or a number is none")
         read = dict(data)
         read["usage"] = Usage.from_json(data["usage"])
         read["error"] = Failure(**data["error"]) if data["error"] else None

@@ -286,9 +286,9 @@ async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], Non
         if not isinstance(event, dict) or event.get("error"):
             raise StatusError(Refusal(_status_in(event), data.strip(), {}))
         whole |= {key: value for key, value in event.items() if value is not None and key != "choices"}
-        for choice in event.get("choices") or ():
-            delta = choice.get("delta") or {} if isinstance(choice, dict) else None
-            if not isinstance(delta, dict):
+        choices = event.get("choices") or []
+        for choice in choices if isinstance(choices, list) else [None]:
+            if not isinstance(choice, dict) or not isinstance(delta := choice.get("delta") or {}, dict):
                 raise json.JSONDecodeError("a piece of the reply is none", data[:_LEAST_SAID], 0)
             if isinstance(piece := delta.get("content"), str) and piece:
                 text.append(piece)
@@ -304,7 +304,8 @@ def _add(last: Json, choice: Json, delta: Json) -> None:
     """Add what a piece of a reply tells besides its text: why it ends, probabilities of tokens, a refusal."""
     if choice.get("finish_reason"):
         last["finish_reason"] = choice["finish_reason"]
-    if isinstance(told := (choice.get("logprobs") or {}).get("content"), list):
+    of_tokens = choice.get("logprobs")
+    if isinstance(of_tokens, dict) and isinstance(told := of_tokens.get("content"), list):
         last.setdefault("logprobs", {"content": []})["content"] += told
     if isinstance(delta.get("refusal"), str):
         last["refusal"] = last.get("refusal", "") + delta["refusal"]

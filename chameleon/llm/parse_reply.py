@@ -12,7 +12,7 @@ from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.message import Reply
 from chameleon.llm.prices import Pricing, TokenCounts
 from chameleon.text import mask_known, one_line, redact
-from chameleon.usage import Usage
+from chameleon.usage import Usage, is_amount
 
 LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 
@@ -104,7 +104,7 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
         ends = accumulate(len(str(token.get("token", ""))) for token in tokens if isinstance(token, Mapping))
         tokens = tokens[: sum(end <= length for end in ends) or 1]
     found: list[Any] = [token.get("logprob") if isinstance(token, Mapping) else None for token in tokens]
-    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in found):
+    if not all(map(is_amount, found)):
         return None
     return math.fsum(found) / len(found)
 
@@ -166,7 +166,7 @@ def _usage(
     )
     reported = metadata.get("token_usage")
     for told in (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost")):
-        if isinstance(told, (int, float)) and not isinstance(told, bool) and 0 <= told < math.inf:
+        if is_amount(told) and told >= 0:
             cost: float | None = float(told)
             break
     else:

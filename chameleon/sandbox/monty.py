@@ -32,6 +32,7 @@ _GRACE_SECONDS = 0.2
 # Every program has its own deadline; this one only ends a worker that no longer answers at all.
 _BACKSTOP_SECONDS = 600.0
 _RECURSION = 900
+_CIRCLES = ("[...]", "{...}", "(...)")
 
 _STATUS: dict[str, Status] = {"MemoryError": "memory", "TimeoutError": "timeout"}
 # What Monty lacks, as opposed to what a program did wrong.
@@ -139,7 +140,10 @@ class MontySandbox(Sandbox):
         limits = self._limits
         try:
             encoder = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits)
-            return ExecResult("ok", encoder.encode(value), kind_of(value))
+            encoded = encoder.encode(value)
+            if _holds_itself(encoded):
+                raise Unsupported("a value that holds itself")
+            return ExecResult("ok", encoded, kind_of(value))
         except Unsupported as error:
             message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
             return ExecResult("error", error_type="UnsupportedAnswer", message=message)
@@ -177,6 +181,13 @@ class MontySandbox(Sandbox):
     def forked(self) -> bool:
         """Tell whether this is a forked copy of a sandbox that had workers; it can run nothing."""
         return self._forked
+
+
+def _holds_itself(value: Any) -> bool:
+    """Tell whether Monty has written out a part of a value that is in a circle, as it does."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return any(map(_holds_itself, value)) if isinstance(value, list) else value in _CIRCLES
 
 
 def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:

@@ -32,7 +32,7 @@ transaction union unique update using values when where with
 """.split()  # noqa: SIM905
 )
 # A text, a name in quotes, a word or number, a sign.
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^]]*\]|[\w.]+|<>|[<>=!]=|\S")
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^][]*\]|[\w.]+|<>|[<>=!]=|\S")
 _COMPARE = frozenset(["=", "==", "<>", "!=", "in", "like", "is", "not"])
 _ORDER = frozenset(["<", "<=", ">", ">=", "between"])
 
