@@ -196,3 +196,31 @@ def test_a_missing_langchain_is_told_with_the_missing_model(
     assert (
         'LangChain is missing, too: pip install "chameleon-compose[openai]"' in command("check", "tables").out
     )
+
+
+def test_an_inventory_is_read_without_its_code(command: Command, tmp_path: Path) -> None:
+    file = written(tmp_path, "skip")
+    (tmp_path / "tools.py").write_text("raise SystemExit('imported')")
+    (tmp_path / "inner.yaml").write_text(
+        "name: inner\nplanner: {use: then, planners: [{use: 'plans:Mine'}, {use: fixed, plan: [says]}]}\n"
+        "modules: {says: {use: table_reader, note: 2020-01-01}}\n"
+    )
+    read = command("check", file, "--no-import")
+    assert (read.code, read.err) == (0, "")
+    assert (
+        "mine is well formed: 3 modules. Nothing was imported.\nTo run it is to run tools:Shop, tools:Says.\n"
+        in (read.out)
+    )
+    assert 'modules.says: {"use": "tools:Says"}' in read.out
+    inner = json.loads(command("check", str(tmp_path / "inner.yaml"), "--no-import", "--json").out)
+    assert inner["code"] == ["plans:Mine"] and inner["data"]["modules"]["says"]["note"] == "2020-01-01"
+    imported = command("check", file)
+    assert imported.code == 1 and "ends Python when it is imported" in imported.complaint
+    assert imported.out.startswith("An inventory is code: this one imports tools:Shop, tools:Says.")
+    assert command("check", "tables").out.startswith("tables ")
+
+
+def test_a_key_that_is_wrong_is_told_without_importing(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nplaner: {use: fixed}\nmodules: {says: {use: 'tools:Says'}}\n")
+    assert "mine.yaml:2: unknown key 'planer'" in command("check", str(file), "--no-import").complaint
