@@ -1,0 +1,3 @@
+from tests.e2e.conftest import command
+
+__all__ = ["command"]

@@ -1,0 +1,119 @@
+"""Processes that are killed, ended or crowd one another: nothing that has run is lost or asked twice."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.e2e.commands import Command, environment
+from tests.faults.running import PROGRAMS, Case, asked_for, ended, reply, started, told, wait_until
+from tests.loopback import LoopbackServer, Reply
+
+Start = Callable[..., LoopbackServer]
+WORKERS = 2
+# How many requests the server has had, or results are kept, since the process began.
+BY_REQUESTS = (1, 2, 3, 4, 5, 6, 8, 9)
+BY_RESULTS = (1, 2, 3, 4, 5, 6, 7)
+
+
+def test_killed_fifteen_times_every_result_is_counted_once(loopback: Start, tmp_path: Path) -> None:
+    case = Case(tmp_path, 70)
+    server = loopback(lambda request: Reply(reply(request), delay=0.02))
+
+    def kept() -> int:
+        results = case.out / "results.jsonl"
+        return results.read_bytes().count(b"\n") if results.exists() else 0
+
+    def kill_after(more: int, number: Callable[[], int]) -> None:
+        before = number()
+        with started(*case.arguments()) as process:
+            wait_until(lambda: number() >= before + more, process)
+            assert process.poll() is None, "it was to be killed on its way"
+            process.kill()
+
+    for requests, results in zip(BY_REQUESTS, (*BY_RESULTS, None), strict=True):
+        kill_after(requests, lambda: len(server.requests))
+        if results is not None:
+            kill_after(results, kept)
+    assert 0 < kept() < case.count
+    with started(*case.arguments()) as process:
+        last = ended(process)
+    assert last.code == 0, last.err
+    case.check()
+    kills = len(BY_REQUESTS) + len(BY_RESULTS)
+    assert case.count <= len(server.requests) <= case.count + WORKERS * kills
+
+
+def test_a_second_process_is_told_and_sigterm_loses_nothing(
+    loopback: Start, command: Command, tmp_path: Path
+) -> None:
+    case, hangs = Case(tmp_path, 12, PROGRAMS), threading.Event()
+
+    def model(request: dict[str, Any]) -> Reply:
+        return Reply(reply(request), delay=30 if asked_for(request) >= 6 and not hangs.is_set() else 0)
+
+    server = loopback(model)
+    with started(*case.arguments()) as first:
+        wait_until(lambda: len(server.requests) >= 6 + WORKERS, first)
+        family = psutil.Process(first.pid).children(recursive=True)
+        second = told(command(*case.arguments()))
+        assert "another run is writing to it" in second and str(case.out) in second
+        assert first.poll() is None and family, "the first goes on, and has a sandbox"
+        first.terminate()
+        outcome = ended(first)
+    assert outcome.code in (-signal.SIGTERM, 128 + signal.SIGTERM) and "Traceback" not in outcome.err
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert all(each.status() == psutil.STATUS_ZOMBIE for each in alive), "it leaves processes behind"
+    case.check(whole=False)
+    hangs.set()
+    before = len(server.requests)
+    assert command(*case.arguments()).code == 0
+    case.check()
+    assert before == 6 + WORKERS and len(server.requests) <= before + 6
+
+
+def test_many_processes_begin_one_response_store(loopback: Start, tmp_path: Path) -> None:
+    cases = [Case(tmp_path / str(number), 20) for number in range(3)]
+    server, store = loopback(reply), tmp_path / "deep" / "new.sqlite"
+    with ExitStack() as stack:
+        env = environment(CHAMELEON_STORE=str(store))
+        asked = [case.arguments(store="auto") for case in cases]
+        processes = [stack.enter_context(started(*arguments, env=env)) for arguments in asked]
+        outcomes = [ended(process) for process in processes]
+    for case, outcome in zip(cases, outcomes, strict=True):
+        assert outcome.code == 0 and "chameleon:" not in outcome.err, outcome.err
+        case.check()
+    connection = sqlite3.connect(store)
+    assert connection.execute("SELECT count(*) FROM replies").fetchone() == (20,)
+    connection.close()
+    assert 20 <= len(server.requests) <= 60
+
+
+def test_interpreters_killed_from_outside_cost_no_problem_and_no_call(
+    loopback: Start, tmp_path: Path
+) -> None:
+    """As the system does for want of memory."""
+    case, slow = Case(tmp_path, 16, PROGRAMS), "import time\ntime.sleep(0.25)\n"
+    server = loopback(lambda request: reply(request).replace("python\n", f"python\n{slow}"))
+    killed = set[int]()
+    with started(*case.arguments()) as process:
+        while process.poll() is None:
+            with suppress(psutil.NoSuchProcess):
+                for victim in psutil.Process(process.pid).children(recursive=True):
+                    victim.kill()
+                    killed.add(victim.pid)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.7)
+        outcome = ended(process)
+    assert outcome.code == 0, outcome.err
+    assert len(killed) >= 4
+    case.check()
+    assert len(server.requests) == case.count, "what was killed is run again, not asked for again"
