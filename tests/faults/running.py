@@ -1,7 +1,7 @@
 """Evaluations that tell whose answer each result has, and the processes that run them.
 
-Problem `n` asks for number `n`; right is `1000 + n`, in words or by a program. A result that was lost, counted
-twice, or given another problem's answer shows.
+Problem `n` asks for number `n`; right is `1000 + n`, in words or by a program. A result that was lost,
+counted twice, or given another problem's answer shows.
 """
 
 from __future__ import annotations

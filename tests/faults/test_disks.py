@@ -1,0 +1,206 @@
+"""Full disks, few handles, no temporary folder: an evaluation stops in a line, and goes on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import Command, Outcome, environment
+from tests.faults.running import PROGRAMS, WORDS, Case, reply, run_code, told
+from tests.loopback import LoopbackServer, Reply
+
+Start = Callable[..., LoopbackServer]
+MAIN = "from chameleon.cli import main\nmain()\n"
+
+# Mounts a disk of its own, leaves FREE kilobytes of it, runs the command, makes room, and runs it again.
+ON_A_SMALL_DISK = """
+mount -t tmpfs -o size=600k,nr_inodes=200,mode=700 tmpfs "$DISK" || exit 77
+head -c $(( (600 - FREE) * 1024 )) /dev/zero > "$DISK/ballast" 2>"$KEPT/ballast"
+"$@" >"$KEPT/out1" 2>"$KEPT/err1"; echo $? >"$KEPT/code1"
+rm "$DISK/ballast"
+"$@" >"$KEPT/out2" 2>"$KEPT/err2"; echo $? >"$KEPT/code2"
+cp -r "$DISK" "$KEPT/disk"
+"""
+
+
+def on_a_small_disk(place: Path, free: int, command: list[str], env: dict[str, str]) -> list[Outcome]:
+    """Run a command twice, with a disk at `place`/disk: when that is full, and when it has room."""
+    if not shutil.which("unshare") or not shutil.which("mount"):
+        pytest.skip("no disk can be mounted here")
+    disk, kept = place / "disk", place / "kept"
+    disk.mkdir(parents=True, exist_ok=True)
+    kept.mkdir()
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", ON_A_SMALL_DISK, "sh", *command],
+        env={**env, "DISK": str(disk), "KEPT": str(kept), "FREE": str(free)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    if not (kept / "code1").exists():
+        pytest.skip(f"no disk can be mounted here: {done.stderr.decode()}")
+
+    def outcome(number: int) -> Outcome:
+        out, err = ((kept / f"{stream}{number}").read_text() for stream in ("out", "err"))
+        return Outcome(int((kept / f"code{number}").read_text()), out, err)
+
+    return [outcome(1), outcome(2)]
+
+
+CHAMELEON = [sys.executable, "-m", "chameleon"]
+
+
+@pytest.mark.parametrize("free", [0, 4, 24], ids=["before the start", "soon", "in the middle"])
+def test_a_full_disk_stops_an_evaluation_and_room_lets_it_go_on(
+    loopback: Start, tmp_path: Path, free: int
+) -> None:
+    server, case = loopback(reply), Case(tmp_path, 40)
+    case.out = tmp_path / "disk" / "out"
+    full, after = on_a_small_disk(tmp_path, free, [*CHAMELEON, *case.arguments()], environment())
+    line = told(full)
+    assert "o space left" in line or "no room left" in line, line
+    assert "Make room" in line, line
+    assert after.code == 0, after.err
+    case.out = tmp_path / "kept" / "disk" / "out"
+    case.check()
+    assert len(server.requests) <= case.count + 2 + 2, "what was kept is not asked again"
+
+
+@pytest.mark.parametrize("free", [0, 40], ids=["before the start", "in the middle"])
+def test_a_full_disk_of_the_store_costs_no_answer(loopback: Start, tmp_path: Path, free: int) -> None:
+    """The run folder lies elsewhere: replies that are paid count, whether they are recorded or not."""
+    server, case = loopback(lambda request: Reply(reply(request))), Case(tmp_path, 40)
+    env = environment(CHAMELEON_STORE=str(tmp_path / "disk" / "deep" / "store.sqlite"))
+    full, after = on_a_small_disk(tmp_path, free, [*CHAMELEON, *case.arguments(store="auto")], env)
+    if full.code:
+        assert "full" in told(full) or "o space left" in told(full)
+    else:
+        assert "are not recorded" in full.err and len(server.requests) <= case.count
+    assert "Traceback" not in full.err and after.code == 0, after.err
+    case.check()
+    assert len(server.requests) <= case.count + 4
+
+
+def test_a_full_disk_ends_a_log_in_a_line(loopback: Start, tmp_path: Path) -> None:
+    loopback(reply)
+    (tmp_path / "inventory.yaml").write_text(WORDS)
+    (tmp_path / "table.csv").write_text("Name,Value\nfirst,1\n")
+    log, table = tmp_path / "disk" / "log.jsonl", ["--table", str(tmp_path / "table.csv"), "--store", "off"]
+    model = ["--inventory", str(tmp_path / "inventory.yaml"), "--model", "openai:local", "--log", str(log)]
+    command = [*CHAMELEON, "ask", "What is number 7?", *table, *model]
+    full, after = on_a_small_disk(tmp_path, 0, command, environment())
+    assert "o space left" in (line := told(full)) and str(log) in line and "Make room" in line
+    assert after.code == 0 and "Answer: 1007" in after.out
+
+
+def test_an_index_that_finds_no_room_is_told(tmp_path: Path) -> None:
+    (tmp_path / "cities.csv").write_text("city,river\n" + "".join(f"c{n},r{n}\n" for n in range(2_000)))
+    out = str(tmp_path / "disk" / "index")
+    command = [*CHAMELEON, "index", str(tmp_path / "cities.csv"), "--out", out, "--retriever", "bm25"]
+    full, after = on_a_small_disk(tmp_path, 8, command, environment())
+    line = told(full)
+    assert "space" in line or "room" in line, line
+    assert after.code == 0, after.err
+
+
+HANDLES = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+
+
+def test_with_few_handles_it_stops_or_is_right(loopback: Start, command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    for name, inventory in {"words": WORDS, "programs": PROGRAMS}.items():
+        case = Case(tmp_path / name, 40, inventory)
+        server = loopback(lambda request: Reply(reply(request), delay=0.05))
+        arguments = case.arguments("--workers", "16")
+        few = run_code(HANDLES + MAIN, *arguments)
+        assert "Traceback" not in few.err and "a fault of ours" not in few.err, few.err
+        if few.code:
+            assert "fewer workers" in told(few), few.err
+        if case.out.exists():
+            case.check(whole=not few.code)
+        assert command(*arguments).code == 0
+        case.check()
+        assert len(server.requests) <= case.count + 2 * 16
+
+
+# A program that writes to every handle that it can reach; what others read must not be that.
+HOSTILE = """
+import os
+for number in range(3, 2000):
+    try:
+        os.write(number, b'junk')
+    except BaseException:
+        pass
+"""
+CROWDED = """import os, resource
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+held = [os.open(os.devnull, os.O_RDONLY) for _ in range(600)]
+"""
+
+
+def test_with_six_hundred_files_open_a_hostile_program_harms_no_other_problem(
+    loopback: Start, tmp_path: Path
+) -> None:
+    case = Case(tmp_path, 12, PROGRAMS)
+
+    def model(request: dict[str, object]) -> str:
+        text = reply(request)
+        is_hostile = int(text.split("+ ")[1].split("\n")[0]) % 4 == 3
+        return text.replace("python\n", f"python\n{HOSTILE}") if is_hostile else text
+
+    loopback(model)
+    outcome = run_code(CROWDED + MAIN, *case.arguments())
+    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
+    results = {int(each["id"]): each for each in case.results}
+    assert len(results) == case.count
+    others = [each for number, each in results.items() if number % 4 != 3]
+    assert all(each["correct"] for each in others), [each for each in others if not each["correct"]][:2]
+
+
+NO_TEMPORARY = """import tempfile
+tempfile._candidate_tempdir_list = lambda: ['/nonexistent']
+"""
+LOST_TEMPORARY = """import os, tempfile
+tempfile.tempdir = tempfile.mkdtemp()
+os.rmdir(tempfile.tempdir)
+"""
+
+
+@pytest.mark.parametrize("lack", [NO_TEMPORARY, LOST_TEMPORARY], ids=["none", "deleted"])
+def test_without_a_temporary_folder_nothing_is_counted_wrong(
+    loopback: Start, command: Command, tmp_path: Path, lack: str
+) -> None:
+    server, case = loopback(reply), Case(tmp_path, 8, PROGRAMS)
+    outcome = run_code(lack + MAIN, *case.arguments(), env=environment(TMPDIR=str(tmp_path / "nowhere")))
+    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
+    if outcome.code:
+        assert "TMPDIR" in told(outcome)
+    if case.out.exists():
+        case.check(whole=not outcome.code)
+    assert command(*case.arguments()).code == 0
+    case.check()
+    assert len(server.requests) <= case.count + 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device")
+def test_output_that_finds_no_room_is_told(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("Name,Value\nfirst,1\nsecond,2\n")
+    asked = ["ask", "How many rows are there?", "--table", str(tmp_path / "table.csv")]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "chameleon", *asked, "--inventory", "tables_offline"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+            env=environment(),
+        )
+    assert "space" in told(Outcome(done.returncode, "", done.stderr))

@@ -1,0 +1,183 @@
+"""Run folders and logs that are cut, garbled, foreign, gone or closed: told in a line, or gone on with."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import ROOT, Command
+from tests.evaluation.rows import Row, read_results
+from tests.faults.running import TABLE, WORDS, Case, reply, told, told_or_right
+from tests.loopback import LoopbackServer
+
+Start = Callable[..., LoopbackServer]
+FILES = ("results.jsonl", "events.jsonl", "settings.json", "prompts.jsonl")
+CUTS = (0.0, 0.01, 0.3, 0.62, 0.9, 0.999)
+
+
+def offline(out: Path) -> list[str]:
+    data = str(ROOT / "demos/data/problems.jsonl")
+    return ["eval", "tables_offline", data, "--limit", "6", "--out", str(out), "--workers", "1"]
+
+
+def verdicts(out: Path) -> list[Row]:
+    return sorted(({**each, "seconds": 0} for each in read_results(out)), key=lambda each: str(each["id"]))
+
+
+@pytest.fixture
+def whole(command: Command, tmp_path: Path) -> Path:
+    """The folder of a whole evaluation that asks no model."""
+    assert command(*offline(tmp_path / "whole")).code == 0
+    return tmp_path / "whole"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_a_folder_cut_anywhere_goes_on_or_is_told(whole: Path, command: Command, tmp_path: Path) -> None:
+    expected, told_of = verdicts(whole), 0
+    for name in [each for each in FILES if (whole / each).exists()]:
+        for share in CUTS:
+            out = tmp_path / "cut"
+            shutil.copytree(whole, out)
+            content = (out / name).read_bytes()
+            (out / name).write_bytes(content[: int(share * len(content))])
+            before = contents(out)
+            if line := told_or_right(command(*offline(out))):
+                assert str(out) in line and contents(out) == before, "what is refused is kept"
+                told_of += 1
+            else:
+                assert verdicts(out) == expected, (name, share)
+            for reader in ("report", "stats"):
+                told_or_right(command(reader, str(out)))
+            shutil.rmtree(out)
+    assert told_of >= len(CUTS) - 1, "settings that are cut are none"
+
+
+def garbage(chance: random.Random, kind: str, content: bytes) -> bytes:
+    """Content that is nothing, or only a little, of ours."""
+    if kind == "random":
+        return chance.randbytes(600)
+    if kind == "overwritten":
+        at = chance.randrange(max(len(content) // 2, 1))
+        return content[:at] + chance.randbytes(40).replace(b"\n", b"?") + content[at + 40 :]
+    return {
+        "zeros": b"\0" * len(content),
+        "foreign": b'{"event": "click", "id": "1", "time": 17}\n' * 9,
+        "nested": b"[" * 100_000 + b"\n",
+        "a picture": b"\x89PNG\r\n\x1a\n" + b"\0\xff" * 300,
+    }[kind]
+
+
+KINDS = ("random", "overwritten", "zeros", "foreign", "nested", "a picture")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_garbled_folder_is_told_and_left_alone(
+    whole: Path, command: Command, tmp_path: Path, kind: str
+) -> None:
+    chance, expected = random.Random(5), verdicts(whole)
+    for name in [each for each in FILES if (whole / each).exists()]:
+        out = tmp_path / "garbled"
+        shutil.copytree(whole, out)
+        content = (out / name).read_bytes()
+        (out / name).write_bytes(garbage(chance, kind, content))
+        before = contents(out)
+        line = told_or_right(command(*offline(out)))
+        if line:
+            assert str(out) in line
+            assert contents(out) == before, (name, "what is refused is kept")
+        else:  # what is done is not looked at again, and an unfinished line is made anew
+            assert verdicts(out) == expected, name
+        for reader in ("report", "stats"):
+            told_or_right(command(reader, str(out)))
+        told_or_right(command("report", str(out), "--html", str(tmp_path / "page.html")))
+        shutil.rmtree(out)
+
+
+def test_folders_of_others_are_kept(loopback: Start, whole: Path, command: Command, tmp_path: Path) -> None:
+    loopback(reply)
+    case = Case(tmp_path / "case", 3)
+    shutil.copytree(whole, case.out)  # of another evaluation
+    other = Case(tmp_path / "other", 3)
+    other.out.mkdir()
+    for name in FILES:
+        (other.out / name).write_text('{"name": "somebody\'s", "version": 3}\n')
+    for each in (case, other):
+        before = contents(each.out)
+        assert "other settings" in (line := told(command(*each.arguments()))) or "no settings" in line
+        assert str(each.out) in line and contents(each.out) == before
+
+
+@pytest.fixture
+def logged(loopback: Start, command: Command, tmp_path: Path) -> tuple[list[str], Path, LoopbackServer]:
+    """A question that was answered by a model, with its log."""
+    server, log = loopback(reply), tmp_path / "log.jsonl"
+    (tmp_path / "inventory.yaml").write_text(WORDS)
+    (tmp_path / "table.csv").write_text(TABLE.replace(" | ", ","))
+    model = ["--inventory", str(tmp_path / "inventory.yaml"), "--model", "openai:local", "--store", "off"]
+    table = ["--table", str(tmp_path / "table.csv")]
+    asked = ["ask", "What is number 7?", *table, *model, "--json", "--log", str(log)]
+    assert command(*asked).code == 0
+    return asked, log, server
+
+
+def test_a_log_cut_anywhere_comes_to_the_same_answer(
+    logged: tuple[list[str], Path, LoopbackServer], command: Command
+) -> None:
+    asked, log, server = logged
+    whole = log.read_bytes()
+    paid_at = whole.index(b"\n", whole.index(b'"calls"')) + 1
+    for at in sorted({*range(0, len(whole), len(whole) // 12), paid_at - 1, paid_at, len(whole) - 1}):
+        log.write_bytes(whole[:at])
+        before = len(server.requests)
+        outcome = command(*asked)
+        assert outcome.code == 0 and json.loads(outcome.out)["answer"] == "1007", (at, outcome.err)
+        assert len(server.requests) - before == int(at < paid_at), "what is in the log is not asked again"
+        assert read_ends(log) == 1
+
+
+def read_ends(log: Path) -> int:
+    return sum(json.loads(line)["event"] == "run_ended" for line in log.read_bytes().splitlines())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_garbled_log_is_told_and_kept(
+    logged: tuple[list[str], Path, LoopbackServer], command: Command, kind: str
+) -> None:
+    asked, log, server = logged
+    log.write_bytes(garbage(random.Random(5), kind, log.read_bytes()))
+    before, requests = log.read_bytes(), len(server.requests)
+    assert str(log) in told(command(*asked))
+    assert log.read_bytes() == before and len(server.requests) == requests
+
+
+@pytest.mark.parametrize("gone", ["deleted", "folder moved"])
+def test_a_log_that_goes_away_is_told_before_more_is_paid(
+    loopback: Start, command: Command, tmp_path: Path, gone: str
+) -> None:
+    place = tmp_path / "logs"
+    place.mkdir()
+    log = place / "log.jsonl"
+
+    def model(request: Row) -> str:
+        if log.exists():
+            log.unlink() if gone == "deleted" else place.rename(tmp_path / "elsewhere")
+        return reply(request)
+
+    loopback(model)
+    (tmp_path / "inventory.yaml").write_text(WORDS)
+    (tmp_path / "table.csv").write_text(TABLE.replace(" | ", ","))
+    table = ["--table", str(tmp_path / "table.csv"), "--store", "off"]
+    options = ["--inventory", str(tmp_path / "inventory.yaml"), "--model", "openai:local", "--log", str(log)]
+    outcome = command("ask", "What is number 7?", *table, *options)
+    if gone == "deleted":
+        assert str(log) in (line := told(outcome)) and "deleted" in line
+    else:  # it is written where it lies now
+        assert outcome.code == 0 and read_ends(tmp_path / "elsewhere" / "log.jsonl") == 1

@@ -1,0 +1,200 @@
+"""Response stores and indexes that are damaged, foreign or gone: the right answer, or a line that names them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import Command
+from tests.faults.running import TABLE, Case, reply, told, told_or_right
+from tests.loopback import LoopbackServer
+
+Start = Callable[..., LoopbackServer]
+COUNT = 12
+_CHANCE = random.Random(23)
+PLACES = [_CHANCE.random() for _ in range(14)]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A store of the replies to all problems, made anew by each session."""
+    from chameleon import Executor, Inventory
+    from chameleon.evaluation.data import find_benchmark
+    from chameleon.llm import LLM, ResponseStore
+    from tests.evaluation.rows import read_lines
+
+    place = tmp_path_factory.mktemp("recorded")
+    case, benchmark = Case(place, COUNT), find_benchmark("tabmwp")
+    store = ResponseStore(place / "store.sqlite")
+    with LoopbackServer(reply) as server:
+        llm = LLM.connect("openai:local", store=store, base_url=server.url, api_key="k")
+        executor = Executor(Inventory.load(str(case.inventory)), llm)
+        for row in read_lines(case.data):
+            problem = benchmark.problem(row, {})
+            taken = {k: v for k, v in problem.input.items() if k in executor.inventory.input_types}
+            assert executor.run(taken).answer == row["answer"]
+    store.close()
+    return store.path.read_bytes()
+
+
+def flipped(place: float) -> Callable[[Path, bytes], None]:
+    def flip(path: Path, whole: bytes) -> None:
+        at = int(place * len(whole))
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+
+    return flip
+
+
+def cut(share: float) -> Callable[[Path, bytes], object]:
+    return lambda path, whole: path.write_bytes(whole[: int(share * len(whole))])
+
+
+def foreign(path: Path, _: bytes) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE bookmarks (url)")
+    connection.close()
+
+
+HARMS: dict[str, Callable[[Path, bytes], object]] = {
+    **{f"flipped {number}": flipped(place) for number, place in enumerate(PLACES)},
+    **{f"cut at {share}": cut(share) for share in (0.001, 0.1, 0.5, 0.99)},
+    "empty": cut(0),
+    "a text": lambda path, _: path.write_text("my notes, " * 900),
+    "another program's": foreign,
+    "a folder": lambda path, _: path.mkdir(),
+}
+REFUSED = ("a text", "another program's", "a folder")
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_damaged_store_is_named_or_does_no_harm(
+    loopback: Start,
+    command: Command,
+    recorded: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    harm: str,
+) -> None:
+    case, server, store = Case(tmp_path / "case", COUNT), loopback(reply), tmp_path / "store.sqlite"
+    HARMS[harm](store, recorded)
+    before = store.read_bytes() if store.is_file() else b""
+    monkeypatch.setenv("CHAMELEON_STORE", str(store))
+    outcome = command(*case.arguments(store="auto"))
+    if line := told_or_right(outcome):
+        assert str(store) in line and ("Move" in line or "name another" in line)
+        assert "problem" not in outcome.err or not case.out.exists() or not wrong(case)
+        assert not server.requests or harm.startswith(("flipped", "cut")), "told before anything is paid"
+    else:
+        case.check()
+        assert len(server.requests) <= COUNT
+    if harm in REFUSED:
+        assert line and (store.read_bytes() if store.is_file() else b"") == before, "somebody else's is kept"
+    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "another.sqlite"))  # as it says
+    assert command(*case.arguments(store="auto")).code == 0
+    case.check()
+
+
+def wrong(case: Case) -> list[str]:
+    return [each["id"] for each in case.results if not each["correct"]]
+
+
+def test_a_store_that_is_deleted_while_it_is_used_costs_no_answer(
+    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case, store = Case(tmp_path / "case", COUNT), tmp_path / "stores" / "store.sqlite"
+    monkeypatch.setenv("CHAMELEON_STORE", str(store))
+    asked: list[int] = []
+
+    def model(request: dict[str, object]) -> str:
+        asked.append(1)
+        if len(asked) == 5:
+            shutil.rmtree(store.parent, ignore_errors=True)
+        return reply(request)
+
+    server = loopback(model)
+    told_or_right(command(*case.arguments(store="auto")))
+    assert not case.out.exists() or not wrong(case)
+    assert command(*case.arguments(store="auto")).code == 0
+    case.check()
+    assert len(server.requests) <= COUNT + 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+def test_what_a_run_keeps_is_for_its_owner_alone(
+    loopback: Start, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loopback(reply)
+    case, log = Case(tmp_path / "case", 3), tmp_path / "log.jsonl"
+    monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "stores" / "store.sqlite"))
+    (tmp_path / "table.csv").write_text(TABLE.replace(" | ", ","))
+    before = os.umask(0o022)
+    try:
+        assert command(*case.arguments(store="auto")).code == 0
+        lines = (case.out / "results.jsonl").read_text().splitlines(keepends=True)
+        failed = lines[0].replace('"error":null', '"error":{"kind":"ModelError","message":"x"}')
+        (case.out / "results.jsonl").write_text("".join([failed, *lines[1:]]))
+        command(*case.arguments("--retry-failed", store="auto"))  # writes its files anew
+        asked = ["ask", "What is number 7?", "--table", str(tmp_path / "table.csv"), "--log", str(log)]
+        assert command(*asked, "--inventory", str(case.inventory), "--model", "openai:local").code == 0
+    finally:
+        os.umask(before)
+    kept = [case.out, *case.out.rglob("*"), log, tmp_path / "stores", *(tmp_path / "stores").iterdir()]
+    assert len(kept) >= 7
+    open_to_others = {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}
+    assert not open_to_others
+
+
+def test_a_damaged_index_is_named_or_does_no_harm(command: Command, tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    for name, rows in {
+        "cities": "Lyon,France\nPorto,Portugal\n",
+        "rivers": "Rhone,Lyon\nDouro,Porto\n",
+    }.items():
+        (sources / f"{name}.csv").write_text(f"name,place\n{rows}")
+    whole = tmp_path / "whole"
+    assert command("index", str(sources), "--out", str(whole), "--retriever", "bm25").code == 0
+
+    def ask(index: Path) -> tuple[int, str, str]:
+        question = "What is the place of Rhone?"
+        outcome = command("ask", question, "--index", str(index), "--json")
+        assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
+        return outcome.code, outcome.out, outcome.err
+
+    code, expected, _ = ask(whole)
+    chance, answer = random.Random(7), answer_in(expected)
+    assert code == 0 and answer == "Lyon", expected
+    files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
+    for file in files:
+        content = (whole / file).read_bytes()
+        at = chance.randrange(len(content)) if content else 0
+        mangled = content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :] if content else b"?"
+        for harm in (mangled, content[: len(content) // 2], None):
+            index = tmp_path / "harmed"
+            shutil.copytree(whole, index)
+            (index / file).unlink()  # what is mapped stays as it is
+            if harm is not None:
+                (index / file).write_bytes(harm)
+            code, out, err = ask(index)
+            last = err.splitlines()[-1] if err else ""
+            is_told = code == 1 and last.startswith("chameleon: ") and str(index) in last
+            assert is_told or (code == 0 and answer_in(out) == answer), (file, code, out, err)
+            shutil.rmtree(index)
+
+
+def answer_in(out: str) -> str:
+    found = json.loads(out)["answer"] if out.strip() else None
+    return str(found[0] if isinstance(found, list) else found)
+
+
+def test_a_store_of_another_kind_is_told_to_reports_too(command: Command, tmp_path: Path) -> None:
+    foreign(tmp_path / "other.sqlite", b"")
+    for name in ("report", "stats"):
+        assert str(tmp_path / "other.sqlite") in told(command(name, str(tmp_path / "other.sqlite")))
