@@ -24,13 +24,16 @@ BY_REQUESTS = (1, 2, 3, 4, 5, 6, 8, 9)
 BY_RESULTS = (1, 2, 3, 4, 5, 6, 7)
 
 
+def lines_in(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
 def test_killed_fifteen_times_every_result_is_counted_once(loopback: Start, tmp_path: Path) -> None:
     case = Case(tmp_path, 70)
     server = loopback(lambda request: Reply(reply(request), delay=0.02))
 
     def kept() -> int:
-        results = case.out / "results.jsonl"
-        return results.read_bytes().count(b"\n") if results.exists() else 0
+        return lines_in(case.out / "results.jsonl")
 
     def kill_after(more: int, number: Callable[[], int]) -> None:
         before = number()
@@ -97,23 +100,49 @@ def test_many_processes_begin_one_response_store(loopback: Start, tmp_path: Path
     assert 20 <= len(server.requests) <= 60
 
 
+SLOW = "import time\ntime.sleep(0.25)\n"
+
+
+def slow_program(request: dict[str, Any]) -> str:
+    return reply(request).replace("python\n", f"python\n{SLOW}")
+
+
 def test_interpreters_killed_from_outside_cost_no_problem_and_no_call(
     loopback: Start, tmp_path: Path
 ) -> None:
-    """As the system does for want of memory."""
-    case, slow = Case(tmp_path, 16, PROGRAMS), "import time\ntime.sleep(0.25)\n"
-    server = loopback(lambda request: reply(request).replace("python\n", f"python\n{slow}"))
-    killed = set[int]()
-    with started(*case.arguments()) as process:
-        while process.poll() is None:
-            with suppress(psutil.NoSuchProcess):
-                for victim in psutil.Process(process.pid).children(recursive=True):
+    """As the system does for want of memory; each while a program runs in it."""
+    case, kills = Case(tmp_path, 10, PROGRAMS), 0
+    server = loopback(slow_program)
+    with started(*case.arguments("--workers", "1")) as process:
+        for results in range(1, 9, 2):
+            wait_until(lambda: lines_in(case.out / "results.jsonl") >= results, process)  # noqa: B023
+            with suppress(psutil.NoSuchProcess, subprocess.TimeoutExpired):
+                process.wait(0.1)  # the next program has begun
+                assert process.returncode is None
+            for victim in psutil.Process(process.pid).children(recursive=True):
+                with suppress(psutil.NoSuchProcess):
                     victim.kill()
-                    killed.add(victim.pid)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.7)
+                    kills += 1
         outcome = ended(process)
     assert outcome.code == 0, outcome.err
-    assert len(killed) >= 4
+    assert kills >= 4
     case.check()
     assert len(server.requests) == case.count, "what was killed is run again, not asked for again"
+
+
+def test_an_interpreter_killed_while_it_starts_is_started_again(loopback: Start, tmp_path: Path) -> None:
+    server, case = loopback(reply), Case(tmp_path, 4, PROGRAMS)
+    with started(*case.arguments()) as process:
+        family: list[psutil.Process] = []
+
+        def is_starting() -> bool:
+            with suppress(psutil.NoSuchProcess):
+                family[:] = psutil.Process(process.pid).children()
+            return bool(family)
+
+        wait_until(is_starting, process)
+        family[0].kill()
+        outcome = ended(process)
+    assert outcome.code == 0, outcome.err
+    case.check()
+    assert len(server.requests) == case.count

@@ -1,4 +1,4 @@
-"""Servers that break in every way, asked by the command line, whole and in pieces: one line, or the answer."""
+"""Servers that break in every way, asked whole and in pieces: told in a line, or answered all the same."""
 
 from __future__ import annotations
 

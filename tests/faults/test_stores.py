@@ -1,4 +1,4 @@
-"""Response stores and indexes that are damaged, foreign or gone: the right answer, or a line that names them."""
+"""Stores and indexes that are damaged, foreign or gone: the right answer, or a line that names them."""
 
 from __future__ import annotations
 
