@@ -21,7 +21,7 @@ def main() -> None:
     from chameleon.cli.app import app_for
     from chameleon.cli.hints import in_options
     from chameleon.cli.out import Interrupted
-    from chameleon.errors import ChameleonError
+    from chameleon.errors import ChameleonError, lack_of
     from chameleon.text import harmless
 
     def interrupt(*_: object) -> NoReturn:
@@ -39,7 +39,8 @@ def main() -> None:
     try:
         app_for(sys.argv[1:])(prog_name="chameleon")
     except ChameleonError as error:
-        complain(in_options(str(error)))
+        lack = None if error.hint else lack_of(error)
+        complain(in_options(str(lack.at(error.where) if lack else error)))
     except Interrupted:
         print("chameleon: interrupted", file=sys.stderr, flush=True)
         os._exit(130)  # threads that wait for a model must not hold the terminal
@@ -51,7 +52,8 @@ def main() -> None:
             raise
         if isinstance(error, OSError) and error.strerror:
             _drop_output()
-            complain(f"{error.strerror}{f': {error.filename}' if error.filename else ''}")
+            told: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
+            complain(str(told.at(str(error.filename or ""))))
         what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         complain(f"a fault of ours: {what} (CHAMELEON_TRACEBACK=1 shows where)")
 

@@ -254,11 +254,15 @@ def spent_in(path: Path) -> Usage:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a file that is either not there or whole."""
+    """Write a file that is either not there or whole. Raises `LogError` where it cannot be."""
     beside = file.with_name(file.name + ".new")
-    with open(beside, "w", encoding="utf-8", opener=private) as opened:
-        opened.write(text)
-    beside.replace(file)
+    try:
+        with open(beside, "w", encoding="utf-8", opener=private) as opened:
+            opened.write(text)
+        beside.replace(file)
+    except OSError as problem:
+        what = f"the file cannot be written: {problem.strerror}"
+        raise LogError(what, where=str(file), hint=f"Make room. {_ELSEWHERE}") from problem
 
 
 def read_settings(file: Path) -> Mapping[str, Any]:

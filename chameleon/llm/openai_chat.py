@@ -228,12 +228,21 @@ def _sessions() -> dict[Any, aiohttp.ClientSession]:
     return {}
 
 
+class _Connector(aiohttp.TCPConnector):
+    """Use no connection again on which something came that nobody had asked for: it answers no question."""
+
+    async def connect(self, *args: Any, **named: Any) -> Any:
+        while (connection := await super().connect(*args, **named)).protocol.should_close:  # type: ignore[union-attr]
+            connection.close()
+        return connection
+
+
 def _session() -> aiohttp.ClientSession:
     """Return the connections of the loop that runs: that of requests alone asks, so that all share them."""
     loop, known = asyncio.get_running_loop(), _sessions()
     if loop not in known:
         # As many connections as there are calls in flight: these are bounded elsewhere.
-        connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300)
+        connector = _Connector(limit=0, ttl_dns_cache=300)
         jar = aiohttp.DummyCookieJar()  # accounts share the session
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=None)
         known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=jar)

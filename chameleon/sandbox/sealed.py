@@ -176,16 +176,21 @@ class SealedSandbox(Sandbox):
 
     def _start(self, kind: str) -> ZygoteClient:
         limits = self._limits
-        zygote = ZygoteClient(
-            {
-                "science": kind == "sci",
-                "file": "" if kind in ("std", "sci") else kind,
-                "libraries": self._libraries,
-                "memory_bytes": limits.memory_mb << 20,
-            },
-            # The frame holds the answer and the output; JSON may write a character as six.
-            answer_bytes=(limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024,
-        )
+        options = {
+            "science": kind == "sci",
+            "file": "" if kind in ("std", "sci") else kind,
+            "libraries": self._libraries,
+            "memory_bytes": limits.memory_mb << 20,
+        }
+        # The frame holds the answer and the output; JSON may write a character as six.
+        most = (limits.result_kb * 2 + (limits.stdout_kb + 16) * _JSON_ESCAPE) * 1024
+        try:
+            zygote = ZygoteClient(options, most)
+        except Lost:
+            try:
+                zygote = ZygoteClient(options, most)
+            except Lost as error:
+                raise SandboxUnavailable(f"the sealed interpreter did not start: {error}") from None
         try:
             self._insist(zygote.layers)
         except SandboxUnavailable:

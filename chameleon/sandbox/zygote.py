@@ -56,7 +56,8 @@ class Lost(Stuck):
 class ZygoteClient:
     """One sealed interpreter; used by one thread at a time.
 
-    Raises SandboxUnavailable when it does not come up, with what it said last.
+    Raises SandboxUnavailable when it does not come up, with what it said last, and `Lost` where that is
+    nothing.
     """
 
     def __init__(self, options: dict[str, Any], answer_bytes: int) -> None:
@@ -74,9 +75,9 @@ class ZygoteClient:
                 self.kill()
                 complaints.seek(0)
                 last = complaints.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-                raise SandboxUnavailable(
-                    f"the sealed interpreter did not start: {last[:300] or error}"
-                ) from None
+                if not last:  # killed, perhaps, for want of memory
+                    raise Lost(str(error)) from None
+                raise SandboxUnavailable(f"the sealed interpreter did not start: {last[:300]}") from None
             except BaseException:
                 self.kill()
                 raise
