@@ -1,0 +1,142 @@
+"""Runs `chameleon ARGUMENTS…` in processes that begin with everything loaded, and says what each took.
+
+    with Forked() as forked:
+        ended = forked.run(["list", "modules"], folder)
+        assert ended.code == 0 and ended.peak < 200 << 20
+
+A process that waits is forked for each command, which costs a few milliseconds in place of a start.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+
+from tests.e2e.commands import environment
+
+SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its exit code, its output in bytes, its seconds, and its largest process in bytes.
+
+    The code is -9 where it had to be killed.
+    """
+
+    code: int
+    out: bytes
+    err: bytes
+    seconds: float
+    peak: int
+
+
+class Forked:
+    """The process that waits, until the end of the block."""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.forked"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment(),
+            text=True,
+        )
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        *,
+        stdin: Path | None = None,
+        changes: Mapping[str, str] | None = None,
+    ) -> Ended:
+        """Run a command in `folder`, which also gets its output; it is killed after `SECONDS`."""
+        assert self._process.stdin and self._process.stdout
+        order = {
+            "arguments": ["chameleon", *arguments],
+            "folder": str(folder),
+            "stdin": str(stdin or os.devnull),
+            "environment": environment(**(changes or {})),
+        }
+        print(json.dumps(order), file=self._process.stdin, flush=True)
+        told: dict[str, Any] = json.loads(self._process.stdout.readline())
+        out, err = ((folder / name).read_bytes() for name in (".out", ".err"))
+        return Ended(told["code"], out, err, told["seconds"], told["peak"])
+
+
+def serve() -> None:
+    """Fork for each line of standard input; return in a process that is to run a command."""
+    import langchain_openai  # noqa: F401
+    import yaml  # noqa: F401
+
+    import chameleon.cli.app
+    import chameleon.evaluation.run
+    import chameleon.executor
+    import chameleon.inventory
+    import chameleon.llm
+    import chameleon.table  # noqa: F401
+
+    gc.freeze()
+    orders, answers = os.fdopen(os.dup(0), "r"), os.dup(1)
+    for line in orders:
+        order = json.loads(line)
+        begun = time.monotonic()
+        if not (process := os.fork()):
+            os.close(answers)
+            os.chdir(order["folder"])
+            for number, (name, mode) in enumerate(_streams(order["stdin"])):
+                opened = os.open(name, mode, 0o600)
+                os.dup2(opened, number)
+                os.close(opened)
+            os.environ.clear()
+            os.environ.update(order["environment"])
+            sys.argv = order["arguments"]
+            return
+        peak, code = _wait(process, begun + SECONDS)
+        told = {"code": code, "seconds": time.monotonic() - begun, "peak": peak}
+        os.write(answers, f"{json.dumps(told)}\n".encode())
+    os._exit(0)
+
+
+def _streams(stdin: str) -> list[tuple[str, int]]:
+    new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    return [(stdin, os.O_RDONLY), (".out", new), (".err", new)]
+
+
+def _wait(process: int, until: float) -> tuple[int, int]:
+    """Return the largest resident set of a process and of those that it waited for, and its exit code."""
+    while True:
+        found, status, usage = os.wait4(process, os.WNOHANG)
+        if found:
+            return usage.ru_maxrss * 1024, os.waitstatus_to_exitcode(status)
+        if time.monotonic() > until:
+            family = [*psutil.Process(process).children(recursive=True), psutil.Process(process)]
+            for each in family:
+                each.kill()
+            until += SECONDS
+        time.sleep(0.005)
+
+
+if __name__ == "__main__":
+    serve()
+    from chameleon.cli import main
+
+    main()
