@@ -63,7 +63,9 @@ def body(message: Any = "The answer is 12.", **parts: Any) -> Fault:
         "object": "chat.completion",
         "created": 1,
         "model": "local",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": message}, "finish_reason": "stop"}],
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": message}, "finish_reason": "stop"}
+        ],
         "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
     }
     text = json.dumps({**whole, **{name: f"<{name}>" for name in parts}})
@@ -82,28 +84,36 @@ _NO_ANSWER, _CUT = "does not say", "was cut off"
 _ANSWERED = r"Answer: 12\b|\"answer\": \"12\""
 
 REPLIES: dict[str, Hostile] = {
-    "a sentence without an end": replied("The answer is " * 75_000, 1, _CUT),
-    "JSON that goes down": replied('{"a":' * 100_000, 1, _NO_ANSWER, extends="tabmwp"),
-    "brackets that close": replied("[" * 50_000 + "]" * 50_000, 1, _NO_ANSWER, extends="tabmwp"),
-    "programs without an end": replied("```python\nans = 1\n```\n" * 40_000, 1, "program", extends="tabmwp_pot"),
+    "a sentence without an end": replied("The answer is " * 72_000, 1, _CUT),
+    "JSON that goes down": replied('{"a":' * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
+    "brackets that close": replied("[" * 10_000 + "]" * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
+    "programs without an end": replied(
+        "```python\nans = 1\n```\n" * 10_000, 0, "Answer: 1", extends="tabmwp_pot"
+    ),
     "a reply that steers": replied(f"{EVIL} The answer is 12{EVIL}", 0, "Answer: 12", "--trace"),
     "a reply that steers, as JSON": replied(f"{EVIL} The answer is 12{EVIL}", 0, r"\\u001b", "--json"),
     "tags that nobody sees": replied("The answer is 12\U000e0041\u00ad", 0, "Answer: 12"),
     "NUL": replied("The answer is 12\0", 0, "Answer: 12"),
     "half surrogates": replied("The answer is \ud800 12 \udfff", 0, r"\\ud800 12 \\udfff", "--json"),
     "a hundred thousand accents": replied(
-        "The answer is a" + "\u0301" * 100_000, 0, '"answer": "\u00e1', "--json"
+        "The answer is a" + "\u0301" * 100_000, 0, '"answer": "a\u0301|"answer": "\u00e1', "--json"
     ),
     "nothing": replied("", 1, "empty reply"),
     "only blanks": replied(" " * 900_000, 1, "empty reply"),
-    "blanks, then a word": replied(" " * 900_000 + "x", 1, _NO_ANSWER),
+    "blanks, then a word": replied(" " * 100_000 + "x", 1, _NO_ANSWER),
     "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, "empty reply"),
     "thoughts in thoughts": replied("<think>" * 120_000, 1, "empty reply"),
-    "a thought's end alone": replied("</think>" * 100_000, 1, _NO_ANSWER),
+    "a thought's end alone": replied("</think>" * 10_000, 1, _NO_ANSWER),
     "a number of 100,000 digits": replied("The answer is " + "9" * 100_000, 0, "Answer: 9+"),
-    "a plan of 10,000 steps": replied(json.dumps(["solution_generator"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"),
+    "a plan of 10,000 steps": replied(
+        json.dumps(["solution_generator"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"
+    ),
     "a plan of hostile names": replied(
-        json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None]), 1, _NO_ANSWER, "--trace", extends="tabmwp"
+        json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None]),
+        1,
+        _NO_ANSWER,
+        "--trace",
+        extends="tabmwp",
     ),
     "a call of a tool": replied(
         body(
@@ -138,9 +148,11 @@ REPLIES: dict[str, Hostile] = {
     "tokens of 5,000 digits": replied(usage("9" * (_LIMIT + 700)), 1, "one line|openai:local"),
     "no choices": replied(body(choices=[]), 1, "openai:local"),
     "choices of nothing": replied(body(choices="null"), 1, "openai:local"),
-    "a list for a text": replied(body(choices=[{"message": {"role": "assistant", "content": [5, None]}}]), 1, ""),
+    "a list for a text": replied(
+        body(choices=[{"message": {"role": "assistant", "content": [5, None]}}]), 1, ""
+    ),
     "a message that is a number": replied(body(choices=[{"message": 5}]), 1, "openai:local"),
-    "a model that steers": replied(body(model=EVIL), 0, _ANSWERED, "--json"),
+    "a model that steers": replied(body(model=json.dumps(EVIL)), 0, _ANSWERED, "--json"),
     "a body that is a list": replied(Fault(200, "[1]"), 1, "openai:local"),
     "a body that goes down": replied(Fault(200, "[" * 100_000), 1, "openai:local"),
     "an error that steers": replied(
@@ -180,24 +192,30 @@ INVENTORIES: dict[str, Hostile] = {
     "laughs in values": checked(_BASE + laughing("{x: 1}", "b{n}: {name}"), 1, r"mine\.yaml"),
     "laughs in a key": checked(_BASE + "? &k [&j [x, x], *j, *j]\n: 1\n", 1, "a key is a name"),
     "laughs in merges": checked(
-        _BASE + "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30)), 1, r"mine\.yaml"
+        _BASE
+        + "a0: &a0 {x: 1}\n"
+        + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30)),
+        1,
+        r"mine\.yaml",
     ),
     "a merge of itself": checked(_BASE + "a: &a\n  <<: *a\n", 1, r"mine\.yaml"),
     "a list of itself": checked(_BASE + "about: &a [*a]\n", 1, r"mine\.yaml"),
-    "a command as a tag": checked(_BASE + "about: !!python/object/apply:os.system ['touch made']\n", 1, "could not determine|python"),
+    "a command as a tag": checked(
+        _BASE + "about: !!python/object/apply:os.system ['touch made']\n", 1, "could not determine|python"
+    ),
     "a timestamp that is none": checked(_BASE + "about: !!timestamp x\n", 1, "this is no timestamp"),
     "a truth that is none": checked(_BASE + "about: !!bool x\n", 1, "this is no bool"),
     "a set": checked(_BASE + "about: !!set {a, b}\n", 1, r"mine\.yaml"),
     "binary": checked(_BASE + "about: !!binary '####'\n", 1, r"mine\.yaml"),
     "lists that go down": checked(_BASE + "about: " + "[" * 100_000, 1, "nested too deeply"),
-    "blocks that go down": checked(_BASE + "about: " + "- " * 50_000 + "x", 1, "nested too deeply"),
+    "blocks that go down": checked(_BASE + "about: " + "- " * 50_000 + "x", 1, r"mine\.yaml"),
     "tabs": checked(_BASE + "about:\n\t- x\n", 1, r"mine\.yaml:5"),
     "a large number": checked(_BASE + "budget: {calls: 1" + "0" * 400 + "}\n", 0, "is fine"),
     "a number of 5,000 digits": checked(_BASE + "budget: {calls: " + "9" * 5_000 + "}\n", 1, r"mine\.yaml"),
     "no number": checked(_BASE + "budget: {cost: .nan}\n", 1, r"mine\.yaml"),
     "dates and numbers as names": checked(_BASE + "2020-01-01: 1\n5: 2\nnull: 3\n", 1, r"mine\.yaml"),
     "a name that steers": checked(
-        "extends: tables_offline\nname: \"\\e[2J\\x9b31m\\u202e\\n\"\nabout: \"\\e]8;;x\\a\"\n", 0, "is fine"
+        'extends: tables_offline\nname: "\\e[2J\\x9b31m\\u202e\\n"\nabout: "\\e]8;;x\\a"\n', 0, "is fine"
     ),
     "NUL": checked(_BASE + "about: a\0b\n", 1, r"mine\.yaml"),
     "UTF-16": Hostile(("check", "mine.yaml"), 1, r"mine\.yaml", {"mine.yaml": _BASE.encode("utf-16")}),
@@ -215,7 +233,9 @@ INVENTORIES: dict[str, Hostile] = {
         ("ask", QUESTION, *LEAGUE, "-p", "stop=" + "[" * 5_000), 2, "cannot be read"
     ),
     "a text without an end in a prompt": prompted("{{ 'x' * 9999999999 }}", 1, r"mine\.md"),
-    "a range without an end in a prompt": prompted("{% for a in range(10**9) %}x{% endfor %}", 1, r"mine\.md"),
+    "a range without an end in a prompt": prompted(
+        "{% for a in range(10**9) %}x{% endfor %}", 1, r"mine\.md"
+    ),
     "loops in loops in a prompt": prompted(
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", 1, r"mine\.md"
     ),
@@ -244,47 +264,76 @@ COMMAND_LINES: dict[str, Hostile] = {
     "workers: a billion": Hostile((*_EVAL, "--workers", "1000000000"), 2, "--workers"),
     "workers: 1e9": Hostile((*_EVAL, "--workers", "1e9"), 2, "--workers"),
     "a cost that is no number": Hostile((*_EVAL, "--max-cost", "nan"), 2, "--max-cost"),
-    "a confidence that is no number": Hostile(("ask", QUESTION, *LEAGUE, *OFFLINE, "--at-least", "nan"), 2, "--at-least"),
+    "a confidence that is no number": Hostile(
+        ("ask", QUESTION, *LEAGUE, *OFFLINE, "--at-least", "nan"), 2, "--at-least"
+    ),
     "an index of nobody": Hostile(("ask", "Who?", "--index", "~nosuchuser/x"), 1, "nosuchuser"),
     "an index with a break in its name": Hostile(("ask", "Who?", "--index", "a\nb"), 1, "a b"),
     "a question of 100 kB": Hostile(("ask", "why " * 25_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
     "a question of numbers": Hostile(("ask", "1 " * 50_000, *LEAGUE, *OFFLINE), 3, "Declined|too long"),
-    "a question that steers": Hostile(("ask", f"How{EVIL} many?", *LEAGUE, *OFFLINE, "--json"), 3, '"answer": null'),
-    "a question that is no UTF-8": Hostile(("ask", f"{_OUTSIDE}?", *LEAGUE, *OFFLINE, "--json"), 3, '"answer": null'),
+    "a question that steers": Hostile(
+        ("ask", f"How{EVIL} many?", *LEAGUE, *OFFLINE, "--json"), 3, '"answer": null'
+    ),
+    "a question that is no UTF-8": Hostile(
+        ("ask", f"{_OUTSIDE}?", *LEAGUE, *OFFLINE, "--json"), 3, '"answer": null'
+    ),
     "a question that is no UTF-8, with a log": Hostile(
         ("ask", f"{_OUTSIDE}?", *LEAGUE, *OFFLINE, "--log", "log.jsonl"), 3, "Declined"
     ),
     "a table whose name is no UTF-8": Hostile(("ask", "Who?", "--table", _OUTSIDE), 1, "no such file|caf"),
     "a unit that steers": Hostile(("ask", QUESTION, *LEAGUE, *OFFLINE, "--unit", EVIL), 0, "12"),
-    "choices of bars": Hostile(("ask", QUESTION, *LEAGUE, *OFFLINE, "--choices", ";" * 10_000), 2, "--choices"),
+    "choices of bars": Hostile(
+        ("ask", QUESTION, *LEAGUE, *OFFLINE, "--choices", ";" * 10_000), 2, "--choices"
+    ),
     "a name of 255 bytes": Hostile(("ask", "Who?", "--table", "n" * 255), 1, "no such file|n+"),
     "a name of 5,000 bytes": Hostile(("ask", "Who?", "--table", "n" * 5_000), 1, "name too long|n+|cannot"),
     "a name with a break": Hostile(
-        ("ask", "How many more points does A have than B?", "--table", "a\n\x1b[2Jb.csv", *OFFLINE),
+        ("ask", "What is the sum of the points?", "--table", "a\n\x1b[2Jb.csv", *OFFLINE),
         0,
-        "Answer: 2",
+        "Answer: 8",
         {"a\n\x1b[2Jb.csv": "Team,Points\nA,5\nB,3\n"},
     ),
     "an inventory of 5,000 bytes": Hostile(("ask", QUESTION, *LEAGUE, "-i", "n" * 5_000), 1, "n+"),
     "an inventory that is a folder": Hostile(("check", "."), 1, r"\."),
     "a model that steers": Hostile(("ask", QUESTION, *LEAGUE, "-m", f"{EVIL}:x"), 1, "chameleon: "),
     "a model without a name": Hostile(("ask", QUESTION, *LEAGUE, "-m", ":"), 1, "chameleon: "),
-    "a database that is none": Hostile(("ask", "Who?", "--table", f"postgresql://u:geheim@{EVIL}/x"), 1, "(?s)^(?!.*geheim)"),
+    "a database that is none": Hostile(
+        ("ask", "Who?", "--table", f"postgresql://u:geheim@{EVIL}/x"), 1, "(?s)^(?!.*geheim)"
+    ),
     "a log in a folder": Hostile(("ask", QUESTION, *LEAGUE, *OFFLINE, "--log", "."), 1, "log"),
-    "a log without room": Hostile(("ask", QUESTION, *LEAGUE, *OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"),
+    "a log without room": Hostile(
+        ("ask", QUESTION, *LEAGUE, *OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"
+    ),
     "megabytes: 1e300": _variable(_SETTING, "1e300", 0, "Answer: 12"),
     "megabytes: nan": _variable(_SETTING, "nan", 1, _SETTING),
     "megabytes: inf": _variable(_SETTING, "inf", 1, _SETTING),
     "megabytes: -1": _variable(_SETTING, "-1", 1, _SETTING),
     "megabytes: abc": _variable(_SETTING, f"abc{EVIL}", 1, _SETTING),
     "megabytes: many digits": _variable(_SETTING, "9" * 5_000, 1, _SETTING),
-    "a model in the environment": _variable("CHAMELEON_MODEL", f"{EVIL}\n:::", 1, "chameleon: ", "ask", QUESTION, *LEAGUE),
-    "a store that is a folder": _variable("CHAMELEON_STORE", ".", 1, "chameleon: ", "ask", QUESTION, *LEAGUE, "-m", "scripted:x"),
-    "a store of 5,000 bytes": _variable("CHAMELEON_STORE", "s" * 5_000, 1, "chameleon: ", "ask", QUESTION, *LEAGUE, "-m", "scripted:x"),
-    "documents at no place": _variable("CHAMELEON_DOCUMENTS", f"/dev/null/{EVIL}", 1, "", "ask", "Who?", "--text", str(ROOT / "LICENSE")),
+    "a model in the environment": _variable(
+        "CHAMELEON_MODEL", f"{EVIL}\n:::", 1, "chameleon: ", "ask", QUESTION, *LEAGUE
+    ),
+    "a store that is a folder": _variable(
+        "CHAMELEON_STORE", ".", 1, "chameleon: ", "ask", QUESTION, *LEAGUE, "-m", "scripted:x"
+    ),
+    "a store of 5,000 bytes": _variable(
+        "CHAMELEON_STORE", "s" * 5_000, 1, "chameleon: ", "ask", QUESTION, *LEAGUE, "-m", "scripted:x"
+    ),
+    "documents at no place": _variable(
+        "CHAMELEON_DOCUMENTS",
+        f"/dev/null/{EVIL}",
+        3,
+        "is not kept",
+        "ask",
+        "Who?",
+        "--text",
+        str(ROOT / "LICENSE"),
+    ),
     "a cache at no place": _variable("CHAMELEON_WEB_CACHE", "\n", 0, "", "doctor"),
     "a private web": _variable("CHAMELEON_WEB_PRIVATE", EVIL, 0, "", "doctor"),
     "a user agent": _variable("CHAMELEON_USER_AGENT", f"a\r\nb{EVIL}", 0, "", "doctor"),
-    "vectors at no place": _variable("CHAMELEON_PGVECTOR", f"postgresql://u:geheim@{EVIL}", 0, "(?s)^(?!.*geheim)", "doctor"),
+    "vectors at no place": _variable(
+        "CHAMELEON_PGVECTOR", f"postgresql://u:geheim@{EVIL}", 0, "(?s)^(?!.*geheim)", "doctor"
+    ),
     "an address with a blank": _variable("OPENAI_BASE_URL", f"http://a b{EVIL}", 0, "", "doctor"),
 }

@@ -7,22 +7,34 @@ that steers the terminal stands on either stream.
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.commands import environment
 from tests.faults.forked import SECONDS, Ended, Forked
-from tests.faults.hostile import COMMAND_LINES, INVENTORIES, REPLIES, Hostile
+from tests.faults.hostile import COMMAND_LINES, INVENTORIES, LEAGUE, OFFLINE, QUESTION, REPLIES, Hostile
+from tests.faults.hostile_files import DOCUMENTS, PICTURES, TABLES
+from tests.faults.hostile_runs import PREDICTIONS, RUNS
 from tests.loopback import LoopbackServer
 
 KINDS = {
     "reply": REPLIES,
     "inventory": INVENTORIES,
     "command line": COMMAND_LINES,
+    "table": TABLES,
+    "document": DOCUMENTS,
+    "picture": PICTURES,
+    "run": RUNS,
+    "prediction": PREDICTIONS,
 }
 CASES = [(kind, what) for kind, cases in KINDS.items() for what in cases]
+_MOST = (1 << 30) + (1 << 27)  # what a reader of files may take, and what its process begins with
 _STEERING = {"Cc", "Cf", "Cs", "Co"}
 
 
@@ -38,7 +50,7 @@ def faults_of(ended: Ended) -> Iterator[str]:
         yield f"the exit code is {ended.code}"
     if ended.seconds > SECONDS:
         yield f"it took {ended.seconds:.0f} s"
-    if ended.peak > 1 << 30:
+    if ended.peak > _MOST:
         yield f"it took {ended.peak >> 20:,} MB"
     err, out = ended.err.decode(), ended.out.decode()  # half a surrogate is no UTF-8
     if "Traceback" in err or "a fault of ours" in err:
@@ -48,6 +60,8 @@ def faults_of(ended: Ended) -> Iterator[str]:
         yield f"it complains in {len(complaints)} lines"
     if steering := {each for each in out + err if unicodedata.category(each) in _STEERING} - {"\n", "\t"}:
         yield f"it prints {sorted(steering)!r}"
+    for constant in re.findall(r": (NaN|-?Infinity)\b", out if out.startswith("{") else ""):
+        yield f"it prints {constant}, which is no JSON"
 
 
 @pytest.mark.parametrize(("kind", "what"), CASES, ids=[": ".join(case) for case in CASES])
@@ -63,3 +77,36 @@ def test_a_hostile_input_ends_well(
     assert not list(faults_of(ended)), f"{err[-1000:]}\n{out[-1000:]}"
     assert ended.code == case.code and re.search(case.told, out + err), f"{ended.code}\n{err}\n{out}"[:2000]
     assert not (tmp_path / "made").exists(), "a tag of YAML ran a command"
+
+
+CLOSED: dict[str, tuple[str, int, str]] = {
+    "stdout": ("ask QUESTION TABLE >&-", 0, ""),
+    "stdout, for JSON": ("ask QUESTION TABLE --json >&-", 0, ""),
+    "stderr": ("ask QUESTION TABLE --json 2>&-", 0, '"answer": "12"'),
+    "stderr, for a complaint": ("ask QUESTION --table nowhere.csv 2>&-", 1, "^$"),
+    "both": ("ask QUESTION TABLE >&- 2>&-", 0, "^$"),
+    "both, for an index": ("index data --out made.index >&- 2>&-", 0, "^$"),
+    "stdin": ("ask QUESTION TABLE <&-", 0, "Answer: 12"),
+    "stdin, which is the table": ("ask QUESTION --table - <&-", 1, "standard input"),
+    "stdout, by its reader": ("list modules --json | head -c 1", 0, r"^\[$"),
+}
+
+
+@pytest.mark.parametrize(("line", "code", "told"), CLOSED.values(), ids=CLOSED)
+def test_a_stream_that_is_closed_ends_a_command_well(line: str, code: int, told: str, tmp_path: Path) -> None:
+    """The table is read and answered from, whoever reads the answer."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "good.csv").write_text("Team,Points\nA,5\nB,3\n")
+    command = line.replace("QUESTION", f"'{QUESTION}'").replace("TABLE", shlex.join([*LEAGUE, *OFFLINE]))
+    done = subprocess.run(
+        ["sh", "-c", f"{shlex.quote(sys.executable)} -m chameleon {command}"],
+        cwd=tmp_path,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "Traceback" not in done.stderr and "a fault of ours" not in done.stdout + done.stderr
+    assert done.returncode == code and re.search(told, done.stdout + done.stderr), done
+    assert (tmp_path / "made.index").exists() == line.startswith("index")
