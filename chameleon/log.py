@@ -141,11 +141,14 @@ def _has_nan(parts: Any) -> bool:
 
 
 def read_line(line: bytes) -> Any:
-    """Read a line of JSON; raises `ValueError` or `RecursionError` for what is none.
+    """Read a line of JSON; raises `ValueError` for what is none, or goes down too far.
 
     Lines that orjson did not write may hold what it would change: integers of more than 64 bits.
     """
-    return orjson.loads(line) if _BY_ORJSON.match(line) else json.loads(line)
+    try:
+        return orjson.loads(line) if _BY_ORJSON.match(line) else json.loads(line)
+    except RecursionError as problem:
+        raise ValueError("it goes down too far") from problem
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:
@@ -264,7 +267,7 @@ class EventLog:
             self.events.append(event_from_json(read_line(line)))
         except OtherFormat as problem:
             raise problem.at(str(self.path)) from problem
-        except (ValueError, RecursionError, LogError) as problem:
+        except (ValueError, LogError) as problem:
             raise LogError(f"line {number} is not an event ({problem})", where=str(self.path)) from problem
 
     def append(self, event: Event) -> None:

@@ -76,6 +76,8 @@ class Store:
 
     def open(self, *, may_write: bool = True) -> None:
         """Make the file, for its owner alone, unless it is there. Raises `StoreError` for another's."""
+        if self.path.is_dir():
+            raise self._failure("opened", IsADirectoryError("it is a folder"), self.path)
         with self.used("opened", may_write=may_write) as connection:
             known = connection.execute("PRAGMA application_id").fetchone()[0]
             if known == 0 and may_write and not _count(connection):

@@ -32,10 +32,8 @@ def main() -> None:
         sys.exit(1)
 
     signal.signal(signal.SIGINT, interrupt)
-    is_heard = _open_streams()
+    _open_streams()
     _clean_streams()
-    if not is_heard:
-        complain("standard output is closed: nobody would see the answer")
     try:
         app_for(sys.argv[1:])(prog_name="chameleon")
     except ChameleonError as error:
@@ -58,13 +56,11 @@ def main() -> None:
         complain(f"a fault of ours: {what} (CHAMELEON_TRACEBACK=1 shows where)")
 
 
-def _open_streams() -> bool:
-    """Let no file that is opened later take the place of a closed stream; tell whether stdout was open."""
-    was_open = sys.stdout is not None
+def _open_streams() -> None:
+    """Put an empty one in the place of each stream that is closed: no file shall take its number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))  # the lowest free number
-    return was_open
 
 
 def _clean_streams() -> None:

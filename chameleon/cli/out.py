@@ -13,6 +13,7 @@ import typer
 from chameleon.text import harmless, harmless_lines
 
 _SECONDS_BETWEEN_LINES = 10.0
+_PIECE = 10_000  # characters
 
 
 class Interrupted(BaseException):
@@ -31,7 +32,12 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
 def echo_json(value: Any) -> None:
     """Print a value as JSON: letters as they are, and what is invisible or steers a terminal escaped."""
     text = json.dumps(value, ensure_ascii=False)
-    typer.echo("".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text))
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    typer.echo("".join(piece if piece.isprintable() else _escaped(piece) for piece in pieces))
+
+
+def _escaped(text: str) -> str:
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
 
 
 class ReplyStream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
@@ -32,11 +33,15 @@ def file_documents(
     table. Raises as `tables_in` and `read_document`.
     """
     taken: set[str] = set()
+    next_number = Counter[str]()
 
     def id_of(label: str) -> str:
-        numbered = (" ".join(filter(None, [label, str(number)])) for number in count(2))
-        ids = (f"{name}#{place}" if place else name for place in chain([label], numbered))
-        id = next(id for id in ids if id not in taken and is_free(id))
+        for number in count(next_number[label] or 1):
+            place = label if number == 1 else f"{label} {number}".strip()
+            id = f"{name}#{place}" if place else name
+            if id not in taken and is_free(id):
+                break
+        next_number[label] = number + 1
         taken.add(id)
         return id
 

@@ -121,7 +121,7 @@ def _read(path: Path, lines: Iterable[bytes]) -> list[tuple[str, str, str]]:
                 digest, of, text = row["digest"], row["of"], row["text"]
                 if _digest_of(text) != digest:
                     raise ValueError("its digest is that of another text")
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+            except (ValueError, KeyError, TypeError, AttributeError) as problem:
                 what = f"line {number} is no prompt ({problem}): the file is damaged"
                 raise LogError(what, where=str(path)) from problem
             found.append((digest, of, text))

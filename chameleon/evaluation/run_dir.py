@@ -268,8 +268,9 @@ def write_whole(file: Path, text: str) -> None:
 def read_settings(file: Path) -> Mapping[str, Any]:
     try:
         settings = json.loads(file.read_text("utf-8"))
-        if not isinstance(settings["benchmark"], str) or "inventory" not in settings:
-            raise TypeError("no benchmark is named")
+        is_named = isinstance(settings["benchmark"], str) and "inventory" in settings
+        if not is_named or not isinstance(settings.get(PROBLEMS), int | None):
+            raise TypeError("no benchmark is named, or no number of problems")
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
         raise LogError(
             "these are no settings of an evaluation", where=str(file), hint=_ELSEWHERE
@@ -287,7 +288,7 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
             data = read_line(line)
             data.pop(_FROM, None)
             result = Result.from_json(data)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
             hint = f"Take out that line if it is not ours. {_ELSEWHERE}"
             raise LogError(f"line {number} is no result", where=str(path), hint=hint) from problem
         if result.id in seen:

@@ -93,7 +93,11 @@ def base_url(environ: Mapping[str, str] = os.environ) -> str:
 
 def is_openai_itself(address: str) -> bool:
     """Tell whether an address is OpenAI's own, or Azure's, rather than that of a compatible server."""
-    return f".{urlsplit(address).hostname or ''}".endswith((".openai.com", ".azure.com"))
+    try:
+        host = urlsplit(address).hostname
+    except ValueError:  # it is no address, as whoever asks there is told
+        return False
+    return f".{host or ''}".endswith((".openai.com", ".azure.com"))
 
 
 def own_server(provider: str, settings: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> str:

@@ -97,9 +97,9 @@ RUNS: dict[str, Hostile] = {
     "a result of 5,000 digits": _run(
         ("report",), 1, _BAD_RESULT, result=with_json(_RESULT, seconds="9" * 5_000)
     ),
-    "seconds that are none": _run(("report",), 0, "Problems", result=with_json(_RESULT, seconds="NaN")),
+    "seconds that are none": _run(("report",), 1, _BAD_RESULT, result=with_json(_RESULT, seconds="NaN")),
     "seconds without an end": _run(
-        ("report", "--json"), 0, "tables", result=with_json(_RESULT, seconds="1e999")
+        ("report", "--json"), 1, _BAD_RESULT, result=with_json(_RESULT, seconds="1e999")
     ),
     "seconds of 400 digits": _run(("report",), 1, _BAD_RESULT, result=with_json(_RESULT, seconds=_HUGE)),
     "a plan of wrong types": _run(
@@ -113,7 +113,7 @@ RUNS: dict[str, Hostile] = {
         ("report",), 1, _BAD_RESULT, result=with_json(_RESULT, usage='{"calls": "x"}')
     ),
     "a cost that is no number": _run(
-        ("report",), 0, "Problems", result=with_json(_RESULT, usage=with_json(_USAGE, cost="NaN"))
+        ("report",), 1, _BAD_RESULT, result=with_json(_RESULT, usage=with_json(_USAGE, cost="NaN"))
     ),
     "columns of wrong types": _run(("report",), 1, _BAD_RESULT, result=with_json(_RESULT, columns="[[1]]")),
     "events that go down": _run(_PAGE, 1, _BAD_EVENT, events=_EVENT(input=_DEEP)),

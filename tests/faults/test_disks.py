@@ -203,4 +203,4 @@ def test_output_that_finds_no_room_is_told(tmp_path: Path) -> None:
             check=False,
             env=environment(),
         )
-    assert "space" in told(Outcome(done.returncode, "", done.stderr))
+    assert "Make room" in told(Outcome(done.returncode, "", done.stderr))
