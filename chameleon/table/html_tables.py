@@ -68,7 +68,7 @@ def page_tables(data: bytes, origin: Origin, *, keep_notes: bool = False) -> Ite
     for element in root.iter("table", *_HEADINGS):
         if element.tag == "table":
             tables.append((element, heading))
-        else:
+        elif next(element.iterancestors(*_HEADINGS), None) is None:  # its text has that of those in it
             heading = text_of(element)
     found = []
     for number in range(len(tables), 0, -1):  # the inner ones first, which are then taken out of the outer

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +26,16 @@ import psutil
 from tests.e2e.commands import environment
 
 SECONDS = 20.0
+LOADED = (
+    *("aiohttp", "chameleon.llm.openai_chat", "lxml.html", "pydantic", "rich.traceback", "sqlite3", "yaml"),
+    *(
+        f"chameleon.cli.{name}"
+        for name in ("app", "asking", "checking", "evaluating", "indexing", "reporting")
+    ),
+    *("chameleon.benchmarks.tabmwp", "chameleon.executor", "chameleon.inventory", "chameleon.evaluation.run"),
+    *(f"chameleon.modules.{name}" for name in ("offline.table_reader", "program.programs", "vision")),
+    *("chameleon.documents", "chameleon.retrieval", "chameleon.table", "chameleon.planners.one_shot"),
+)
 
 
 @dataclass(frozen=True)
@@ -84,16 +95,8 @@ class Forked:
 
 def serve() -> None:
     """Fork for each line of standard input; return in a process that is to run a command."""
-    import langchain_openai  # noqa: F401
-    import yaml  # noqa: F401
-
-    import chameleon.cli.app
-    import chameleon.evaluation.run
-    import chameleon.executor
-    import chameleon.inventory
-    import chameleon.llm
-    import chameleon.table  # noqa: F401
-
+    for module in LOADED:
+        import_module(module)
     gc.freeze()
     orders, answers = os.fdopen(os.dup(0), "r"), os.dup(1)
     for line in orders:
