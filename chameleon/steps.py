@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from chameleon import bridge, values
-from chameleon.errors import ChameleonError, ModuleError, raised_at
+from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Failure, MissingKeys, State, Step, StepRecord
 from chameleon.usage import Meter, recording
@@ -180,7 +180,7 @@ def run_step(
             cache_changes = _changes("cache", ready.update_cache(seen.cache, output), access, output)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             failure = Failure.of(problem, f"module {step.module}")
-            if not isinstance(problem, ChameleonError):
+            if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
                 message = f"{failure.kind}: {failure.message}{raised_at(problem)}"
                 failure = replace(failure, kind="ModuleError", message=message)
             output, input_changes, cache_changes = None, _NOTHING, _NOTHING

@@ -1,0 +1,109 @@
+"""What the machine lacks ends a run, whatever was made of the error, and with it an evaluation."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from chameleon.errors import InputError, MachineError, lack_of
+from chameleon.evaluation.evaluate import Evaluation, Stopped
+from chameleon.evaluation.run_dir import RunDir
+from tests.engine.doubles import executor, failing, run, why
+from tests.evaluation.folders import BENCHMARK, SETTINGS
+from tests.evaluation.rows import make_rows, read_lines
+
+POLICIES = ("stop", "skip", "fallback", ["other"])
+
+
+def os_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+def made_of(cause: BaseException) -> InputError:
+    """Return what a reader makes of an error."""
+    try:
+        raise InputError("the table cannot be read") from cause
+    except InputError as problem:
+        return problem
+
+
+def full_database() -> sqlite3.Error:
+    with pytest.raises(sqlite3.OperationalError) as caught, sqlite3.connect(":memory:") as connection:
+        connection.execute("PRAGMA max_page_count = 1")
+        connection.execute("CREATE TABLE filled (text)")
+    connection.close()
+    return caught.value
+
+
+LACKS = {
+    "handles": (os_error(errno.EMFILE), "as many files open as it may. Use fewer workers, or raise"),
+    "handles, of a reader": (made_of(os_error(errno.EMFILE)), "as many files open as it may"),
+    "room": (os_error(errno.ENOSPC), "there is no room left on the disk. Make room"),
+    "room in a database": (full_database(), "there is no room left on the disk"),
+    "memory": (os_error(errno.ENOMEM), "the machine has no memory left"),
+    "threads": (RuntimeError("can't start new thread"), "can start no more threads. Use fewer workers."),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize(("problem", "told"), LACKS.values(), ids=LACKS)
+def test_no_other_step_makes_good_what_the_machine_lacks(
+    problem: Exception, told: str, policy: str | list[str]
+) -> None:
+    modules = {"needs": failing(problem), "other": lambda state: "7"}
+    state = run(modules, on_error={"needs": policy}, fallback=("other",))
+    assert state.ended is not None and state.ended.error is not None
+    assert (state.ended.reason, state.ended.error.kind) == ("failed", "MachineError")
+    assert told in why(state) and state.answer is None
+
+
+def test_other_failures_are_taken_for_no_lack() -> None:
+    innocent = [OSError(), os_error(errno.ENOENT), os_error(errno.EACCES), sqlite3.OperationalError("locked")]
+    assert [lack_of(each) for each in (*innocent, made_of(os_error(errno.EIO)), None)] == [None] * 6
+    assert (
+        run({"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}, on_error={"a": "skip"}).answer == 7
+    )
+
+
+def test_a_folder_for_temporary_files_that_went_away_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(OSError) as caught:
+        tempfile.mkdtemp()
+    assert str(lack_of(caught.value)) == (
+        "there is no folder for temporary files. Set TMPDIR to one that can be written to."
+    )
+
+
+def test_an_evaluation_stops_where_the_machine_lacks_something_and_goes_on(tmp_path: Path) -> None:
+    problems = [BENCHMARK.problem(row, {}) for row in make_rows(6)]
+    lacking = [False, False, True]
+
+    def answer(state: object) -> str:
+        if lacking and lacking.pop(0):
+            raise made_of(os_error(errno.EMFILE))
+        return "7"
+
+    def evaluate() -> None:
+        with RunDir(tmp_path, SETTINGS) as folder:
+            runner = executor({"needs": answer}, on_error={"needs": "skip"})
+            Evaluation(runner, BENCHMARK.scorers["chameleon"](), BENCHMARK, run_dir=folder).run(problems)
+
+    with pytest.raises(Stopped, match="as many files open as it may") as stopped:
+        evaluate()
+    assert stopped.value.hint.startswith("Use fewer workers")
+    assert len(read_lines(tmp_path / "results.jsonl")) == 2, "it counts no wrong answer"
+    evaluate()
+    kept = read_lines(tmp_path / "results.jsonl")
+    assert len({each["id"] for each in kept}) == len(kept) == 6 and not any(each["error"] for each in kept)
+
+
+def test_an_error_of_the_machine_is_told_as_it_is() -> None:
+    problem = MachineError("there is no room left on the disk")
+    assert lack_of(made_of(problem)) is problem
