@@ -12,6 +12,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Scorer
 from chameleon.table import Table
 
+_MOST = 10**9  # rows or columns: Python writes no integer of thousands of digits
 _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 
 
@@ -58,7 +59,8 @@ def coordinates(value: Any) -> set[str] | None:
 def _coordinate(item: Any) -> str | None:
     if isinstance(item, str):
         return item if _COORDINATE.fullmatch(item) else None
-    if isinstance(item, list | tuple) and len(item) == 2 and all(type(part) is int for part in item):
+    is_pair = isinstance(item, list | tuple) and len(item) == 2
+    if is_pair and all(type(part) is int and abs(part) < _MOST for part in item):
         return f"({item[0]}, {item[1]})"
     return None
 

@@ -78,6 +78,7 @@ def _clean_streams() -> None:
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a character must not end the run
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = warn
+    warnings.simplefilter("ignore", SyntaxWarning)  # of programs that models wrote, which are only read
     log = logging.getLogger("chameleon")
     if not log.handlers:
         handler = logging.StreamHandler()

@@ -192,7 +192,10 @@ def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]
 
     def argument(given: str) -> str:
         if given.startswith("#"):
-            return values[int(given[1:])]
+            step = _REFERENCE.fullmatch(given)
+            if step is None or int(step[1]) >= len(values):
+                raise StepRejected(f"{given!r:.40} names no step before it")
+            return values[int(step[1])]
         if given == "-1" and "-1" not in known:
             return "const_m1"
         return f"const_{given}" if given in _CONSTANTS and given not in known else given

@@ -162,7 +162,7 @@ class TableOperation(Operation, LLMModule):
         try:
             data = json.loads(given[0], object_pairs_hook=only_once)
             return self.settled(form.model_validate(data).model_dump(), table)
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             if not isinstance(problem, ValidationError):
                 raise StepRejected(f"its arguments are no JSON: {problem}") from None
             first = problem.errors()[0]
