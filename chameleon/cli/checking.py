@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from math import isfinite
@@ -12,7 +13,7 @@ from typing import Any
 from chameleon.cli.hints import error_in_options, in_options
 from chameleon.cli.out import counted, echo, echo_json, one_line, say
 from chameleon.cli.setup import dropped_by_model, own_models
-from chameleon.errors import ChameleonError, NoModel
+from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.inventory.building import own_code, spec_of
@@ -34,7 +35,9 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
     """
     try:
         source = read_source(name)
-        code = own_code(spec_of(source))
+        code = list[str]()
+        with suppress(InventoryError):  # which is told below, with its place
+            code = own_code(spec_of(source))
         if code and not as_json:
             echo(f"An inventory is code: this one imports {harmless(', '.join(code))}. {_LOOK}")
         inventory = Inventory.of(source)
@@ -69,7 +72,10 @@ def read_inventory(name: str, *, as_json: bool) -> int:
     """Print what the file of an inventory says, and import nothing that it names."""
     source = read_source(name)
     spec = spec_of(source)
-    code = own_code(spec)
+    try:
+        code = own_code(spec)
+    except InventoryError as problem:
+        raise problem.at(source.file) from problem
     data = _plain(source.data)
     if as_json:
         echo_json({"inventory": spec.name, "code": code, "data": data})

@@ -19,7 +19,7 @@ from chameleon.evaluation.data import Ids, picture_places
 from chameleon.evaluation.evaluate import HISTORY, Evaluation, Spending, Stopped
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
-from chameleon.evaluation.run_dir import RunDir, checked_count
+from chameleon.evaluation.run_dir import RESULTS, RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.llm.connection import DROPPED
@@ -190,7 +190,21 @@ class EvalRun:
                 return stopped
         if tally.all.n == len(self.problems):
             return None
+        if not spending.is_over:
+            raise self._of_no_problem(run_dir)
         return Stopped(f"the cost has reached --max-cost {spending.limit:g}", hint="A larger one goes on.")
+
+    def _of_no_problem(self, run_dir: RunDir | None) -> InputError:
+        """Return what is wrong where there are more results than problems."""
+        ids = {problem.id for problem in self.problems}
+        strange = [id for id in (run_dir.done if run_dir else ()) if id not in ids]
+        named = f", such as {harmless(strange[0])!r}" if strange else ""
+        results = counted(len(strange), "result")
+        return InputError(
+            f"the folder has {results} of no problem that the data has{named}",
+            where=str(self.options.out),
+            hint=f"Take them out of {RESULTS}.",
+        )
 
     def _count(self, result: Result) -> None:
         self.tally.add(result)

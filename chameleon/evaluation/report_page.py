@@ -41,7 +41,7 @@ def write_page(
     The same runs give the same page. Memory does not grow with the number of problems. The file is there
     only when it is whole. Raises `InputError` when it cannot be written.
     """
-    path = Path(file)
+    path = _regular(Path(file))
     beside = path.with_name(f"{path.name}.new")
     sections = [Section(run, number, problems) for number, run in enumerate(runs, 1)]
     ids = {id for section in sections for id in section.anchors}
@@ -55,9 +55,21 @@ def write_page(
             page.writelines(stream)
         beside.replace(path)
     except OSError as problem:
-        raise InputError(f"the page cannot be written: {problem.strerror}", where=str(path)) from problem
+        where = str(problem.filename or path)  # it may be the events that are not there
+        raise InputError(f"the page cannot be written: {problem.strerror}", where=where) from problem
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _regular(path: Path) -> Path:
+    """Return the file that a path leads to. Raises `InputError` for a device, a pipe or a folder."""
+    try:
+        path = path.resolve() if path.is_symlink() else path
+        if not path.exists() or path.is_file():
+            return path
+    except (OSError, RuntimeError) as problem:  # a circle of links
+        raise InputError("the page cannot be written there", where=str(path)) from problem
+    raise InputError("the page cannot be written: it is not a regular file", where=str(path))
 
 
 def _environment() -> Environment:

@@ -105,6 +105,8 @@ class Result:
         numbers = (data["seconds"], data.get("position", 0), *data.get("grades", {}).values())
         if not all(isinstance(each, str) for each in texts) or not all(map(is_amount, numbers)):
             raise TypeError("a text or a number is none")
+        if not isinstance(data["correct"], bool | None):
+            raise TypeError("it is neither right nor wrong")
         read = dict(data)
         read["usage"] = Usage.from_json(data["usage"])
         read["error"] = Failure(**data["error"]) if data["error"] else None

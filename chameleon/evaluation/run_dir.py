@@ -289,7 +289,7 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
             data.pop(_FROM, None)
             result = Result.from_json(data)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            hint = f"Take out that line if it is not ours. {_ELSEWHERE}"
+            hint = "Take out that line: its problem is then run again."
             raise LogError(f"line {number} is no result", where=str(path), hint=hint) from problem
         if result.id in seen:
             what = f"line {number} is another result of problem {result.id}"

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.inventory.resolve import Family, build, find_class, shipped
+from chameleon.inventory.resolve import Family, build, find_class, is_own
 from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm_module import AsksModel, LLMModule
@@ -62,10 +62,13 @@ def spec_of(source: Source) -> InventorySpec:
 
 
 def own_code(spec: InventorySpec) -> list[str]:
-    """Return what an inventory names that Chameleon does not ship: to make it is to run that code."""
-    ours = shipped("modules").keys() | shipped("planners").keys()
-    named = [*_used(spec.planner.model_dump()), *(entry.use or name for name, entry in spec.modules.items())]
-    return [name for name in dict.fromkeys(named) if name not in ours]
+    """Return what an inventory names that Chameleon does not ship: to make it is to run that code.
+
+    Nothing is imported. Raises `InventoryError` for a name that stands for nothing.
+    """
+    planners = [name for name in _used(spec.planner.model_dump()) if is_own(name, "planners")]
+    names = (entry.use or name for name, entry in spec.modules.items())
+    return [*dict.fromkeys([*planners, *(name for name in names if is_own(name, "modules"))])]
 
 
 def _used(data: Any) -> Iterator[str]:

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.own_code import broken, import_own
 from chameleon.text import nearest, snake_case
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 Family = Literal["modules", "planners", "benchmarks"]
 
@@ -39,14 +42,34 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
             if cls.__module__ == path and name in (snake_case(cls.__name__), getattr(cls, "name", "")):
                 return cls
         raise InventoryError(f"{path} defines no class named {name!r}")
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=f"chameleon.{family}", name=name):
+    for entry in _entry_points(name, family):
         try:
             return _checked(entry.load(), name)
         except (Exception, SystemExit) as problem:
             raise broken(entry.value, problem) from problem
-    raise InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, shipped(family)))
+    raise _unknown(name, family)
+
+
+def is_own(name: str, family: Family) -> bool:
+    """Tell whether a name stands for code that Chameleon does not ship; nothing is imported.
+
+    Raises `InventoryError` where it stands for nothing.
+    """
+    if ":" in name or name in shipped(family):
+        return ":" in name
+    if not _entry_points(name, family):
+        raise _unknown(name, family)
+    return True
+
+
+def _entry_points(name: str, family: Family) -> EntryPoints:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=f"chameleon.{family}", name=name)
+
+
+def _unknown(name: str, family: Family) -> InventoryError:
+    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, shipped(family)))
 
 
 @lru_cache(maxsize=3)
