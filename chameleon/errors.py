@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -145,7 +146,7 @@ def lack_of(problem: BaseException | None) -> MachineError | None:
     for part in causes(problem):
         if isinstance(part, MachineError):
             return part
-        what, hint = _LACKS.get(getattr(part, "errno", None), ("", ""))
+        what, hint = _LACKS.get(part.errno, ("", "")) if isinstance(part, OSError) else ("", "")
         if isinstance(part, OSError) and _is_about_temporary_files(part):
             what, hint = "there is no folder for temporary files", "Set TMPDIR to one that can be written to."
         elif getattr(part, "sqlite_errorname", "") == "SQLITE_FULL":
@@ -170,8 +171,9 @@ def _is_about_temporary_files(problem: OSError) -> bool:
     if problem.errno == errno.ENOENT and "No usable temporary directory" in str(problem.strerror):
         return True
     place = getattr(sys.modules.get("tempfile"), "tempdir", None)  # the folder was there before
-    inside = place is not None and Path(str(problem.filename)).parent == Path(place)
-    return inside and problem.errno in (errno.ENOENT, errno.EACCES, errno.EROFS)
+    if place is None or Path(str(problem.filename)).parent != Path(place):
+        return False
+    return not os.access(place, os.W_OK | os.X_OK)
 
 
 class ModelError(ChameleonError):

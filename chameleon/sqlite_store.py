@@ -76,8 +76,6 @@ class Store:
 
     def open(self, *, may_write: bool = True) -> None:
         """Make the file, for its owner alone, unless it is there. Raises `StoreError` for another's."""
-        if self.path.is_dir():
-            raise self._failure("opened", IsADirectoryError("it is a folder"), self.path)
         with self.used("opened", may_write=may_write) as connection:
             known = connection.execute("PRAGMA application_id").fetchone()[0]
             if known == 0 and may_write and not _count(connection):
@@ -142,7 +140,7 @@ class Store:
     def _connect(self) -> sqlite3.Connection:
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         # A recording may be shipped read-only; SQLite cannot keep its journal beside it and must be told.
-        journal = self.path.with_name(self.path.name + "-wal")
+        journal = Path(f"{self.path}-wal")
         how = "mode=rw" if writable else "mode=ro" if journal.exists() else "immutable=1"
         address = f"{self.path.absolute().as_uri()}?{how}"
         connection = sqlite3.connect(

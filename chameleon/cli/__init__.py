@@ -37,7 +37,7 @@ def main() -> None:
     try:
         app_for(sys.argv[1:])(prog_name="chameleon")
     except ChameleonError as error:
-        lack = None if error.hint else lack_of(error)
+        lack = lack_of(error)
         complain(in_options(str(lack.at(error.where) if lack else error)))
     except Interrupted:
         print("chameleon: interrupted", file=sys.stderr, flush=True)

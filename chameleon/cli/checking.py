@@ -24,6 +24,7 @@ from chameleon.module import split_keys
 from chameleon.sandbox import importable
 from chameleon.text import harmless, redact
 
+_MOST_BITS = 10_000
 _LOOK = "Only to read it: check --no-import."
 
 
@@ -38,8 +39,9 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
         code = list[str]()
         with suppress(InventoryError):  # which is told below, with its place
             code = own_code(spec_of(source))
-        if code and not as_json:
-            echo(f"An inventory is code: this one imports {harmless(', '.join(code))}. {_LOOK}")
+        if code:
+            told = f"An inventory is code: this one imports {harmless(', '.join(code))}. {_LOOK}"
+            echo(told, err=as_json)
         inventory = Inventory.of(source)
     except ChameleonError as problem:
         if as_json:
@@ -98,6 +100,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_plain(each) for each in value]
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:  # Python writes no longer one
+        return hex(value)
     is_json = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value))
     return value if is_json else str(value)
 

@@ -16,7 +16,7 @@ from chameleon.documents.ledger import Entry, Ledger, Stamp, digest_of, stamp_of
 from chameleon.documents.reading import PICTURES
 from chameleon.documents.scans import engine_installed
 from chameleon.documents.walking import Walk, is_ours, require_file
-from chameleon.errors import ChameleonError, InputError, MissingPackage
+from chameleon.errors import ChameleonError, InputError, MissingPackage, lack_of
 from chameleon.retrieval.build import Build, clear, is_of_vectors, retriever_of
 from chameleon.retrieval.document import Document, Kind
 from chameleon.retrieval.engine import Damaged
@@ -224,6 +224,8 @@ class _Reading:
                 return None
             digest = digest_of(path)
         except OSError as problem:
+            if (lack := lack_of(problem)) is not None:
+                raise lack from problem
             stays = _STAYS if old and old.ids else ""
             why = f"cannot be read ({problem.strerror or problem}){stays}"
             self.summary.left_out.append(LeftOut(name, why))
@@ -251,11 +253,13 @@ class _Reading:
                 self._lacks_engine(path, problem)
             else:
                 self.summary.left_out.append(LeftOut.of(problem, name))
-        except ChameleonError as problem:
-            self._is_whole = False
-            self.summary.left_out.append(LeftOut.of(problem, name))
         except Exception as problem:  # a file may be damaged in ways that its reader does not know
             self._is_whole = False
+            if (lack := lack_of(problem)) is not None:  # it is no fault of the file
+                raise lack from problem
+            if isinstance(problem, ChameleonError):
+                self.summary.left_out.append(LeftOut.of(problem, name))
+                return
             said = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
             self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
 

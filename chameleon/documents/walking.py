@@ -97,6 +97,6 @@ def require_file(path: Path) -> None:
         mode = path.stat().st_mode
     except (OSError, ValueError) as problem:
         said = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(f"cannot be read ({said})", where=printable(str(path))) from None
+        raise InputError(f"cannot be read ({said})", where=printable(str(path))) from problem
     if not stat.S_ISREG(mode):
         raise InputError("is no file and no folder", where=printable(str(path)))

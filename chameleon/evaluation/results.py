@@ -102,7 +102,8 @@ class Result:
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """Read what `to_json` has written. Raises KeyError, TypeError or ValueError for what is no result."""
         texts = (data["id"], data.get("sequence", ""), *data.get("plan", ()), *data.get("columns", ()))
-        numbers = (data["seconds"], data.get("position", 0), *data.get("grades", {}).values())
+        grades = (float(each) if isinstance(each, bool) else each for each in data.get("grades", {}).values())
+        numbers = (data["seconds"], data.get("position", 0), *grades)
         if not all(isinstance(each, str) for each in texts) or not all(map(is_amount, numbers)):
             raise TypeError("a text or a number is none")
         if not isinstance(data["correct"], bool | None):

@@ -72,7 +72,7 @@ def failing(path: Path, done: str) -> Iterator[None]:
         yield
     except OSError as problem:
         said, where = problem.strerror or str(problem), str(problem.filename or path)
-        raise InputError(f"the index cannot be {done}: {said}", where=where) from None
+        raise InputError(f"the index cannot be {done}: {said}", where=where) from problem
     except ValueError as problem:
         said, where = str(problem), str(path)
         if "LockBusy" in said:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
 from chameleon import errors
-from chameleon.errors import ChameleonError, InputError
+from chameleon.errors import ChameleonError, InputError, MachineError, lack_of
 from chameleon.text import known_secrets, one_line, redact
 
 
@@ -105,14 +105,18 @@ class _Worker:
 
     def __init__(self, memory: int) -> None:
         self.calls, self.memory, self._owner = 0, memory, os.getpid()
-        self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-c", _BOOT, json.dumps(sys.path), str(memory)],
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for its parent
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-c", _BOOT, json.dumps(sys.path), str(memory)],
+                env=_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for its parent
+            )
+        except OSError as problem:
+            what = f"no process can be started to read files: {problem.strerror}"
+            raise lack_of(problem) or MachineError(what, hint="Close other programs.") from problem
         assert self._process.stdin and self._process.stdout
         self._asking, self._answering = self._process.stdin, self._process.stdout
 
@@ -266,6 +270,9 @@ def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]
     except MemoryError:
         last = {"error": _MEMORY}
     except Exception as problem:  # whatever a library raises of a damaged file
+        if (lack := lack_of(problem)) is not None:
+            _send(answers, json.dumps({"error": ["MachineError", lack.what, "", lack.hint]}).encode())
+            return
         lines = str(problem).strip().splitlines()
         told = lines[-1] if "Traceback" in str(problem) else " ".join(lines)
         said = one_line(redact(f"{type(problem).__name__}: {told}"), 200)

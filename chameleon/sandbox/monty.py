@@ -71,8 +71,26 @@ class MontySandbox(Sandbox):
                 hint="Use Linux on x86_64.",
             )
         begun = time.monotonic()
-        printed = Printed(self._limits.stdout_kb * 1024)
-        session = self._open().checkout(
+        for _ in range(2):
+            printed = Printed(self._limits.stdout_kb * 1024)
+            try:
+                outcome = self._feed(self._session(wall), request, printed)
+                break
+            except self._monty.MontyCrashedError as error:
+                status: Status = "timeout" if error.timed_out else "crashed"
+                outcome = ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
+                if error.timed_out or error.exit_status is not None:  # else it was killed, and runs once more
+                    break
+        return replace(
+            outcome,
+            stdout=printed.text(),
+            stdout_truncated=printed.truncated,
+            wall_ms=(time.monotonic() - begun) * 1000,
+            tier=self.tier,
+        )
+
+    def _session(self, wall: float) -> Any:
+        return self._open().checkout(
             limits={
                 "max_feed_duration_secs": wall,
                 "max_memory": self._limits.memory_mb << 20,
@@ -81,14 +99,6 @@ class MontySandbox(Sandbox):
             },
             assert_message_annotations=False,
             os_policy={"random_start": {"seed": 0}},
-        )
-        outcome = self._feed(session, request, printed)
-        return replace(
-            outcome,
-            stdout=printed.text(),
-            stdout_truncated=printed.truncated,
-            wall_ms=(time.monotonic() - begun) * 1000,
-            tier=self.tier,
         )
 
     def _open(self) -> Any:
@@ -129,19 +139,18 @@ class MontySandbox(Sandbox):
                         return _failure(error, request)
                     message = f"the program ended without setting '{request['result']}'"
                     return ExecResult("no_answer", message=message)
-                return self._answer(value, request["result"])
-        except monty.MontyCrashedError as error:
-            status: Status = "timeout" if error.timed_out else "crashed"
-            return ExecResult(status, error_type="MontyCrashedError", message=str(error)[:500])
+                return self._answer(value, request["result"], code)
+        except monty.MontyCrashedError:
+            raise
         except monty.MontyError as error:
             return ExecResult("error", error_type=type(error).__name__, message=str(error)[:500])
 
-    def _answer(self, value: Any, name: str) -> ExecResult:
+    def _answer(self, value: Any, name: str, code: str) -> ExecResult:
         limits = self._limits
         try:
             encoder = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits)
             encoded = encoder.encode(value)
-            if _holds_itself(encoded):
+            if not any(mark in code for mark in _CIRCLES) and _holds_itself(encoded):
                 raise Unsupported("a value that holds itself")
             return ExecResult("ok", encoded, kind_of(value))
         except Unsupported as error:

@@ -14,6 +14,8 @@ Status = Literal["ok", "no_answer", "error", "timeout", "memory", "too_large", "
 
 _REPORTED = {"ok", "no_answer", "error", "memory", "too_large"}
 _NEEDS_SCIENCE = "NeedsScience"
+KILLED = "Killed"
+"""The error of a program that the system has killed."""
 # Named by number, because Windows has neither.
 _SIGKILL, _SIGXCPU = 9, 24
 
@@ -134,7 +136,7 @@ def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> Exec
     if ending.code == EXHAUSTED:
         return ExecResult("memory", error_type="MemoryError", message="out of memory", tier=tier)
     if ending.code == -_SIGKILL and ending.cpu < cpu_seconds:
-        return ExecResult("memory", error_type="Killed", message="killed by the system", tier=tier)
+        return ExecResult("memory", error_type=KILLED, message="killed by the system", tier=tier)
     if ending.code == -_SIGKILL:
         return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)
     if (code := ending.code or 0) >= 0:

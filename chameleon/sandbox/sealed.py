@@ -8,8 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chameleon.errors import SandboxUnavailable
-from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status, judge, left_for_science
+from chameleon.errors import MachineError, SandboxUnavailable
+from chameleon.sandbox.result import (
+    KILLED,
+    ExecResult,
+    Guarantees,
+    Layer,
+    Limits,
+    Status,
+    judge,
+    left_for_science,
+)
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.zygote import Lost, Stuck, ZygoteClient
 
@@ -17,7 +26,7 @@ from chameleon.sandbox.zygote import Lost, Stuck, ZygoteClient
 _TRIAL_SECONDS = 0.15
 _JSON_ESCAPE = 6
 _PROBE_SECONDS = 10.0
-_KILLED = ("SandboxLost", "Killed")
+_FEWER = "Memory may be short: use fewer workers, or close other programs."
 # Set up in each child, so that only a program can tell.
 _PER_PROGRAM = ("seccomp", "rlimits")
 
@@ -190,7 +199,10 @@ class SealedSandbox(Sandbox):
             try:
                 zygote = ZygoteClient(options, most)
             except Lost as error:
-                raise SandboxUnavailable(f"the sealed interpreter did not start: {error}") from None
+                lack = MachineError("the sandbox is killed as it starts", hint=_FEWER)
+                raise SandboxUnavailable(
+                    f"the sealed interpreter did not start: {error}", hint=_FEWER
+                ) from lack
         try:
             self._insist(zygote.layers)
         except SandboxUnavailable:
@@ -249,7 +261,14 @@ class SealedSandbox(Sandbox):
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:
         """Run a program, and once more where it or its zygote was killed: neither is in its own power."""
-        pool, was_killed = self._pool(kind), False
+        pool, begun = self._pool(kind), time.monotonic()
+        outcome, is_killed = self._once(pool, request, wall)
+        if is_killed:
+            outcome, _ = self._once(pool, request, wall)
+        return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000 if is_killed else outcome.wall_ms)
+
+    def _once(self, pool: Pool, request: dict[str, Any], wall: float) -> tuple[ExecResult, bool]:
+        """Return how a program ended, and whether something outside of it killed it."""
         while True:
             zygote = pool.take()
             begun = time.monotonic()
@@ -261,12 +280,11 @@ class SealedSandbox(Sandbox):
                     continue
                 if not isinstance(error, Stuck):
                     raise
-                status: Status = "timeout" if time.monotonic() - begun >= wall else "crashed"
+                is_killed = time.monotonic() - begun < wall
+                status: Status = "crashed" if is_killed else "timeout"
                 outcome = ExecResult(status, error_type="SandboxLost", message=str(error), tier=self.tier)
             else:
                 pool.give(zygote)
                 outcome = judge(ending, self._limits, request["limits"]["cpu_s"], self.tier)
-            if outcome.error_type in _KILLED and outcome.status != "timeout" and not was_killed:
-                was_killed = True
-                continue
-            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000)
+                is_killed = ending.frame is None and outcome.error_type == KILLED
+            return replace(outcome, wall_ms=(time.monotonic() - begun) * 1000), is_killed

@@ -13,13 +13,14 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from chameleon.errors import SandboxUnavailable
+from chameleon.errors import MachineError, SandboxUnavailable, lack_of
 from chameleon.sandbox.inside import seccomp
 from chameleon.sandbox.inside.program import LENGTH, NONCE
 from chameleon.sandbox.result import Ending, Layer
 
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 2.0
+_FEWER = "Use fewer workers, or raise the limit of processes (ulimit -u)."
 _UNREADABLE = "the zygote said what cannot be read"
 
 _INSIDE = Path(__file__).with_name("inside")
@@ -105,7 +106,9 @@ class ZygoteClient:
             )
         except OSError as error:
             self._control.close()
-            raise SandboxUnavailable(f"no interpreter can be started: {error.strerror}") from error
+            lack = lack_of(error) or MachineError(f"no process can be started: {error.strerror}", hint=_FEWER)
+            what = f"no interpreter can be started: {error.strerror}"
+            raise SandboxUnavailable(what, hint=lack.hint) from lack
 
     def run(self, request: dict[str, Any], wall: float) -> Ending:
         """Run one program in the spare child; raises `Stuck` 2 s after `wall` at the latest."""

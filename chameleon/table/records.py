@@ -92,7 +92,7 @@ def read_file(path: Path, name: str = "") -> bytes:
         raise InputError("there is no such file", where=where, hint="Check the path.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from None
+        raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from error
 
 
 def unpack_gzip(data: bytes, origin: Origin) -> bytes:

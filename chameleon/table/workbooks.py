@@ -69,7 +69,9 @@ def workbook_tables(data: bytes, origin: Origin, wanted: Callable[[str], bool]) 
                 yield from tables_of(records, where, {"sheet": about.name}, pad=True)
     except (CalamineError, zipfile.BadZipFile, KeyError, OSError, EOFError, zlib.error) as error:
         hint = "Open it in a spreadsheet program and save it again, without a password."
-        raise origin.error(f"cannot be read as a spreadsheet ({shown(str(error), 100)})", hint=hint) from None
+        raise origin.error(
+            f"cannot be read as a spreadsheet ({shown(str(error), 100)})", hint=hint
+        ) from error
 
 
 def _parts(archive: zipfile.ZipFile, origin: Origin) -> list[str]:

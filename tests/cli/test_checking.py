@@ -220,6 +220,18 @@ def test_an_inventory_is_read_without_its_code(command: Command, tmp_path: Path)
     assert command("check", "tables").out.startswith("tables ")
 
 
+def test_what_stands_for_nothing_and_long_numbers_are_told_without_importing(
+    command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nplanner: {use: fixd, plan: [says]}\nmodules: {says: {use: 'tools:Says'}}\n")
+    told = command("check", str(file), "--no-import").complaint
+    assert "there is no planner 'fixd'. Did you mean 'fixed'?" in told
+    long = f"planner: {{use: fixed, plan: [table_reader], n: 0x{'f' * 5_000}}}"
+    file.write_text(f"name: mine\n{long}\nmodules: {{table_reader: }}\n")
+    assert command("check", str(file), "--no-import", "--json").code == 0
+
+
 def test_a_key_that_is_wrong_is_told_without_importing(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("name: mine\nplaner: {use: fixed}\nmodules: {says: {use: 'tools:Says'}}\n")

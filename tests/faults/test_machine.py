@@ -13,6 +13,7 @@ import pytest
 from chameleon.errors import InputError, MachineError, lack_of
 from chameleon.evaluation.evaluate import Evaluation, Stopped
 from chameleon.evaluation.run_dir import RunDir
+from tests.e2e.commands import Command
 from tests.engine.doubles import executor, failing, run, why
 from tests.evaluation.folders import BENCHMARK, SETTINGS
 from tests.evaluation.rows import make_rows, read_lines
@@ -102,6 +103,28 @@ def test_an_evaluation_stops_where_the_machine_lacks_something_and_goes_on(tmp_p
     evaluate()
     kept = read_lines(tmp_path / "results.jsonl")
     assert len({each["id"] for each in kept}) == len(kept) == 6 and not any(each["error"] for each in kept)
+
+
+def test_a_file_that_is_missing_among_temporary_ones_is_no_lack(tmp_path: Path) -> None:
+    Path(tempfile.gettempdir())
+    with pytest.raises(FileNotFoundError) as caught:
+        Path(tempfile.gettempdir(), "no-such-file.json").read_text("utf-8")
+    assert lack_of(caught.value) is None
+
+
+def test_an_index_stops_where_no_file_can_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    """Files that were left out would be missed in every answer."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "one.csv").write_text("a,b\n1,2\n3,4\n")
+
+    def lacking(*_: object) -> None:
+        raise os_error(errno.EMFILE)
+
+    monkeypatch.setattr("chameleon.documents.indexing.file_documents", lacking)
+    outcome = command("index", str(tmp_path / "data"), "--out", str(tmp_path / "index"))
+    assert outcome.code == 1 and "as many files open as it may" in outcome.complaint
 
 
 def test_an_error_of_the_machine_is_told_as_it_is() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
 from chameleon.sandbox.monty import drop_unused_imports
 from chameleon.sandbox.zygote import why_unusable
-from tests.sandbox.conftest import each_program, in_plain_python
+from tests.sandbox.conftest import each_program, in_plain_python, own_children
 from tests.sandbox.test_attacks import Canary, attack, canary
 
 pytest.importorskip("pydantic_monty")
@@ -102,6 +104,31 @@ def test_attacks_where_monty_comes_first(layered: Sandbox, canary: Canary, code:
 def test_an_answer_that_cannot_be_fetched_is_too_much(monty: Sandbox, code: str) -> None:
     outcome = monty.run(code)
     assert outcome.status in ("memory", "too_large"), outcome
+
+
+def test_a_worker_that_is_killed_from_outside_costs_no_verdict() -> None:
+    killed = []
+
+    def kill() -> None:
+        while not killed:
+            time.sleep(0.02)
+            for worker in own_children():
+                if worker.pid not in before and sum(worker.cpu_times()[:2]) > 0.2:
+                    worker.kill()
+                    killed.append(worker)
+
+    before = {each.pid for each in own_children()}
+    with make_sandbox("monty", limits=Limits(wall_s=20)) as sandbox:
+        killer = threading.Thread(target=kill)
+        killer.start()
+        outcome = sandbox.run("for number in range(20_000_000):\n    pass\nans = number")
+        killer.join()
+    assert outcome.value == 19_999_999, outcome
+
+
+@pytest.mark.parametrize("code", ["ans = '[...]'", "ans = ['{...}', 1]"])
+def test_an_answer_that_says_so_itself_holds_no_circle(monty: Sandbox, code: str) -> None:
+    assert monty.run(code).ok
 
 
 @pytest.mark.parametrize("code", ["ans = [1]\nans.append(ans)", "ans = {1: 'a', '1': 'b'}"])

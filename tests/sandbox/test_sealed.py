@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -153,19 +154,36 @@ def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, 
     before = own_children()
 
     def killing() -> None:
-        for _ in range(kills):
-            time.sleep(0.4)
-            (interpreter,) = [each for each in own_children() if each not in before]
-            victims = interpreter.children(recursive=True) if of_child else [interpreter]
-            max(victims, key=lambda each: sum(each.cpu_times()[:2])).kill()
+        killed = set[int]()
+        while len(killed) < kills:
+            time.sleep(0.02)
+            with suppress(psutil.NoSuchProcess, ValueError):  # while they come and go
+                (interpreter,) = (each for each in own_children() if each not in before)
+                below = interpreter.children(recursive=True)
+                (program,) = (each for each in below if not each.children())
+                if program.pid not in killed and sum(program.cpu_times()[:2]) > 0.2:  # it runs
+                    killed.add(program.pid)
+                    (program if of_child else interpreter).kill()
 
+    endless = "while True:\n    pass"
+    program = "import time\nbegun = time.monotonic()\nwhile time.monotonic() < begun + 1:\n    pass\nans = 1"
     with make_sandbox("sealed", limits=Limits(wall_s=20, cpu_s=20)) as sandbox:
         killer = threading.Thread(target=killing)
         killer.start()
-        program = "for number in range(25_000_000):\n    pass\nans = number"
-        assert sandbox.run(program).status == ended
+        assert sandbox.run(program if kills == 1 else endless).status == ended
         killer.join()
         assert sandbox.run("ans = 2").value == 2
+
+
+@pytest.mark.parametrize("name", ["Killed", "SandboxLost"])
+def test_a_program_cannot_make_itself_run_twice(name: str) -> None:
+    with make_sandbox("sealed") as sandbox:
+        begun = time.monotonic()
+        outcome = sandbox.run(
+            f"import time\nclass {name}(Exception): pass\ntime.sleep(0.9)\nraise {name}('x')"
+        )
+        assert (outcome.status, outcome.error_type) == ("error", name)
+        assert time.monotonic() - begun < 1.7
 
 
 def test_a_zygote_that_hangs_is_killed_soon_after_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
