@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
@@ -19,6 +19,7 @@ _NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre
 _LONGEST_CELL = 150  # on average, in letters, in a table without header cells
 _SPACES = re.compile(r"\s+")
 _POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
+_LONGEST_MARK = 100  # characters
 _MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")
 _BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
 _AFTER = re.compile(r"\)?\s*%|\)|pp|bps?")
@@ -91,7 +92,8 @@ def html_table(
     columns are swapped. A row that one cell spans is a title above the header and a note below it, or a row
     as well with `keep_notes`. Signs in cells of their own, as in filings, go with their amounts.
     """
-    rows = list(table.iter("tr"))
+    # Rows in a cell, without a table of their own, are text of that cell.
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("td", "th", "table")).tag == "table"]
     try:
         if reason := _layout_reason(table, rows):
             return LeftOut(origin.name, f"is no data: {reason}", is_fault=False)
@@ -121,12 +123,18 @@ def text_of(element: Any) -> str:
             parts.append(node.text or "")
             continue
         start = begun.pop()
-        if node.tag == "sup" and node is not element:
+        if node.tag == "sup" and node is not element and _is_mark(parts, start):
             before = "".join(parts[max(0, start - 9) : start])[-9:]
             parts[start:] = [_superscript(before, "".join(parts[start:]), node.tail or "")]
         parts.append(" " if is_break else "")
         parts.append((node.tail or "") if node is not element else "")
     return _SPACES.sub(" ", clean_cell("".join(parts)))
+
+
+def _is_mark(parts: Sequence[str], start: int) -> bool:
+    """Tell whether the parts from there on are as short as a mark: marks in marks may hold all of a text."""
+    lengths = (len(parts[place]) for place in range(start, len(parts)))
+    return all(length <= _LONGEST_MARK for length in accumulate(lengths))
 
 
 def _superscript(before: str, raised: str, after: str) -> str:
