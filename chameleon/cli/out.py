@@ -32,12 +32,13 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
 def echo_json(value: Any) -> None:
     """Print a value as JSON: letters as they are, and what is invisible or steers a terminal escaped."""
     text = json.dumps(value, ensure_ascii=False)
-    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
-    typer.echo("".join(piece if piece.isprintable() else _escaped(piece) for piece in pieces))
-
-
-def _escaped(text: str) -> str:
-    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    parts = []
+    for start in range(0, len(text), _PIECE):
+        piece = text[start : start + _PIECE]
+        if not piece.isprintable():
+            piece = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in piece)
+        parts.append(piece)
+    typer.echo("".join(parts))
 
 
 class ReplyStream:
