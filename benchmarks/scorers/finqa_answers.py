@@ -31,8 +31,8 @@ class AnswerRule(Scorer):
 
     def from_output(self, text: str, problem: Problem) -> str:
         """Return what follows the last "answer is" or "answer:" in a text; all of it where there is none."""
-        said = _SAID.match(text.strip())
-        return text.strip()[said.end() :].strip() if said else text.strip()
+        said = _SAID.match(text)
+        return text[said.end() if said else 0 :].strip()
 
     def right(self, prediction: Any, problem: Problem) -> bool:
         """Return whether the prediction's first number is the gold value, or the annotators' answer.

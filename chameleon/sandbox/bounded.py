@@ -270,11 +270,9 @@ def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]
     except MemoryError:
         last = {"error": _MEMORY}
     except Exception as problem:  # whatever a library raises of a damaged file
-        if (lack := lack_of(problem)) is not None:
-            _send(answers, json.dumps({"error": ["MachineError", lack.what, "", lack.hint]}).encode())
-            return
         lines = str(problem).strip().splitlines()
         told = lines[-1] if "Traceback" in str(problem) else " ".join(lines)
         said = one_line(redact(f"{type(problem).__name__}: {told}"), 200)
-        last = {"error": ["InputError", f"cannot be read ({said})", "", _HINT]}
+        why = lack_of(problem) or InputError(f"cannot be read ({said})", hint=_HINT)
+        last = {"error": [type(why).__name__, why.what, "", why.hint]}
     _send(answers, json.dumps(last).encode())
