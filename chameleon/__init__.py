@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chameleon.errors import ChameleonError, Declined, StepRejected
     from chameleon.executor import Executor
+    from chameleon.function_module import tool
     from chameleon.inventory import Inventory
     from chameleon.llm import LLM
     from chameleon.llm_module import LLMModule
@@ -42,6 +43,7 @@ _HOMES = {
     "Step": "state",
     "StepRejected": "errors",
     "Table": "table",
+    "tool": "function_module",
 }
 
 __all__ = [
@@ -60,7 +62,12 @@ __all__ = [
     "Step",
     "StepRejected",
     "Table",
+    "tool",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
 
 def __getattr__(name: str) -> object:

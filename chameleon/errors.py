@@ -63,6 +63,10 @@ class ModuleError(ChameleonError):
     """A module that failed, or that returned something it may not return."""
 
 
+class BadArguments(ModuleError):
+    """A module's arguments do not fit its schema, or stand for an output that is not there."""
+
+
 class StepRejected(ModuleError):
     """A module's verdict that an earlier result will not do; the inventory's `repair` may redo it."""
 

@@ -18,8 +18,8 @@ from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.log import EventLog
-from chameleon.planner import next_plan
-from chameleon.state import Event, Failure, Plan, RunEnded, RunStarted, State, Step, StepRecord
+from chameleon.planner import RETURN_NOTHING, next_plan, repeats
+from chameleon.state import Event, Failure, Nested, Plan, RunEnded, RunStarted, State, Step, StepRecord
 from chameleon.steps import PreparedModule, parallel_group, run_step
 from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
@@ -30,12 +30,15 @@ _AHEAD = 32
 _log = logging.getLogger("chameleon")
 T = TypeVar("T")
 OnText = Callable[[str | None], None]
+Input = Mapping[str, Any]
 
 
 class Executor:
     """Runs an inventory: `run` one input, `batch` many, or `stream` the events of one.
 
-    - `llm`: the model (`chameleon.llm.LLM`); needed when the inventory's planner or modules ask one.
+    - `inventory`: one that is made, its name or file, or a list of tools (`Inventory.of`).
+    - `llm`: the model (`chameleon.llm.LLM`), its name, or a LangChain chat model; needed when the inventory's
+      planner or modules ask one and the inventory names none.
     - `budget`: limits for one run, in place of the inventory's.
     - `parallel`: run neighbouring steps that do not depend on each other at the same time; the outcome
       is that of running them one by one.
@@ -44,18 +47,19 @@ class Executor:
     """
 
     def __init__(
-        self, inventory: Inventory, llm: Any = None, *, budget: Budget | None = None, parallel: bool = True
+        self, inventory: Any, llm: Any = None, *, budget: Budget | None = None, parallel: bool = True
     ) -> None:
-        if inventory.needs_default_model and llm is None:
-            raise NoModel(
-                f"the inventory {inventory.name} asks a model, and none is configured",
-                hint="Give the executor a model, or set a provider's key, such as OPENAI_API_KEY.",
-            )
+        inventory = Inventory.of(inventory)
+        if inventory.needs_model:
+            llm = _connected(llm, inventory)
         planner = inventory.planner.with_llm(llm)
         modules = {name: module.with_llm(llm) for name, module in inventory.modules.items()}
         self.inventory = replace(inventory, planner=planner, modules=modules)
         self.access = dict(self.inventory.access)
-        self._modules = {name: PreparedModule(module) for name, module in self.inventory.modules.items()}
+        takes = self.inventory.arguments
+        self._modules = {
+            name: PreparedModule(module, takes[name]) for name, module in self.inventory.modules.items()
+        }
         self.budget = budget or inventory.budget
         self.parallel = parallel
         self.model: str | None = getattr(llm, "name", None)
@@ -69,22 +73,35 @@ class Executor:
         return settings
 
     def run(
-        self, input: Mapping[str, Any], log: Iterable[Event] = (), *, on_text: OnText | None = None
+        self,
+        input: Input,
+        log: Iterable[Event] = (),
+        *,
+        on_text: OnText | None = None,
+        raise_errors: bool = False,
     ) -> State:
-        """Run one input to its end and return the final state; `state.answer` is the answer.
+        """Run one input to its end; `state.answer` is the answer.
 
-        A failure is no exception here: `state.ended` says how the run ended and why. Raises `InputError`
-        for an input that the inventory does not take. `log`, `on_text`: see `stream`.
+        A failure is no exception here unless `raise_errors` says so: `state.ended` says how the run ended and
+        why. Raises `InputError` for an input that the inventory does not take. `log`, `on_text`:
+        see `stream`.
         """
         before = log if isinstance(log, EventLog) else tuple(log)
         last = deque(self.states(input, before, on_text=on_text), maxlen=1)
-        return last[0][1] if last else State.fold(before)
+        return _checked(last[0][1] if last else State.fold(before), raise_errors)
 
-    def batch(self, inputs: Iterable[Mapping[str, Any]], workers: int = 1) -> Iterator[State]:
-        """Run many inputs in `workers` threads; the final states come in the order of the inputs.
+    def batch(self, inputs: Iterable[Input], workers: int = 1, *, raise_errors: bool = False) -> list[State]:
+        """Run many inputs in `workers` threads; return the final states in the order of the inputs.
 
-        An input that the inventory does not take is a state that has failed: the others go on. Inputs are
-        taken as they are needed, and few states are held, so that any number of inputs takes the same memory.
+        An input that the inventory does not take is a state that has failed: the others go on.
+        """
+        return [_checked(state, raise_errors) for state in self.map(inputs, workers)]
+
+    def map(self, inputs: Iterable[Input], workers: int = 1) -> Iterator[State]:
+        """Run many inputs as `batch` does; yield each final state as soon as those before it are there.
+
+        Inputs are taken as they are needed, and few states are held, so that any number of inputs takes the
+        same memory.
         """
         workers = max(workers, 1)
         with ThreadPoolExecutor(workers) as pool:
@@ -99,7 +116,7 @@ class Executor:
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def _run_or_fail(self, input: Mapping[str, Any]) -> State:
+    def _run_or_fail(self, input: Input) -> State:
         """Run one input; one that the inventory does not take is a state that has failed."""
         try:
             return self.run(input)
@@ -107,21 +124,37 @@ class Executor:
             return _refused(problem)
 
     async def arun(
-        self, input: Mapping[str, Any], log: Iterable[Event] = (), *, on_text: OnText | None = None
+        self,
+        input: Input,
+        log: Iterable[Event] = (),
+        *,
+        on_text: OnText | None = None,
+        raise_errors: bool = False,
     ) -> State:
         """Run one input in the caller's event loop: see `run` and `astream`."""
-        return await bridge.run(self.run, input, log, on_text=on_text and bridge.in_this_loop(on_text))
+        hear = on_text and bridge.in_this_loop(on_text)
+        return await bridge.run(self.run, input, log, on_text=hear, raise_errors=raise_errors)
 
     async def abatch(
-        self, inputs: Iterable[Mapping[str, Any]] | AsyncIterable[Mapping[str, Any]], workers: int = 64
-    ) -> AsyncIterator[State]:
+        self,
+        inputs: Iterable[Input] | AsyncIterable[Input],
+        workers: int = 64,
+        *,
+        raise_errors: bool = False,
+    ) -> list[State]:
         """Run many inputs in the caller's event loop, `workers` at a time: see `batch`."""
+        return [_checked(state, raise_errors) async for state in self.amap(inputs, workers)]
+
+    async def amap(
+        self, inputs: Iterable[Input] | AsyncIterable[Input], workers: int = 64
+    ) -> AsyncIterator[State]:
+        """Run many inputs in the caller's event loop, `workers` at a time: see `map`."""
         import asyncio
 
         turns = asyncio.Semaphore(max(workers, 1))
         waiting: deque[asyncio.Task[State]] = deque()
 
-        async def one(given: Mapping[str, Any]) -> State:
+        async def one(given: Input) -> State:
             async with turns:
                 try:
                     return await self.arun(given)
@@ -141,7 +174,7 @@ class Executor:
 
     async def astream(
         self,
-        input: Mapping[str, Any],
+        input: Input,
         log: Iterable[Event] = (),
         *,
         stop: threading.Event | None = None,
@@ -159,7 +192,7 @@ class Executor:
 
     def stream(
         self,
-        input: Mapping[str, Any],
+        input: Input,
         log: Iterable[Event] = (),
         *,
         stop: threading.Event | None = None,
@@ -182,13 +215,17 @@ class Executor:
 
     def states(
         self,
-        input: Mapping[str, Any],
+        input: Input,
         log: Iterable[Event] = (),
         *,
         stop: threading.Event | None = None,
         on_text: OnText | None = None,
+        within: Meter | None = None,
     ) -> Iterator[tuple[Event, State]]:
-        """Yield each event of a run with the state that it leads to: see `stream`."""
+        """Yield each event of a run with the state that it leads to: see `stream`.
+
+        `within` is the meter of the run that this one is a step of.
+        """
         keep = log.append if isinstance(log, EventLog) else _keep_nothing
         hear = _without_doubt(on_text) if on_text else None
         given = self.inventory.check_input(input)
@@ -202,20 +239,22 @@ class Executor:
             yield begun, state
         else:
             check_same(state, self.inventory, given, settings)
-        meter = Meter(self.budget, state.usage, state.seconds)
+        meter = Meter(self.budget, state.usage, state.seconds, state.steps_taken, within)
         while state.ended is None:
             # After a failure the run's own rules come first: what it ends with is known only then.
             if stop is not None and stop.is_set() and state.failure is None:
                 return
-            for event in self._next(state, meter, hear):
+            for event in self._next(state, meter, hear, stop):
+                if isinstance(event, StepRecord) and not event.dropped:
+                    meter.take_step()
                 for told in (*state.news_of(event), event):
                     state = state.after(told)
                     keep(told)
                     yield told, state
 
     def _next(
-        self, state: State, meter: Meter, on_text: OnText | None
-    ) -> Iterable[Plan | StepRecord | RunEnded]:
+        self, state: State, meter: Meter, on_text: OnText | None, stop: threading.Event | None
+    ) -> Iterable[Plan | StepRecord | Nested | RunEnded]:
         """Return the events that come of what `decide` says."""
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
@@ -223,17 +262,20 @@ class Executor:
         if decision is Next.PLAN:  # it may be done; its calls are limited one by one
             return [self._plan(state, meter)]
         try:
-            meter.check(len(state.executed))
+            meter.check_step()
         except BudgetExceeded as problem:
+            if meter.steps_left <= 0 and len(state.plans) > 1 and repeats(state.plans[-2], state):
+                problem = BudgetExceeded(problem.what, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
         group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
-        if len(group) > 1 and meter.budget.steps is not None:
-            group = group[: meter.budget.steps - len(state.executed)]
+        if len(group) > 1 and meter.steps_left < len(group):
+            group = group[: int(meter.steps_left)]
         if len(group) > 1:
-            return self._run_parallel(group, state, meter)
+            return self._run_parallel(group, state, meter, stop)
         step, *later = state.pending
         hear = None if any(self.inventory.modules[each.module].needs_model for each in later) else on_text
-        return [run_step(step, self._modules[step.module], self.access, state, meter, hear=hear)]
+        module = self._modules[step.module]
+        return run_step(step, module, self.access, state, meter, hear=hear, stop=stop)
 
     def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:
         """Ask the planner; whatever it raises ends the run."""
@@ -254,18 +296,27 @@ class Executor:
             return replace(event, seconds=time.monotonic() - begun, calls=calls)
         return replace(event, calls=calls) if calls else event
 
-    def _run_parallel(self, group: tuple[Step, ...], state: State, meter: Meter) -> Iterator[StepRecord]:
-        """Run these steps at the same time; yield their records in plan order."""
-        works = [
-            partial(run_step, step, self._modules[step.module], self.access, state, meter) for step in group
-        ]
+    def _run_parallel(
+        self, group: tuple[Step, ...], state: State, meter: Meter, stop: threading.Event | None
+    ) -> Iterator[StepRecord | Nested]:
+        """Run these steps at the same time; yield what happened in each and its record, in plan order."""
+        alone = state.with_fields(inside=())
+
+        def work(step: Step) -> list[Nested | StepRecord]:
+            seen = state if step is group[0] else alone
+            return list(run_step(step, self._modules[step.module], self.access, seen, meter, stop=stop))
+
         stopped = False
-        for done in bridge.each(works, len(works), "chameleon-step"):
+        for done in bridge.each([partial(work, step) for step in group], len(group), "chameleon-step"):
             if isinstance(done, BaseException):
                 raise done
-            record = done
+            yield from (event for event in done if isinstance(event, Nested))
+            records = [event for event in done if isinstance(event, StepRecord)]
+            if not records:  # it was stopped before its end
+                return
+            record = records[0]
             if stopped:
-                record = replace(done, output=None, input_changes={}, cache_changes={}, dropped=True)
+                record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
             stopped = stopped or not continues_after(record, self.inventory)
 
@@ -285,6 +336,31 @@ def _without_doubt(on_text: OnText) -> OnText:
         said = piece is not None
 
     return hear
+
+
+def _connected(llm: Any, inventory: Inventory) -> Any:
+    """Return the model to ask: as given, by name, or the one that the inventory names.
+
+    Raises `NoModel` when one is needed and there is none.
+    """
+    own = {} if llm is not None else inventory.llm.connection()
+    if llm is None and inventory.needs_default_model and not (llm := inventory.llm.model):
+        raise NoModel(
+            f"the inventory {inventory.name} asks a model, and none is configured",
+            hint='Name one: Executor(…, "openai:gpt-6-luna"), or llm: {model: …} in the inventory.',
+        )
+    if llm is None or hasattr(llm, "ask"):
+        return llm
+    from chameleon.llm import LLM
+
+    return LLM.connect(llm, **own)
+
+
+def _checked(state: State, raise_errors: bool) -> State:
+    """Return the state of a run that has answered; raise the error of another where that is asked for."""
+    if raise_errors and state.ended is not None and state.ended.error is not None:
+        raise state.ended.error.exception
+    return state
 
 
 def _keep_nothing(event: Event) -> None:

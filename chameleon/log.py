@@ -22,6 +22,7 @@ from chameleon.state import (
     Dropped,
     Event,
     Failure,
+    Nested,
     Plan,
     PlanKind,
     Reason,
@@ -89,6 +90,8 @@ def event_to_json(event: Event) -> dict[str, Any]:
             }
             if event.dropped:
                 written["dropped"] = True
+        case Nested():
+            return {"event": "nested", "module": event.module, "inside": event_to_json(event.event)}
         case Dropped():
             told = {"parameter": event.parameter, "value": event.value, "why": event.why}
             return {"event": "dropped", "model": event.model, **told}
@@ -164,7 +167,8 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
 
 def _event(data: Mapping[str, Any]) -> Event:
     calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
-    error = Failure(**data["error"]) if data.get("error") else None
+    told = data.get("error")
+    error = Failure(told["kind"], told["message"], told["hint"], told["where"]) if told else None
     seconds = float(data.get("seconds", 0))
     match data["event"]:
         case "run_started" | "begun":  # as it was called before formats had names
@@ -195,6 +199,8 @@ def _event(data: Mapping[str, Any]) -> Event:
                 calls,
                 data.get("dropped", False),
             )
+        case "nested":
+            return Nested(str(data["module"]), _event(data["inside"]))
         case "dropped":
             return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         case "run_ended":
@@ -230,6 +236,9 @@ def before_failure(events: Sequence[Event]) -> int:
 
 def _is_failed(event: Event) -> bool:
     """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
+    if isinstance(event, Nested):
+        inner = event.event
+        return _is_failed(inner) or (isinstance(inner, RunEnded) and inner.reason in ("failed", "budget"))
     if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
     return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))

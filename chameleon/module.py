@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Generator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
-from chameleon.state import State
+from chameleon.state import Event, State
 from chameleon.text import snake_case
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from chameleon.arguments import Arguments
+    from chameleon.inventory import Inventory
+    from chameleon.steps import Inside, Outcome
 
 Keys = str | tuple[str, ...]
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
@@ -30,6 +39,9 @@ class Module:
     - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model".
+    - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
+      parameters of `run` besides the state.
+    - `inner`: the inventory that it runs, where it runs one (`chameleon.modules.compose`).
 
     Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
     One instance serves all threads: keep nothing on `self` after `setup`.
@@ -41,7 +53,9 @@ class Module:
     writes: ClassVar[Keys | None] = None
     non_text: ClassVar[Keys] = ()
     uses: ClassVar[Keys] = ()
+    Args: ClassVar[type[BaseModel] | None] = None
     when: str = ""
+    inner: Inventory | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -49,14 +63,7 @@ class Module:
             cls.name = snake_case(cls.__name__)
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
-        for attribute in ("reads", "writes"):
-            for key in split_keys(getattr(cls, attribute) or ()):
-                if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
-                    raise InventoryError(
-                        f"{attribute} of the class {cls.__qualname__} has the key {key!r}",
-                        where=f"class {cls.__qualname__}",
-                        hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
-                    )
+        check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
 
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, by one thread."""
@@ -79,11 +86,28 @@ class Module:
         """
         return {}
 
-    def run(self, state: State) -> Any:
-        """Return this module's output: JSON, a `Table` or a path."""
+    @property
+    def arguments(self) -> Arguments | None:
+        """Return what a plan gives it besides the state; None where it takes the state alone.
+
+        Raises `InventoryError` for a signature that no schema can tell.
+        """
+        return _arguments_of(type(self))  # type: ignore[arg-type]
+
+    def run(self, state: State, *args: Any, **named: Any) -> Any:
+        """Return this module's output: JSON, a `Table` or a path. The plan's arguments come by name."""
         raise ModuleError(
             f"{type(self).__name__} has no run method", hint="Write `def run(self, state)` in the class."
         )
+
+    def run_inside(
+        self, state: State, inside: Inside, *args: Any, **named: Any
+    ) -> Generator[Event, None, Outcome | None]:
+        """Run the inventory that `inner` is: yield its events, and return what it came to.
+
+        None where it was stopped before its end. A module that has no `inner` is asked to `run`.
+        """
+        raise ModuleError(f"{type(self).__name__} has no run_inside method")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         """Return the input keys that the output changes; by default the one that `writes` names."""
@@ -116,6 +140,31 @@ class Module:
     def needs_model(self) -> bool:
         """Return whether it calls a language model."""
         return False
+
+
+@lru_cache(maxsize=4_096)
+def _arguments_of(cls: type[Any]) -> Arguments | None:
+    """Return what the class says that it takes, or the signature of its `run`; most take the state alone."""
+    if cls.run is Module.run:
+        return None
+    of_state = list(inspect.signature(cls.run).parameters)[:2]  # self and the state
+    if cls.Args is None and len(inspect.signature(cls.run).parameters) == len(of_state):
+        return None
+    from chameleon.arguments import Arguments
+
+    return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
+
+
+def check_keys(reads: Keys | None, writes: Keys | None, where: str) -> None:
+    """Raise `InventoryError` for a key that is none of the state."""
+    for attribute, keys in (("reads", reads), ("writes", writes)):
+        for key in split_keys(keys or ()):
+            if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
+                raise InventoryError(
+                    f"{attribute} of the {where} has the key {key!r}",
+                    where=where,
+                    hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
+                )
 
 
 def split_keys(keys: Keys) -> tuple[str, ...]:

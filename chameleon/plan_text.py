@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from chameleon.errors import PlanError
+from chameleon.plan_calls import ARGUMENTS, NAMING, Calls
 from chameleon.state import Step
 from chameleon.text import as_name, nearest
 from chameleon.values import only_once
@@ -26,7 +27,6 @@ _CODED = re.compile(r"[\"'{]")
 _WORDS = re.compile(r"[\w-]+")
 _QUOTED = re.compile(r"""["']([^"'\n]{1,80})["']""")
 _BRACKET = re.compile(r"[\[\](){}]")
-_NAMING, _ARGUMENTS = ("module", "name", "tool", "function"), ("arguments", "args", "parameters")
 _QUOTES = str.maketrans("“”„‘’", '"""\'\'')
 _JOINED = re.compile(r"\s*(?:,|;|->|=>|→|(?:and )?then\b)", re.IGNORECASE)
 _JOINS = re.compile(r"(?:[\w\]}]\s*(?:,|;)|->|=>|→|\bthen)\s*\Z", re.IGNORECASE)
@@ -36,31 +36,44 @@ _MOST_GROUPS = 200
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
-def parse_plan(text: str, names: Collection[str]) -> tuple[Step, ...]:
-    """Read the module names in a model's reply: a JSON or Python list, arrows, or a numbered list.
+def parse_plan(
+    text: str, names: Collection[str], takes: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Step, ...]:
+    """Read the steps in a model's reply: a JSON or Python list, arrows, or a numbered list.
 
-    Prose around the list is ignored; case, spaces, hyphens and underscores in names do not matter. A list
-    that ends its line counts more than one within a sentence. Raises `PlanError` for text without a list, for
-    several that differ, for a name that the inventory does not have, with the nearest one, and for a list of
-    which a part cannot be read, has arguments, or stands beside it: no step is ever lost.
+    A step is a name or, of a module that `takes` arguments, a call of it: {"module": …, "args": {…}}, or
+    `name(key=value)`. Prose around the list is ignored; case, spaces, hyphens and underscores in names do not
+    matter. A list that ends its line counts more than one within a sentence. Raises `PlanError` for text
+    without a list, for several that differ, for a name that the inventory does not have, with the nearest
+    one, and for a list of which a part or an argument cannot be read, or stands beside it: nothing is ever
+    lost.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
-    text = text.translate(_QUOTES)
-    by_form = {as_name(name): name for name in names}
-    lists = _lists(text, by_form)
-    found = _ending_a_line(text, lists, by_form) or _lines(text, by_form) or _separated(text, by_form)
-    found = found or _within_a_line(text, lists, by_form)
-    if not found:
-        raise PlanError(
-            "the reply holds no list of modules", hint='Reply with a list such as ["name", "name"].'
-        )
+    calls = Calls(names, takes or {})
+    text = calls.set_aside(text).translate(_QUOTES)
+    try:
+        found = _found(text, calls)
+    except PlanError as problem:
+        raise PlanError(calls.plainly(problem.what), hint=problem.hint) from None
     steps = []
     for written in found:
-        if (name := written if written in names else by_form.get(as_name(written))) is None:
+        if (step := calls.step(written)) is None:
             raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written, names))
-        steps.append(Step(name))
+        steps.append(step)
+    calls.check(steps, text)
     return tuple(steps)
+
+
+def _found(text: str, calls: Calls) -> list[str]:
+    """Return the names of the plan, as they are written."""
+    known = calls.by_form
+    lists = _lists(text, known)
+    found = _ending_a_line(text, lists, known) or _lines(text, calls) or _separated(text, known)
+    if not (found := found or _within_a_line(text, lists, known)):
+        hint = 'Reply with a list such as ["name", "name"].'
+        raise PlanError("the reply holds no list of modules", hint=hint)
+    return found
 
 
 def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) -> list[str]:
@@ -171,10 +184,10 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     """Read one call, such as {"module": …}, or an object that holds the list."""
     inner = given.get("function")
     call: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
-    naming = next((key for key in _NAMING if isinstance(call.get(key), str)), None)
+    naming = next((key for key in NAMING if isinstance(call.get(key), str)), None)
     if naming is not None:
         name, others = str(call[naming]), {key: value for key, value in call.items() if key != naming}
-        if any(call.get(key) not in (None, {}, [], "", "{}") for key in _ARGUMENTS):
+        if any(call.get(key) not in (None, {}, [], "", "{}") for key in ARGUMENTS):
             raise PlanError(f"{name[:60]!r} is given arguments, and a plan names modules alone")
         if any(as_name(each) in known for value in others.values() for each in _named(value, known)):
             raise PlanError(f"the object of {name[:60]!r} names more than one module")
@@ -189,9 +202,12 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     return lists[0] if lists else texts
 
 
-def _lines(text: str, known: Container[str]) -> list[str]:
-    """Read a numbered or bulleted list: each line begins with a name, remarks may follow it."""
-    lines = text.splitlines()
+def _lines(text: str, calls: Calls) -> list[str]:
+    """Read a numbered or bulleted list: each line begins with a name.
+
+    Remarks may follow that of a module without arguments, or a call: else they might be its arguments.
+    """
+    lines, known = text.splitlines(), calls.by_form
     bullets = {place: bullet for place, line in enumerate(lines) if (bullet := _BULLET.match(line))}
     heads = [_head(lines[place][bullet.end() :]) for place, bullet in bullets.items()]
     if not any(as_name(head) in known for head in heads):
@@ -201,6 +217,10 @@ def _lines(text: str, known: Container[str]) -> list[str]:
     if not are_alike and numbers not in ([*range(len(bullets))], [*range(1, len(bullets) + 1)]):
         raise PlanError("the numbers of the list do not follow each other from 1")
     listed = set(map(as_name, heads))
+    for place, head in zip(bullets, heads, strict=True):
+        rest = lines[place][bullets[place].end() :].strip(_AROUND_NAMES)
+        if (name := known.get(as_name(head))) in calls.takes and rest != head:
+            raise PlanError(f"what follows {name} cannot be read", hint="Write its arguments as JSON.")
     for place, line in enumerate(lines):
         if place in bullets:
             for word in _WORDS.findall(line):

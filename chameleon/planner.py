@@ -9,20 +9,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, takewhile
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from chameleon import bridge, values
-from chameleon.errors import ModuleError, PlanError
+from chameleon.errors import InventoryError, ModuleError, PlanError
 from chameleon.prompt import Messages
-from chameleon.state import Plan, State, Step
+from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.text import nearest, snake_case
 
 if TYPE_CHECKING:
+    from chameleon.arguments import Arguments
     from chameleon.inventory import Inventory
     from chameleon.inventory.schema import RulesSpec
+    from chameleon.module import Module
     from chameleon.steps import Access
 
 REPAIR_TURNS = 1
+RETURN_NOTHING = "Return () from `propose` when there is nothing more to do."
 _LONGEST_QUOTE = 1_000
 _MOST_KEYS = 8
 
@@ -38,12 +42,14 @@ class Planner:
     - `fixed_plans`: the plans that `chameleon check` can hold against the rules beforehand.
     - `reads`: keys of the state that it asks for; the input or a module has to give them.
     - `planners`: those that it asks in its turn; they are checked, and what they resolve is found there.
+    - `brings`: modules that its plans need besides those of the inventory, by name.
     """
 
     name: str = ""
     whole: bool = True
     reads: Sequence[str] = ()
     planners: Sequence[Planner] = ()
+    brings: Mapping[str, Module] = MappingProxyType({})
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -86,8 +92,13 @@ class Planner:
 
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
-        """Return the plans that are known beforehand; none by default."""
+        """Return the plans that are known beforehand, by names; none by default."""
         return ()
+
+    @property
+    def fixed_steps(self) -> Sequence[Sequence[Step]]:
+        """Return the same plans with the arguments of their steps."""
+        return [[Step(name) for name in plan] for plan in self.fixed_plans]
 
 
 def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
@@ -123,6 +134,18 @@ def _no_steps(found: Any) -> ModuleError:
         f"propose gave {str(found)[:60]!r}, which is a {type(found).__name__}",
         hint='It must return steps, such as [Step("row_lookup")].',
     )
+
+
+def as_step(given: str | Mapping[str, Any]) -> Step:
+    """Return a step as inventories write it: a name, or {module: …, args: {…}}. Raises `InventoryError`."""
+    if isinstance(given, str):
+        return Step(given)
+    module, args = given.get("module"), given.get("args", {})
+    if not isinstance(module, str) or not isinstance(args, Mapping) or set(given) - {"module", "args"}:
+        raise InventoryError(
+            f"{str(dict(given))[:80]} is no step", hint="Write a name, or {module: NAME, args: {…}}."
+        )
+    return Step(module, values.freeze(args, f"the argument of {module}") if args else None)
 
 
 def every_planner(planner: Planner) -> Iterator[Planner]:
@@ -161,16 +184,46 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     """Ask the inventory's planner; refuse its plan, with the reason, where it breaks a rule.
 
     Steps of modules that are left out are dropped, and noted. A plan without steps that is not refused says
-    that nothing is left to do.
+    that nothing is left to do. Raises `ModuleError` for a plan that has just been run to its end.
     """
     plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
     if plan.refused or not plan.steps:
         return plan
+    if _is_idle(plan, state, inventory):
+        names = " → ".join(plan.names)
+        raise ModuleError(f"it proposes {names} again, which has just run to its end", hint=RETURN_NOTHING)
     try:
-        inventory.check_plan(plan.names, state, whole=inventory.planner.whole)
+        inventory.check_plan(plan.steps, state, whole=inventory.planner.whole)
     except PlanError as problem:
         return replace(plan, refused=str(problem))
     return plan
+
+
+def _is_idle(plan: Plan, state: State, inventory: Inventory) -> bool:
+    """Return whether the plan is the last one again, which came to its end, and nothing new can come of it.
+
+    That is so where no module reads what that plan wrote, or where it came to the same twice. A planner that
+    plans step by step may take a step again, as long as something new comes of it.
+    """
+    if state.failure is not None or not repeats(plan, state):
+        return False
+    count = len(plan.steps)
+    last, before = state.executed[-count:], state.executed[-2 * count : -count]
+    if _came_to(last) == _came_to(before):
+        return True
+    access = [inventory.access[name] for name in plan.names if name in inventory.access]
+    written = {key for each in access for key in each.writes}
+    return inventory.planner.whole and not any(each.depends_on(written) for each in access)
+
+
+def repeats(plan: Plan, state: State) -> bool:
+    """Return whether the plan has the steps of the last one that was accepted."""
+    accepted = [each for each in state.plans if not each.refused]
+    return bool(accepted) and accepted[-1].steps == plan.steps
+
+
+def _came_to(records: Sequence[StepRecord]) -> list[tuple[Any, ...]]:
+    return [(each.step, each.output, each.input_changes, each.cache_changes) for each in records]
 
 
 def refused_plans(state: State) -> Sequence[Plan]:
@@ -205,6 +258,29 @@ def check_names(plan: Sequence[str], names: Collection[str], rules: RulesSpec) -
     for name in plan:
         if name not in names:
             raise PlanError(f"there is no module {name[:60]!r}", hint=nearest(name[:60], names))
+
+
+def check_arguments(
+    plan: Sequence[Step],
+    arguments: Mapping[str, Arguments | None],
+    done: Sequence[str],
+    closed: Collection[str],
+) -> None:
+    """Raise `PlanError` for arguments that do not fit their module.
+
+    Args:
+        done: modules that have run.
+        closed: modules that see no arguments but those they declare; others may look at `state.step.args`.
+    """
+    earlier = set(done)
+    for step in plan:
+        taken = arguments[step.module]
+        if taken is not None:
+            taken.check(step.args or {}, earlier)
+        elif step.args and step.module in closed:
+            given = ", ".join(step.args)[:60]
+            raise PlanError(f"{step.module} takes no arguments, and is given {given}")
+        earlier.add(step.module)
 
 
 def check_order(plan: Sequence[str], rules: RulesSpec) -> None:

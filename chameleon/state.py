@@ -1,7 +1,8 @@
 """A run as an event log, and the state that it folds to.
 
-Five kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
-`StepRecord` (one step taken), `Dropped` (a parameter that a model does not take) and `RunEnded`.
+Six kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
+`StepRecord` (one step taken), `Nested` (what happens in a step that runs an inventory), `Dropped` (a
+parameter that a model does not take) and `RunEnded`.
 `State.after` is the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all
 read the same lines.
 """
@@ -13,8 +14,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from chameleon import values
-from chameleon.errors import ChameleonError, LogError, lack_of
+from chameleon import errors, values
+from chameleon.errors import ChameleonError, LogError, ModuleError, lack_of
 from chameleon.table import Table
 from chameleon.text import html_rows
 from chameleon.usage import Call, Usage
@@ -80,13 +81,15 @@ class Step:
 class Failure:
     """Why a step, a plan or a run went wrong: the error's class, what it said, where, and what to do.
 
-    A class of the user's own counts as the class of `chameleon.errors` that it is made from.
+    A class of the user's own counts as the class of `chameleon.errors` that it is made from. `cause` is what
+    was raised, as long as the process lives.
     """
 
     kind: str
     message: str
     hint: str = ""
     where: str = ""
+    cause: BaseException | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, error: BaseException, where: str = "") -> Failure:
@@ -96,12 +99,22 @@ class Failure:
             # The nearest class of ours: what a run does next depends on it.
             ours = (kind for kind in type(error).__mro__ if kind.__module__ == ChameleonError.__module__)
             place = ": ".join(part for part in (where, error.where) if part)
-            return cls(next(ours).__name__, error.what, error.hint, place)
+            return cls(next(ours).__name__, error.what, error.hint, place, error)
         try:
             message = str(error) or "no message"
         except Exception:  # whatever a user's class does when it is written out
             message = "its message cannot be read"
-        return cls(type(error).__name__, message, where=where)
+        return cls(type(error).__name__, message, where=where, cause=error)
+
+    @property
+    def exception(self) -> ChameleonError:
+        """Return the error to raise, of the class that is named; what was raised is its cause."""
+        named = getattr(errors, self.kind, None)
+        if not (isinstance(named, type) and issubclass(named, ChameleonError)):
+            named = ModuleError
+        made = named(self.message, where=self.where, hint=self.hint)
+        made.__cause__ = self.cause
+        return made
 
     @property
     def advice(self) -> str:
@@ -187,6 +200,19 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Nested:
+    """Something happens in the run of an inventory, which the pending step of that module runs."""
+
+    module: str
+    event: Event
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Return the model calls of that event."""
+        return getattr(self.event, "calls", ())
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """A model was asked without a parameter that is set for it, the first time in this run; and why."""
 
@@ -213,7 +239,7 @@ class RunEnded:
     calls: tuple[Call, ...] = ()
 
 
-Event = RunStarted | Plan | StepRecord | Dropped | RunEnded
+Event = RunStarted | Plan | StepRecord | Nested | Dropped | RunEnded
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +256,9 @@ class State:
 
     Mappings are read-only; lists in values appear as tuples. `plan` names the modules as they were planned,
     in order: a plan that takes the place of another follows what of that was done, and repairs, which repeat
-    steps, are left out. `failure` is the last step if it failed and
+    steps, are left out. `inside` is what has happened in the step that is pending first, where it runs an
+    inventory, `within` the same of steps that were taken, by their number in the history.
+    `failure` is the last step if it failed and
     no plan has been made since; `step` is the step that a module is now running, and `lacking` what it could
     have read had not another module failed. A module that declares `reads` sees only those keys.
     """
@@ -245,6 +273,8 @@ class State:
     ended: RunEnded | None = None
     begun: RunStarted | None = None
     dropped: tuple[Dropped, ...] = ()
+    inside: tuple[Event, ...] = ()
+    within: Mapping[int, tuple[Event, ...]] = field(default_factory=dict)
     step: Step | None = field(default=None, compare=False)
     lacking: tuple[MissingKeys, ...] = field(default=(), compare=False)
 
@@ -274,6 +304,10 @@ class State:
             raise LogError("the log goes on after its end" if self.begun else "the log has no beginning")
         if isinstance(event, StepRecord):
             return self._after_step(event)
+        if isinstance(event, Nested):
+            if not self.pending or self.pending[0].module != event.module:
+                raise LogError(f"the log tells of what happened in {event.module}, which was not pending")
+            return self.with_fields(inside=(*self.inside, event.event))
         if isinstance(event, Dropped):
             return self.with_fields(dropped=(*self.dropped, event))
         if isinstance(event, Plan):
@@ -284,9 +318,9 @@ class State:
             return self.with_fields(plans=plans, plan=plan, pending=event.steps, failure=None)
         return self.with_fields(ended=event)
 
-    def news_of(self, event: Plan | StepRecord | RunEnded) -> tuple[Dropped, ...]:
+    def news_of(self, event: Plan | StepRecord | Nested | RunEnded) -> tuple[Dropped, ...]:
         """Return the parameters that models were first asked without in this plan, step or end."""
-        if not event.calls:
+        if not event.calls or isinstance(event, Nested):  # the run within tells its own
             return ()
         told = {(each.model, each.parameter) for each in self.dropped}
         found = {
@@ -307,6 +341,9 @@ class State:
         return self.plan[:done] + plan.names
 
     def _after_step(self, record: StepRecord) -> State:
+        if self.inside:
+            within = {**self.within, len(self.history): self.inside}
+            return self.with_fields(within=within, inside=())._after_step(record)
         history = (*self.history, record)
         if record.dropped:
             return self.with_fields(history=history)
@@ -366,12 +403,19 @@ class State:
     @property
     def calls(self) -> tuple[Call, ...]:
         """Return every model call of the run, those of planners included."""
-        parts: list[Plan | StepRecord | RunEnded] = [
-            *self.plans,
-            *self.history,
-            *([self.ended] if self.ended else []),
-        ]
+        ended = (self.ended,) if self.ended else ()
+        parts = (*self.plans, *self.history, *ended, *(Nested("", event) for event in self.nested))
         return tuple(call for part in parts for call in part.calls)
+
+    @property
+    def nested(self) -> tuple[Event, ...]:
+        """Return all that happened in steps that run inventories."""
+        return (*(event for events in self.within.values() for event in events), *self.inside)
+
+    @property
+    def steps_taken(self) -> int:
+        """Count the steps that were taken, those of inventories within included."""
+        return len(self.executed) + sum(map(_steps_in, self.nested))
 
     @property
     def usage(self) -> Usage:
@@ -381,10 +425,18 @@ class State:
     @property
     def seconds(self) -> float:
         """Add up the time spent planning and in modules; steps that ran side by side count each."""
-        return sum(plan.seconds for plan in self.plans) + sum(record.seconds for record in self.history)
+        timed = (event for event in self.inside if isinstance(event, Plan | StepRecord))
+        return sum(each.seconds for each in (*self.plans, *self.history, *timed))
 
     @property
     def table(self) -> Table | None:
         """Return the table as it now stands, if the question came with one."""
         table = self.input.get("table")
         return table if isinstance(table, Table) else None
+
+
+def _steps_in(event: Event) -> int:
+    """Count the step that an event tells of, however deep."""
+    if isinstance(event, Nested):
+        return _steps_in(event.event)
+    return int(isinstance(event, StepRecord) and not event.dropped)

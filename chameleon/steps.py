@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge, values
+from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at
 from chameleon.module import Module, split_keys
-from chameleon.state import Failure, MissingKeys, State, Step, StepRecord
+from chameleon.state import Event, Failure, MissingKeys, Nested, State, Step, StepRecord
 from chameleon.usage import Meter, recording
+
+if TYPE_CHECKING:
+    from chameleon.arguments import Arguments
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
 
@@ -108,12 +112,15 @@ def _is_in(key: str, keys: frozenset[str]) -> bool:
 def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tuple[Step, ...]:
     """Return the first pending steps that read nothing which another of them writes: they may run at once.
 
-    All of them see the state as it was before, and their results are merged in plan order.
+    All of them see the state as it was before, and their results are merged in plan order. A step whose
+    arguments refer to another waits for it.
     """
     group = [pending[0]]
     written = access[pending[0].module].writes
     for step in pending[1:]:
         if access[step.module].depends_on(written):
+            break
+        if step.args and any(references(step.args, [each.module for each in group])):
             break
         group.append(step)
         written |= access[step.module].writes
@@ -123,8 +130,8 @@ def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tup
 class PreparedModule:
     """A module that is checked and set up before its first step, once for all threads."""
 
-    def __init__(self, module: Module) -> None:
-        self.module = module
+    def __init__(self, module: Module, arguments: Arguments | None = None) -> None:
+        self.module, self.arguments = module, arguments
         self._is_async = inspect.iscoroutinefunction(module.run)
         self._blocks = bridge.may_block(module.run) or not module.needs_model
         self._is_ready = False
@@ -143,12 +150,34 @@ class PreparedModule:
                 self.module.setup()
                 self._is_ready = True
 
-    def run(self, state: State) -> Any:
+    def run(self, state: State, args: Mapping[str, Any]) -> Any:
         """Run the module; what may block gets a thread where it would hold up an event loop."""
         work = self.module.run
         if self._is_async:
-            return bridge.awaited(work(state))
-        return bridge.in_thread(partial(work, state)) if self._blocks and bridge.is_bridged() else work(state)
+            return bridge.awaited(work(state, **args))
+        if self._blocks and bridge.is_bridged():
+            found = bridge.in_thread(partial(work, state, **args))
+        else:
+            found = work(state, **args)
+        return bridge.awaited(found) if inspect.iscoroutine(found) else found
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a step that runs an inventory goes on from: what has happened in it, and the run that it is of."""
+
+    events: tuple[Event, ...]
+    meter: Meter
+    hear: Callable[[str | None], None] | None = None
+    stop: threading.Event | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step came to: its output or answer, and what an inventory leaves in the cache beside it."""
+
+    answer: Any
+    cache: Mapping[str, Any] = field(default_factory=values.ReadOnly)
 
 
 def run_step(
@@ -159,33 +188,80 @@ def run_step(
     meter: Meter,
     *,
     hear: Callable[[str | None], None] | None = None,
-) -> StepRecord:
-    """Run a module on the state; a failure becomes the record's error, told with the module's name.
+    stop: threading.Event | None = None,
+) -> Iterator[Nested | StepRecord]:
+    """Run a module on the state; yield what happens in it, and at last the record of the step.
+
+    A failure becomes the record's error, told with the module's name. A step that runs an inventory goes on
+    from `state.inside`, and gives no record where it was stopped before its end.
 
     `everyones`: what each module of the inventory may see and change, by name. `hear`: see `Recorder`.
     """
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
-    output, input_changes, cache_changes, failure = None, _NOTHING, _NOTHING, None
     begun = time.monotonic()
+    if module.module.inner is not None:
+        inside = Inside(state.inside, meter, hear, stop)
+        try:
+            args = _begin(step, module, access, state)
+            work = module.ready().run_inside(seen, inside, **args)
+            if (outcome := (yield from _nested(step.module, work))) is None:
+                return
+            record = _record(step, module.module, access, seen, outcome)
+        except (Exception, SystemExit) as problem:
+            record = StepRecord(step, error=_failure(problem, step))
+        yield replace(record, seconds=time.monotonic() - begun)
+        return
     with recording(meter, hear) as recorder:
         try:
-            if access.required and (missing := access.missing(state.keys)):
-                # The step that gives it may have been skipped.
-                key = missing[0].replace("|", " or ")
-                raise ModuleError(f"it reads {key}, and nothing before it gave that")
+            args = _begin(step, module, access, state)
             ready = module.ready()
-            output = values.freeze(module.run(seen), "output")
-            input_changes = _changes("input", ready.update_input(seen.input, output), access, output)
-            cache_changes = _changes("cache", ready.update_cache(seen.cache, output), access, output)
+            record = _record(step, ready, access, seen, Outcome(module.run(seen, args)))
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
-            failure = Failure.of(problem, f"module {step.module}")
-            if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
-                message = f"{failure.kind}: {failure.message}{raised_at(problem)}"
-                failure = replace(failure, kind="ModuleError", message=message)
-            output, input_changes, cache_changes = None, _NOTHING, _NOTHING
-    seconds = time.monotonic() - begun
-    return StepRecord(step, output, input_changes, cache_changes, failure, seconds, tuple(recorder.calls))
+            record = StepRecord(step, error=_failure(problem, step))
+    yield replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
+
+
+def _nested(
+    name: str, work: Generator[Event, None, Outcome | None]
+) -> Generator[Nested, None, Outcome | None]:
+    """Yield the events of a run within as those of its module."""
+    while True:
+        try:
+            event = next(work)
+        except StopIteration as ended:
+            outcome: Outcome | None = ended.value
+            return outcome
+        yield Nested(name, event)
+
+
+def _begin(step: Step, module: PreparedModule, access: Access, state: State) -> dict[str, Any]:
+    """Return the arguments of a step that may run. Raises `ModuleError` for what is missing."""
+    if access.required and (missing := access.missing(state.keys)):
+        # The step that gives it may have been skipped.
+        raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
+    if module.arguments is not None:
+        return module.arguments.values(step.args or {}, state)
+    return {}
+
+
+def _record(step: Step, module: Module, access: Access, seen: State, found: Outcome) -> StepRecord:
+    """Return the record of what a module returned, with what that changes. Raises `ModuleError`."""
+    output = values.freeze(found.answer, "output")
+    input_changes = _changes("input", module.update_input(seen.input, output), access, output)
+    cache_changes = module.update_cache(seen.cache, output)
+    if found.cache:
+        cache_changes = {**cache_changes, **found.cache}
+    return StepRecord(step, output, input_changes, _changes("cache", cache_changes, access, output))
+
+
+def _failure(problem: BaseException, step: Step) -> Failure:
+    """Return what failed, with the module's name; of an error that is not ours with its class and place."""
+    failure = Failure.of(problem, f"module {step.module}")
+    if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
+        message = f"{failure.kind}: {failure.message}{raised_at(problem)}"
+        failure = replace(failure, kind="ModuleError", message=message)
+    return failure
 
 
 def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[str, Any]:

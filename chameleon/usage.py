@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -145,12 +146,15 @@ class Budget:
 class Meter:
     """Counts what one run spends against its budget; safe to share between threads.
 
-    On resume it starts from what the log already records.
+    On resume it starts from what the log already records. What the run of an inventory within spends counts
+    for the `parent` as well.
     """
 
     budget: Budget = field(default_factory=Budget)
     spent: Usage = Usage()
     seconds_before: float = 0.0
+    steps: int = 0
+    parent: Meter | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _begun: float = field(default_factory=time.monotonic)
     _reserved: int = 0
@@ -159,10 +163,37 @@ class Meter:
         """Return how long the run has taken, from its first start on."""
         return self.seconds_before + time.monotonic() - self._begun
 
-    def check(self, steps: int = 0) -> None:
+    @property
+    def time_left(self) -> float:
+        """Return the seconds until the run has to end."""
+        own = math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds()
+        return own if self.parent is None else min(own, self.parent.time_left)
+
+    @property
+    def steps_left(self) -> float:
+        """Return how many more steps may be taken."""
+        own = math.inf if self.budget.steps is None else self.budget.steps - self.steps
+        return own if self.parent is None else min(own, self.parent.steps_left)
+
+    def take_step(self) -> None:
+        """Count a step."""
+        with self._lock:
+            self.steps += 1
+        if self.parent is not None:
+            self.parent.take_step()
+
+    def check_step(self) -> None:
+        """Raise `BudgetExceeded`, naming the limit, when the run may take no further step."""
+        self.budget.check("steps", self.steps)
+        if self.parent is not None:
+            self.parent.check_step()
+        self.check()
+
+    def check(self) -> None:
         """Raise `BudgetExceeded`, naming the limit, when the run has reached one."""
+        if self.parent is not None:
+            self.parent.check()
         limits, spent = self.budget, self.spent
-        limits.check("steps", steps)
         if limits.seconds is not None:
             limits.check("seconds", self.seconds())
         if limits.tokens is not None:
@@ -176,9 +207,20 @@ class Meter:
         with self._lock:
             self.budget.check("calls", self.spent.calls + self._reserved)
             self._reserved += 1
+        if self.parent is not None:
+            try:
+                self.parent.reserve()
+            except BudgetExceeded:
+                self._book(Usage())
+                raise
 
     def settle(self, usage: Usage) -> None:
         """Book what a reserved call really took."""
+        self._book(usage)
+        if self.parent is not None:
+            self.parent.settle(usage)
+
+    def _book(self, usage: Usage) -> None:
         with self._lock:
             self._reserved -= 1
             self.spent = self.spent + usage

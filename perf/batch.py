@@ -66,7 +66,7 @@ def rows(problems: int, workers: int, stall: float) -> Iterator[list[str]]:
     process = psutil.Process()
     begun = before = time.perf_counter()
     reported, every = 0, max(1, problems // POINTS)
-    for done, state in enumerate(executor.batch(inputs(problems), workers), 1):
+    for done, state in enumerate(executor.map(inputs(problems), workers), 1):
         if state.answer is None:
             raise SystemExit(f"a problem of this file failed: {state.ended}")
         if done % every == 0 or done == problems:

@@ -78,7 +78,7 @@ def batch(address: str, problems: int, workers: int) -> None:
 def abatch(address: str, problems: int, workers: int) -> None:
     async def run() -> None:
         inputs = [{"question": question} for question in questions(problems)]
-        async for state in executor(address).abatch(inputs, workers=workers):
+        async for state in executor(address).amap(inputs, workers=workers):
             assert state.answer == ANSWER
 
     LOOP.run(run())

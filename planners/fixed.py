@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, planned
+from chameleon.planner import Planner, as_step, planned
 from chameleon.state import State, Step
 
 
 class Fixed(Planner):
-    """Always proposes `plan`, a list of module names, once."""
+    """Always proposes `plan` once: module names, or {module: NAME, args: {…}} where one takes arguments."""
 
-    def __init__(self, plan: list[str]) -> None:
+    def __init__(self, plan: list[str | dict[str, Any]]) -> None:
         if not plan:
             raise InventoryError("a fixed plan needs at least one module", where="planner fixed")
-        self.plan = tuple(plan)
+        self.steps = tuple(map(as_step, plan))
+        self.plan = tuple(step.module for step in self.steps)
 
     @property
     def fixed_plans(self) -> list[list[str]]:
         """Return the plan, for `chameleon check` to hold against the rules."""
         return [list(self.plan)]
 
+    @property
+    def fixed_steps(self) -> list[list[Step]]:
+        return [list(self.steps)]
+
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
-        return () if planned(state) else tuple(Step(name) for name in self.plan)
+        return () if planned(state) else self.steps

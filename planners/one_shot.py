@@ -14,7 +14,9 @@ from chameleon.inventory import Card, Inventory
 from chameleon.llm_module import AsksModel, Structured
 from chameleon.plan_text import parse_plan
 from chameleon.planner import Planner, planned, repair_turns
+from chameleon.planners.plan_schema import plan_schema
 from chameleon.planners.shortlist import shortlist
+from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.prompt import slots_of
 from chameleon.retrieval.embeddings import AUTO, NONE, automatic, check_name, embedder, require_embeddings
 from chameleon.state import State, Step
@@ -38,8 +40,13 @@ class OneShot(AsksModel, Planner):
     "chameleon-compose[embeddings]"`), any PROVIDER:MODEL of LangChain, or `none`. The default
     `auto` is `minilm` where it is installed and `none` elsewhere; `runtime_info` and the log say which, and a
     warning tells once that words alone find only what shares words. Nothing is loaded for an inventory that
-    is shown whole.
+    is shown whole. `max_card_tokens` bounds the cards as well.
+
+    The prompt `planners/one_shot` fits any inventory and any input. Of modules that take arguments the model
+    gives these, as the card tells them.
     """
+
+    prompt = "planners/one_shot"
 
     def __init__(
         self,
@@ -73,10 +80,15 @@ class OneShot(AsksModel, Planner):
         if planned(state):
             return ()
         cards = [card for card in self._shown(state, inventory) if card.name not in self.hidden]
-        slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {"modules": cards}
+        slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {
+            "modules": cards,
+            "rules": rules_in_words(inventory),
+            "inputs": inputs_of(state, self.max_text_tokens),
+            "takes_arguments": any(card.arguments for card in cards),
+        }
         messages = [*self.template.render(slots), *repair_turns(state)]
         params = self.stop_params
-        schema = _schema(cards, inventory.rules.max_steps)
+        schema = plan_schema(cards, inventory.rules.max_steps) if self.structured else None
         try:
             whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # it had its room
             reply = self.replies(messages, schema=schema, whole=whole, **params)[0]
@@ -84,7 +96,7 @@ class OneShot(AsksModel, Planner):
             raise PlanError(empty.what, hint="Reply with the list alone.") from None
         if reply.truncated:
             raise PlanError(_CUT_OFF, hint="Reply with the list alone.")
-        return parse_plan(reply.text, inventory.modules)
+        return parse_plan(reply.text, inventory.modules, inventory.takes)
 
     def _shown(self, state: State, inventory: Inventory) -> list[Card]:
         if not self._is_large(inventory):
@@ -114,15 +126,3 @@ def _warn_of_words_alone(shown: int, cards: int) -> None:
         shown,
         cards,
     )
-
-
-def _schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
-    names = {"type": "string", "enum": [card.name for card in cards]}
-    steps = {"type": "array", "items": names, "minItems": 1, "maxItems": max_steps}
-    return {
-        "title": "plan",
-        "type": "object",
-        "properties": {"modules": steps},
-        "required": ["modules"],
-        "additionalProperties": False,
-    }

@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon.inventory import Inventory
 from chameleon.planner import Planner, ask, plans_at
-from chameleon.state import Plan, State
+from chameleon.state import Plan, State, Step
 
 
 class Replanning(Planner):
@@ -26,6 +26,10 @@ class Replanning(Planner):
     @property
     def fixed_plans(self) -> Sequence[Sequence[str]]:
         return self.planners[0].fixed_plans
+
+    @property
+    def fixed_steps(self) -> Sequence[Sequence[Step]]:
+        return self.planners[0].fixed_steps
 
     def handles_failure(self, state: State) -> bool:
         """Return whether an attempt is left."""

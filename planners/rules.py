@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chameleon.errors import Declined, InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, planned
+from chameleon.planner import Planner, as_step, planned
 from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 
@@ -47,11 +47,11 @@ class RuleCondition(BaseModel):
 
 
 class Rule(BaseModel):
-    """`when`: conditions by subject ("question", "table.rows", "choices.length"); `plan`: module names."""
+    """`when`: conditions by subject ("question", "table.rows", "choices.length"); `plan`: steps."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    plan: list[str] = Field(min_length=1)
+    plan: list[str | dict[str, Any]] = Field(min_length=1)
     when: dict[str, RuleCondition] = Field(default_factory=dict)
 
 
@@ -82,7 +82,11 @@ class Rules(Planner):
     @property
     def fixed_plans(self) -> list[list[str]]:
         """Return the plans of all rules, for `chameleon check` to hold against the rules of order."""
-        return [rule.plan for rule in self.rules]
+        return [[step.module for step in plan] for plan in self.fixed_steps]
+
+    @property
+    def fixed_steps(self) -> list[list[Step]]:
+        return [[*map(as_step, rule.plan)] for rule in self.rules]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         if planned(state):
@@ -91,7 +95,7 @@ class Rules(Planner):
             if all(test.holds(_subject(subject, state)) for subject, test in rule.when.items()):
                 conditions = ", ".join(f"{subject} {test}" for subject, test in rule.when.items())
                 note = f"rule {number}: {conditions or 'always'}"
-                return Plan(tuple(Step(name) for name in rule.plan), self.name, note)
+                return Plan(tuple(map(as_step, rule.plan)), self.name, note)
         raise self._without_plan(state)
 
     def _without_plan(self, state: State) -> Declined:

@@ -42,7 +42,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
         if code:
             told = f"An inventory is code: this one imports {harmless(', '.join(code))}. {_LOOK}"
             echo(told, err=as_json)
-        inventory = Inventory.of(source)
+        inventory = Inventory.read(source)
     except ChameleonError as problem:
         if as_json:
             echo_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})

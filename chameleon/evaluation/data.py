@@ -31,7 +31,8 @@ def find_benchmark(name: str) -> Benchmark:
     cls = find_class(name, "benchmarks")
     if not issubclass(cls, Benchmark) or isabstract(cls):
         raise InputError(f"{name!r} is no benchmark")
-    return cls()
+    benchmark: Benchmark = cls()
+    return benchmark
 
 
 def full_name(benchmark: Benchmark) -> str:

@@ -89,7 +89,7 @@ class Arm:
         merged.data["name"] = f"{spec.name}_{name}"
         variant = spec.arms[name] or VariantSpec()
         try:
-            inventory = Inventory.of(merged)
+            inventory = Inventory.read(merged)
             for path, left_out in ((("common",), spec.common.without), (("arms", name), variant.without)):
                 try:
                     inventory = inventory.without(*left_out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,8 +13,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
+from chameleon.function_module import as_module
 from chameleon.inventory.resolve import Family, build, find_class, is_own
-from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec
+from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec, named_planner
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm_module import AsksModel, LLMModule
 from chameleon.module import Module
@@ -20,6 +23,7 @@ from chameleon.planner import Planner
 from chameleon.text import nearest
 from chameleon.usage import Budget
 
+INVENTORY_MODULE = "inventory_module"
 _PROMPT_SETTINGS = (
     "structured",
     "table_style",
@@ -44,7 +48,7 @@ def parts_of(source: Source) -> dict[str, Any]:
         "spec": spec,
         "input_types": spec.input,
         "fallback": tuple(spec.fallback),
-        "on_error": {name: entry.on_error for name, entry in spec.modules.items()},
+        "on_error": {name: entry.on_error for name, entry in spec.modules.items() if entry.on_error},
         "budget": Budget(**spec.budget.model_dump()),
         "source": source,
     }
@@ -93,28 +97,42 @@ class Builder:
     def module(self, name: str, entry: ModuleSpec) -> Module:
         """Make one module. Raises `InventoryError` with the place."""
         path = ("modules", name)
-        cls = self._class(entry.use or name, "modules", path)
-        if not issubclass(cls, Module):
-            raise self._wrong(path, f"{cls.__name__} is not a subclass of Module")
-        module: Module = build(cls, entry.parameters(), partial(self._place, path), ModuleSpec.model_fields)
-        module.name = name
+        found = INVENTORY_MODULE if entry.inventory else entry.use or name
+        module = self._made(self._found(found, "modules", path), entry, path).with_name(name)
         module.description = entry.description or module.description
         module.when = entry.when or module.when
         settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
         settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}
         given = {key: value for key, value in settings.items() if value is not None}
         if module.needs_model:
-            if entry.structured and getattr(cls, "schema", LLMModule.schema) is LLMModule.schema:
-                raise self._wrong(path, f"{cls.__name__} replies in text, and has no 'structured'")
+            kind = type(module)
+            if entry.structured and getattr(kind, "schema", LLMModule.schema) is LLMModule.schema:
+                raise self._wrong(path, f"{kind.__name__} replies in text, and has no 'structured'")
             self._configure(module, given, entry.llm, path)
         elif given or entry.llm:
             key = next(iter(given), "llm")
-            raise self._wrong(path, f"{cls.__name__} asks no model and has no {key!r}")
+            raise self._wrong(path, f"{type(module).__name__} asks no model and has no {key!r}")
         return module
+
+    def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module:
+        """Make the module of a class; a function, or a module that is made, is one already."""
+        if inspect.isclass(found):
+            if not issubclass(found, Module):
+                raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
+            given, locate = entry.parameters(), partial(self._place, path)
+            made: Module = build(found, given, locate, ModuleSpec.model_fields)
+            return made
+        if parameter := next(iter(entry.parameters()), None):
+            hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
+            raise self._wrong((*path, parameter), f"{entry.use or path[-1]} takes no parameter", hint)
+        try:
+            return copy.copy(as_module(found))
+        except InventoryError as problem:
+            raise problem.at(self._place(path)) from problem
 
     def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
         """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
-        cls = self._class(entry.use, "planners", path)
+        cls = self._found(entry.use, "planners", path)
         parameters = entry.parameters()
         if "planner" in parameters:
             parameters["planner"] = self._inner(parameters["planner"], (*path, "planner"))
@@ -134,12 +152,12 @@ class Builder:
 
     def _inner(self, data: Any, path: KeyPath) -> Planner:
         try:
-            entry = PlannerSpec.model_validate(data)
+            entry = PlannerSpec.model_validate(named_planner(data))
         except ValidationError as problem:
             raise spec_error(problem, self.source, path) from problem
         return self.planner(entry, path)
 
-    def _class(self, name: str, family: Family, path: KeyPath) -> type[Any]:
+    def _found(self, name: str, family: Family, path: KeyPath) -> Any:
         try:
             return find_class(name, family, self.source.folders)
         except ChameleonError as problem:

@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon import values
+from chameleon.bridge import may_block
 from chameleon.errors import ChameleonError, InputError, InventoryError
+from chameleon.function_module import as_module
 from chameleon.inventory.building import parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import check_mentioned, leave_out
+from chameleon.inventory.resolve import find_class
 from chameleon.inventory.schema import INPUT_TYPES, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
-from chameleon.planner import Planner, check_names, check_order, check_reads, every_planner
+from chameleon.planner import (
+    Planner,
+    check_arguments,
+    check_names,
+    check_order,
+    check_reads,
+    every_planner,
+)
 from chameleon.prompt import Prompt
-from chameleon.state import State
+from chameleon.state import State, Step
 from chameleon.steps import Access
 from chameleon.text import html_rows, nearest
 from chameleon.usage import Budget
 
+if TYPE_CHECKING:
+    from chameleon.arguments import Arguments
+
 
 @dataclass(frozen=True)
 class Card:
-    """What a planner is told about a module: its name, what it does, and when to use it."""
+    """What a planner is told about a module: its name, what it does, when to use it, and what it takes."""
 
     name: str
     description: str
     when: str = ""
+    arguments: Arguments | None = None
+
+    @property
+    def signature(self) -> str:
+        """Write the arguments on one line, such as `(amount: number)`; "" where there are none."""
+        return self.arguments.signature if self.arguments else ""
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Return what is said of single arguments."""
+        return self.arguments.notes if self.arguments else {}
 
 
 @dataclass(frozen=True)
 class Inventory:
     """Modules by name, a planner, and the rules for plans. Make one with `load`, `parse`, or in Python.
 
-    In Python: `Inventory(name="mine", planner=Fixed(["shout"]), modules={"shout": Shout()})`. Files and
-    mappings follow `InventorySpec`. Raises `InventoryError` with file, line and key.
+    In Python: `Inventory.of([convert, weather])`, or with all its parts `Inventory(name="mine",
+    planner=Fixed(["shout"]), modules={"shout": Shout()})`. Files and mappings follow `InventorySpec`. Raises
+    `InventoryError` with file, line and key. `brought` are modules that the planner brings along.
     """
 
     name: str
@@ -57,27 +82,48 @@ class Inventory:
     llm: ModelSpec = field(default_factory=ModelSpec)
     source: Source | None = field(default=None, repr=False, compare=False)
     left_out: frozenset[str] = frozenset()
+    brought: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for name, module in self.modules.items():
-            if not isinstance(module, Module):
-                raise InventoryError(f"{name} is a {type(module).__name__}, not a Module", where=self.name)
-        named = {name: module.with_name(name) for name, module in self.modules.items()}
+        try:
+            named = _by_name(self.modules)
+        except InventoryError as problem:
+            raise problem.at(self.name) from problem
+        for planner in every_planner(self.planner):
+            brought = {name: each for name, each in planner.brings.items() if name not in named}
+            object.__setattr__(self, "brought", self.brought | set(brought))
+            named |= _by_name(brought)
         object.__setattr__(self, "modules", named)
         check_mentioned(self)
 
     @classmethod
+    def of(cls, given: Any, planner: str | Planner = "one_shot", *, name: str = "tools") -> Inventory:
+        """Return an inventory as it is given: made, by its name or file, or as a list of tools.
+
+        Tools are functions, modules and classes of them; `planner` then plans over them, and `name` is the
+        inventory's. Raises `InventoryError` for anything else.
+        """
+        if isinstance(given, Inventory):
+            return given
+        if isinstance(given, str | Path):
+            return cls.load(given)
+        if isinstance(given, Mapping) and "modules" in given:
+            return cls.parse(given)
+        chosen: Planner = find_class(planner, "planners")() if isinstance(planner, str) else planner
+        return cls(name, chosen, given)
+
+    @classmethod
     def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
         """Read the shipped inventory of that name, or the file at that path."""
-        return cls.of(read_source(str(name), folder))
+        return cls.read(read_source(str(name), folder))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
         """Make an inventory from a mapping of the same form as a file."""
-        return cls.of(source_of(data, folder))
+        return cls.read(source_of(data, folder))
 
     @classmethod
-    def of(cls, source: Source) -> Inventory:
+    def read(cls, source: Source) -> Inventory:
         """Make the inventory that a source describes. Raises `InventoryError` with the place."""
         try:
             return cls(**parts_of(source))
@@ -105,7 +151,7 @@ class Inventory:
         if self.source is None:
             raise InventoryError("an inventory made in Python has no parameters to change", where=self.name)
         source = replace(self.source, params={**self.source.params, **params})
-        return Inventory.of(source).without(*self.left_out)
+        return Inventory.read(source).without(*self.left_out)
 
     def with_setting(self, name: str, value: Any) -> Inventory:
         """Return the inventory with this parameter in each module that takes it, in place of its own.
@@ -118,7 +164,7 @@ class Inventory:
         entries = self.source.data["modules"]
         changed = {key: {**(entries[key] or {}), name: value} for key in taking}
         data = {**self.source.data, "modules": {**entries, **changed}}
-        return Inventory.of(replace(self.source, data=data)).without(*self.left_out)
+        return Inventory.read(replace(self.source, data=data)).without(*self.left_out)
 
     @property
     def askers(self) -> Mapping[str, Any]:
@@ -131,7 +177,22 @@ class Inventory:
     @property
     def cards(self) -> list[Card]:
         """Return a card for each module that plans may name, in the order of the inventory."""
-        return [Card(name, module.description, module.when) for name, module in self.present.items()]
+        return [
+            Card(name, module.description, module.when, self.arguments[name])
+            for name, module in self.present.items()
+            if name not in self.brought
+        ]
+
+    @cached_property
+    def arguments(self) -> Mapping[str, Arguments | None]:
+        """Return what each module takes in a plan besides the state."""
+        taken = {name: module.arguments for name, module in self.modules.items()}
+        return {name: each and replace(each, module=name) for name, each in taken.items()}
+
+    @property
+    def takes(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the arguments of those modules that take some."""
+        return {name: each.names for name, each in self.arguments.items() if each is not None}
 
     @property
     def present(self) -> Mapping[str, Module]:
@@ -202,15 +263,19 @@ class Inventory:
         rows = [("inventory", self.name), ("about", self.about), ("input", takes)]
         return html_rows([*rows, ("planner", planner), ("modules", modules)])
 
-    def check_plan(self, plan: Sequence[str], state: State, *, whole: bool = True) -> None:
-        """Raise `PlanError` when the plan cannot follow what has been done so far.
+    def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
+        """Raise `PlanError` when the plan, steps or names, cannot follow what has been done so far.
 
         `whole` plans are also held against the rules of order.
         """
-        check_names(plan, self.modules, self.rules)
+        steps = [Step(each) if isinstance(each, str) else each for each in plan]
+        names = [step.module for step in steps]
+        check_names(names, self.modules, self.rules)
         if whole:
-            check_order(plan, self.rules)
-        check_reads(plan, self.access, state.keys)
+            check_order(names, self.rules)
+        check_reads(names, self.access, state.keys)
+        closed = [name for name, module in self.modules.items() if not may_block(module.run)]
+        check_arguments(steps, self.arguments, state.program, closed)
 
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""
@@ -220,6 +285,25 @@ class Inventory:
         """Raise what `obstacles` finds: prompts, what modules and planners need, and plans, all at once."""
         if found := self.obstacles():
             raise all_of(found, self.name)
+
+
+def _by_name(given: Any) -> dict[str, Module]:
+    """Return modules by name, as they are given: a mapping, or a list of what has a name of its own."""
+    if isinstance(given, Mapping):
+        return {name: as_module(each).with_name(name) for name, each in given.items()}
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InventoryError(
+            f"{str(given)[:60]!r} is a {type(given).__name__}, and no modules",
+            hint="Give a list of functions and modules, or a mapping of names to them.",
+        )
+    found: dict[str, Module] = {}
+    for module in map(as_module, given):
+        if module.name in found:
+            raise InventoryError(
+                f"two modules are called {module.name}", hint="Give a mapping of names to modules."
+            )
+        found[module.name] = module
+    return found
 
 
 def _a(noun: str) -> str:

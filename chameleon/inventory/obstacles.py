@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
 from chameleon.module import Module
 from chameleon.planner import check_names, every_planner
-from chameleon.state import State
+from chameleon.state import State, Step
 from chameleon.text import nearest
 
 if TYPE_CHECKING:
@@ -89,21 +89,23 @@ def _plans(inventory: Inventory) -> Iterator[Obstacle]:
     fixed = [
         (part is inventory.planner, "planner", list(plan))
         for part in every_planner(inventory.planner)
-        for plan in part.fixed_plans
+        for plan in part.fixed_steps
     ]
+    fallback = [Step(name) for name in inventory.fallback]
     told: set[tuple[str, str]] = set()
-    for whole, key, plan in [*fixed, (True, "fallback", list(inventory.fallback))]:
-        kept = [name for name in plan if name not in inventory.left_out]
+    for whole, key, plan in [*fixed, (True, "fallback", fallback)]:
+        kept = [step for step in plan if step.module not in inventory.left_out]
+        names = [step.module for step in plan]
         try:
             if whole and plan:
                 inventory.check_plan(kept, state)
             elif plan:
-                check_names(kept, inventory.modules, inventory.rules)
+                check_names([step.module for step in kept], inventory.modules, inventory.rules)
         except PlanError as problem:
             if (key, problem.what) not in told:
                 told.add((key, problem.what))
-                what = f"the plan {' → '.join(plan)} breaks a rule: {problem.what}"
-                path = inventory.source.path_to(plan, key) if inventory.source else (key,)
+                what = f"the plan {' → '.join(names)} breaks a rule: {problem.what}"
+                path = inventory.source.path_to(names, key) if inventory.source else (key,)
                 yield Obstacle(key, InventoryError(what, hint=problem.hint, where=inventory.place(path)))
 
 

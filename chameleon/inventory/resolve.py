@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 Family = Literal["modules", "planners", "benchmarks"]
 
 
-def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[Any]:
-    """Return the class that `name` stands for.
+def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
+    """Return the class that `name` stands for; of modules also a function, or one that is made.
 
     It is looked up in this order: "package.module:Class" (a file in `folders`, or importable); what Chameleon
     ships (one file a name); entry points of the group "chameleon.modules" (or planners, benchmarks). Raises
@@ -33,9 +33,9 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
         home, _, class_name = name.rpartition(":")
         found = _import(home, folders, name)
         if not hasattr(found, class_name):
-            classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
+            classes = [key for key, value in vars(found).items() if _may_be(value, family)]
             raise InventoryError(f"{home} defines no {class_name!r}", hint=nearest(class_name, classes))
-        return _checked(getattr(found, class_name), name)
+        return _checked(getattr(found, class_name), name, family)
     if (path := shipped(family).get(name)) is not None:
         module = importlib.import_module(path)
         for cls in filter(inspect.isclass, vars(module).values()):
@@ -44,7 +44,7 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> type[
         raise InventoryError(f"{path} defines no class named {name!r}")
     for entry in _entry_points(name, family):
         try:
-            return _checked(entry.load(), name)
+            return _checked(entry.load(), name, family)
         except (Exception, SystemExit) as problem:
             raise broken(entry.value, problem) from problem
     raise _unknown(name, family)
@@ -112,10 +112,16 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
         raise broken(reference, problem) from problem
 
 
-def _checked(found: Any, reference: str) -> type[Any]:
-    if not inspect.isclass(found):
-        raise InventoryError(f"{reference!r} is a {type(found).__name__}, not a class")
+def _checked(found: Any, reference: str, family: Family) -> Any:
+    if not _may_be(found, family):
+        what = "class or function" if family == "modules" else "class"
+        raise InventoryError(f"{reference!r} is a {type(found).__name__}, not a {what}")
     return found
+
+
+def _may_be(found: Any, family: Family) -> bool:
+    """Tell whether an object can stand for one of a family; a module that is made has a `run`."""
+    return inspect.isclass(found) or (family == "modules" and (callable(found) or hasattr(found, "run")))
 
 
 def build(

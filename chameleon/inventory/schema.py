@@ -177,15 +177,18 @@ class Open(BaseModel):
 class ModuleSpec(Open):
     """One entry of `modules:`; keys besides these are constructor parameters of the module.
 
-    `on_error` says what a failure does: stop the run, skip the step, take the inventory's fallback plan,
-    or take the plan listed here. `description` and `when` are the card that a planner reads; by default the
+    `inventory` runs another inventory, by name or file, as a module: on what it takes of the input, with the
+    model of the run or the one that its `llm` names. `on_error` says what a failure does: stop the run, which
+    is what it does unless the planner goes on, skip the step, take the inventory's fallback plan, or take the
+    plan listed here. `description` and `when` are the card that a planner reads; by default the
     class's own.
     """
 
     use: str | None = None
+    inventory: str | None = None
     description: str | None = None
     when: str | None = None
-    on_error: OnError = "stop"
+    on_error: OnError | None = None
     prompt: str | None = None
     llm: ModelSpec | None = None
     samples: PositiveInt | None = None
@@ -199,11 +202,16 @@ class ModuleSpec(Open):
 
 
 class PlannerSpec(Open):
-    """`planner:`; keys besides these are constructor parameters of the planner."""
+    """`planner:`; keys besides these are constructor parameters of the planner. A name alone is its `use`."""
 
     use: str
     prompt: str | None = None
     llm: ModelSpec | None = None
+
+
+def named_planner(given: Any) -> Any:
+    """Return what a name alone is short for."""
+    return {"use": given} if isinstance(given, str) else given
 
 
 class InventorySpec(Strict):
@@ -214,7 +222,7 @@ class InventorySpec(Strict):
     extends: str | None = None
     input: dict[Name, InputType] = Field(default_factory=lambda: {"question": "str"})
     llm: ModelSpec = ModelSpec()
-    planner: PlannerSpec
+    planner: Annotated[PlannerSpec, BeforeValidator(named_planner, json_schema_input_type=str | PlannerSpec)]
     fallback: list[Name] = Field(default_factory=list)
     rules: RulesSpec = RulesSpec()
     repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_tell)] = Field(default_factory=dict)

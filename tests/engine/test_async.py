@@ -273,7 +273,7 @@ def test_everything_works_where_a_loop_runs() -> None:
     async def inside() -> list[Any]:
         found = [runner.run(QUESTION).answer, (await runner.arun(QUESTION)).answer]
         found += [state.answer for state in runner.batch([QUESTION] * 2, workers=2)]
-        return found + [state.answer async for state in runner.abatch([QUESTION] * 2)]
+        return found + [state.answer async for state in runner.amap([QUESTION] * 2)]
 
     assert asyncio.run(inside()) == [2] * 6
 
@@ -286,7 +286,7 @@ def test_inputs_of_a_batch_may_come_one_by_one_and_a_bad_one_is_a_state_that_fai
             yield {"question": {1, 2} if number == 3 else str(number)}
 
     async def answers() -> list[Any]:
-        return [state.answer or why(state) async for state in runner.abatch(inputs(), workers=2)]
+        return [state.answer or why(state) async for state in runner.amap(inputs(), workers=2)]
 
     found = asyncio.run(answers())
     assert found[:3] + found[4:] == ["0", "1", "2", "4"]

@@ -96,8 +96,9 @@ class TestALimit:
 
     def test_stops_a_planner_that_never_stops(self) -> None:
         endless = Proposes(lambda state: [Step("one")])
-        state = executor({"one": lambda state: 1}, endless).run(QUESTION)
+        state = executor({"one": lambda state: len(state.history)}, endless).run(QUESTION)
         assert "its budget of 64 steps" in why(state) and len(state.program) == 64
+        assert "Return ()" in why(state)
 
     def test_goes_on_counting_when_a_run_is_resumed(self) -> None:
         inventory = Inventory(

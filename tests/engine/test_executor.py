@@ -63,14 +63,14 @@ def test_a_problem_that_takes_long_does_not_stop_the_others_of_a_batch() -> None
             others_done.set()
         return name
 
-    states = executor({"work": work}).batch(({"question": str(number)} for number in range(40)), workers=2)
+    states = executor({"work": work}).map(({"question": str(number)} for number in range(40)), workers=2)
     assert [state.answer for state in states] == [str(number) for number in range(40)]
     assert done[-1] == "0"
 
 
 def test_a_batch_takes_inputs_as_it_needs_them() -> None:
     endless = ({"question": str(number)} for number in itertools.count())
-    states = executor({"work": lambda state: state.input["question"]}).batch(endless, workers=4)
+    states = executor({"work": lambda state: state.input["question"]}).map(endless, workers=4)
     assert [state.answer for state in itertools.islice(states, 5)] == ["0", "1", "2", "3", "4"]
     assert isinstance(states, Generator)
     states.close()

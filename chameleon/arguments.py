@@ -1,0 +1,221 @@
+"""The arguments that a module takes besides the state: their schema, and whether a plan fits it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from chameleon.earlier import filled, references
+from chameleon.errors import BadArguments, InventoryError, PlanError
+from chameleon.state import State
+from chameleon.text import nearest, one_line
+
+_LONGEST_VALUE = 80  # characters
+_DEEPEST = 4  # levels of a nested type that a signature writes out
+_NO_NAME = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class _Schema(GenerateJsonSchema):
+    """JSON schemas also of types that JSON has no form for: a plan gives them by reference."""
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
+        return {}
+
+    def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
+        return {"type": "string", "description": f'"$NAME" of a step that gives a {schema["cls"].__name__}'}
+
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        """Leave out a default that JSON cannot hold: the function has it."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a module takes: `model` has a field for each argument.
+
+    In a plan an argument may be "$name.path": then it is the output of an earlier step (`chameleon.earlier`).
+    """
+
+    module: str
+    model: type[BaseModel]
+
+    @classmethod
+    def of(
+        cls, module: str, run: Callable[..., Any], model: type[BaseModel] | None, skip: Collection[str] = ()
+    ) -> Arguments | None:
+        """Return what `model` says, else the signature of `run` but for the parameters to skip.
+
+        None where there is nothing to give. Raises `InventoryError` for a signature that no schema can tell.
+        """
+        made = model or _model_of(module, run, skip)
+        return cls(module, made) if made is not None else None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the arguments, in order."""
+        fields = self.model.model_fields.items()
+        return tuple(field.alias or name for name, field in fields)
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """Return the names of those that must be given."""
+        fields = self.model.model_fields.items()
+        return tuple(field.alias or name for name, field in fields if field.is_required())
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments, an object that allows no others."""
+        found = self.model.model_json_schema(schema_generator=_Schema)
+        found = _without_titles(found)
+        found.setdefault("properties", {})
+        return {**found, "additionalProperties": False}
+
+    @cached_property
+    def signature(self) -> str:
+        """Write the arguments on one line: `(amount: number, to: "F" | "C" = "F")`."""
+        schema = self.schema
+        told = (
+            f"{name}: {_type(each, schema)}{_default(each, name in self.required)}"
+            for name, each in schema["properties"].items()
+        )
+        return f"({', '.join(told)})"
+
+    @cached_property
+    def notes(self) -> Mapping[str, str]:
+        """Return what is said of single arguments."""
+        told = {name: each.get("description", "") for name, each in self.schema["properties"].items()}
+        return {name: " ".join(text.split()) for name, text in told.items() if text}
+
+    def check(self, given: Mapping[str, Any], earlier: Collection[str] = ()) -> None:
+        """Raise `PlanError` for what does not fit; references to `earlier` steps may become anything."""
+        open_ones = {name for name, value in given.items() if any(references(value, earlier))}
+        if fault := self._fault(given, open_ones):
+            what, hint = fault
+            raise PlanError(what, hint=hint)
+
+    def values(self, given: Mapping[str, Any], state: State) -> dict[str, Any]:
+        """Return the arguments as the module gets them, references filled. Raises `BadArguments`."""
+        whole = {name: filled(value, state) for name, value in given.items()}
+        if fault := self._fault(whole):
+            what, hint = fault
+            raise BadArguments(what, hint=hint)
+        made = self.model.model_validate(whole)
+        fields = self.model.model_fields.items()
+        return {field.alias or name: getattr(made, name) for name, field in fields}
+
+    def _fault(self, given: Mapping[str, Any], open_ones: Collection[str] = ()) -> tuple[str, str] | None:
+        """Return what is wrong with arguments, and what to do about it."""
+        known = {*self.names, *self.model.model_fields}
+        if self.model.model_config.get("extra") != "allow":
+            for name in given:
+                if name not in known:
+                    what = f"{self.module} takes no argument {name[:60]!r}"
+                    return what, nearest(name, self.names) if self.names else "It takes none."
+        try:
+            self.model.model_validate(dict(given))
+        except ValidationError as problem:
+            for error in problem.errors(include_url=False):
+                name = str(error["loc"][0]) if error["loc"] else ""
+                if name not in open_ones:
+                    return self._told(error, name), f"It is {self.module}{self.signature}."
+        return None
+
+    def _told(self, error: Mapping[str, Any], name: str) -> str:
+        if error["type"] == "missing" and len(error["loc"]) == 1:
+            return f"{self.module} lacks the argument {name!r}"
+        place = ".".join(map(str, error["loc"])) or "an argument"
+        given = one_line(str(error["input"]), _LONGEST_VALUE)
+        return f"the argument {place} of {self.module} is {given!r}: {error['msg']}"
+
+
+def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> type[BaseModel] | None:
+    """Make a model of the parameters of a function; None where it has none but those to skip."""
+    parameters = [each for each in inspect.signature(run).parameters.values() if each.name not in skip]
+    if not parameters:
+        return None
+    for each in parameters:
+        if each.kind in _NO_NAME:
+            stars = "*" if each.kind is each.VAR_POSITIONAL else "**"
+            raise InventoryError(
+                f"{module} takes {stars}{each.name}, and a plan gives arguments by name",
+                hint="Name each argument in its signature.",
+            )
+    try:
+        hints = get_type_hints(run, include_extras=True)
+    except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
+        raise InventoryError(f"the annotations of {module} cannot be read: {problem}") from problem
+    # A name of its own for each field: an argument may be called as pydantic calls its methods.
+    fields: dict[str, Any] = {
+        f"argument_{place}": (
+            _noted(hints.get(each.name, Any)),
+            Field(... if each.default is each.empty else each.default, alias=each.name),
+        )
+        for place, each in enumerate(parameters)
+    }
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    try:
+        return create_model(module, __config__=config, **fields)
+    except (PydanticUserError, TypeError) as problem:
+        raise InventoryError(f"the annotations of {module} make no schema: {problem}") from problem
+
+
+def _noted(hint: Any) -> Any:
+    """Return the annotation, a plain text in `Annotated[float, "in metres"]` as its description."""
+    if get_origin(hint) is not Annotated:
+        return hint
+    kind, *further = get_args(hint)
+    noted = [Field(description=each) if isinstance(each, str) else each for each in further]
+    return Annotated[kind, *noted]
+
+
+def _without_titles(schema: Any) -> Any:
+    """Return a schema without the titles that pydantic makes of names: a model is told no name twice."""
+    if isinstance(schema, Mapping):
+        return {
+            key: {name: _without_titles(each) for name, each in value.items()}
+            if key in ("properties", "$defs") and isinstance(value, Mapping)
+            else _without_titles(value)
+            for key, value in schema.items()
+            if not (key == "title" and isinstance(value, str))
+        }
+    return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def _default(schema: Mapping[str, Any], is_required: bool) -> str:
+    if is_required:
+        return ""
+    return f" = {json.dumps(schema.get('default'), ensure_ascii=False)}"
+
+
+def _type(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
+    """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`."""
+    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        return "any"
+    if isinstance(named := schema.get("$ref"), str):
+        return _type(root.get("$defs", {}).get(named.rpartition("/")[2]), root, depth + 1)
+    if "enum" in schema or "const" in schema:
+        values: Sequence[Any] = schema.get("enum") or [schema.get("const")]
+        return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+    if several := schema.get("anyOf") or schema.get("oneOf"):
+        return " | ".join(dict.fromkeys(_type(each, root, depth) for each in several))
+    kind = schema.get("type", "any")
+    if kind == "array":
+        return f"[{_type(schema.get('items', {}), root, depth + 1)}]"
+    if kind == "object" and schema.get("properties"):
+        return f"{{{', '.join(_members(schema, root, depth))}}}"
+    if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
+        return f"{{string: {_type(of, root, depth + 1)}}}"
+    return " | ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _members(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[str]:
+    needed = schema.get("required", ())
+    for name, each in schema["properties"].items():
+        yield f"{name}{'' if name in needed else '?'}: {_type(each, root, depth + 1)}"

@@ -1,0 +1,131 @@
+"""`@tool`: a typed function is a module: its signature makes the arguments, its docstring the card."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, overload
+
+from pydantic import BaseModel, TypeAdapter
+
+from chameleon.arguments import Arguments
+from chameleon.errors import InventoryError
+from chameleon.module import Keys, Module, check_keys
+from chameleon.state import State
+from chameleon.text import snake_case
+
+
+class FunctionModule(Module):
+    """A function as a module, which can still be called as the function that it is."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str = "",
+        description: str = "",
+        when: str = "",
+        reads: Keys | None = None,
+        writes: Keys | None = None,
+        uses: Keys = (),
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.name = name or snake_case(getattr(function, "__name__", ""))
+        if not self.name.isidentifier():
+            raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
+        self.description = description or " ".join((inspect.getdoc(function) or "").split())
+        self.when = when
+        self._state = _parameter_of_state(function)
+        # One that is not given the state sees nothing of it, and may run beside its neighbours.
+        self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
+        self.writes, self.uses = writes, uses  # type: ignore[misc]
+        check_keys(reads, writes, f"tool {self.name}")
+        skip = () if self._state is None else (self._state,)
+        self._arguments = Arguments.of(self.name, function, None, skip)
+        self._by_place = [
+            each.name
+            for each in inspect.signature(function).parameters.values()
+            if each.kind is each.POSITIONAL_ONLY
+        ]
+
+    @property
+    def arguments(self) -> Arguments | None:
+        """Return what a plan gives it: the parameters of the function but for the state."""
+        return self._arguments
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self.function(*args, **named)
+
+    def run(self, state: State, **args: Any) -> Any:
+        if self._state is not None:
+            args[self._state] = state
+        by_place = [args.pop(name) for name in self._by_place]
+        given = self.function(*by_place, **args)
+        return _plain_later(given) if inspect.isawaitable(given) else _plain(given)
+
+
+def _parameter_of_state(function: Callable[..., Any]) -> str | None:
+    """Return the parameter that is given the state: the one called `state`, or annotated as `State`."""
+    for each in inspect.signature(function).parameters.values():
+        if each.annotation in (State, "State", "chameleon.State") or (
+            each.name == "state" and each.annotation is each.empty
+        ):
+            return each.name
+    return None
+
+
+async def _plain_later(given: Any) -> Any:
+    return _plain(await given)
+
+
+def _plain(output: Any) -> Any:
+    """Return what a run holds: a pydantic model or dataclass as the JSON that it makes."""
+    if isinstance(output, BaseModel):
+        return output.model_dump(mode="json")
+    if isinstance(output, list | tuple):
+        return [_plain(each) for each in output]
+    if isinstance(output, Mapping):
+        return {key: _plain(each) for key, each in output.items()}
+    if dataclasses.is_dataclass(output) and not isinstance(output, type) and not hasattr(output, "to_json"):
+        return TypeAdapter(type(output)).dump_python(output, mode="json")
+    return output
+
+
+@overload
+def tool(function: Callable[..., Any], **options: Any) -> FunctionModule: ...
+@overload
+def tool(function: None = None, **options: Any) -> Callable[[Callable[..., Any]], FunctionModule]: ...
+def tool(
+    function: Callable[..., Any] | None = None, **options: Any
+) -> FunctionModule | Callable[[Callable[..., Any]], FunctionModule]:
+    """Make a module of a typed function, sync or async: `@tool`, or `@tool(name=…, when=…)`.
+
+        @tool
+        def convert(amount: float, to: Literal["C", "F"] = "F") -> float:
+            "Converts a temperature to degrees Celsius or Fahrenheit."
+
+    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter called `state`, or
+    annotated as `State`, is given the state; a function without one sees nothing else. The options are those
+    of a module: name, description, when, reads, writes, uses. Raises `InventoryError` for a signature that no
+    schema can tell.
+    """
+    if function is None:
+        return functools.partial(FunctionModule, **options)
+    return FunctionModule(function, **options)
+
+
+def as_module(given: Any) -> Module:
+    """Return what is given as a module: one that is made, a class of them, or a function."""
+    if isinstance(given, Module):
+        return given
+    if inspect.isclass(given) and issubclass(given, Module):
+        return given()
+    if callable(given) and not inspect.isclass(given):
+        return FunctionModule(given)
+    raise InventoryError(
+        f"{given!r} is a {type(given).__name__}, not a module",
+        hint="Give a Module, or a function (`chameleon.tool`).",
+    )

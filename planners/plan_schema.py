@@ -1,0 +1,64 @@
+"""The JSON schema of a plan: what a model is held to where it takes schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chameleon.arguments import Arguments
+from chameleon.inventory import Card
+
+_REFERENCE = {"type": "string", "description": '"$NAME.KEY": what the earlier step NAME gave'}
+
+
+def plan_schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
+    """Return the schema of {"modules": [...]}: a name for each module without arguments, else a call."""
+    shared: dict[str, Any] = {}
+    plain = [card.name for card in cards if card.arguments is None or not card.arguments.required]
+    calls = [_call(card.name, card.arguments, shared) for card in cards if card.arguments is not None]
+    names = {"type": "string", "enum": plain}
+    items = {"anyOf": [*([names] if plain else []), *calls]} if calls else names
+    steps = {"type": "array", "items": items, "minItems": 1, "maxItems": max_steps}
+    return {
+        "title": "plan",
+        "type": "object",
+        "properties": {"modules": steps},
+        "required": ["modules"],
+        "additionalProperties": False,
+        **({"$defs": shared} if shared else {}),
+    }
+
+
+def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a call; what types share goes to the top, under names of their own."""
+    schema = _moved(arguments.schema, name)
+    shared |= {f"{name}_{kind}": each for kind, each in schema.pop("$defs", {}).items()}
+    properties = {
+        argument: each if _is_text(each) else {"anyOf": [each, _REFERENCE]}
+        for argument, each in schema["properties"].items()
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "module": {"type": "string", "enum": [name]},
+            "args": {**schema, "properties": properties},
+        },
+        "required": ["module", "args"],
+        "additionalProperties": False,
+    }
+
+
+def _is_text(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "string" and "enum" not in schema
+
+
+def _moved(schema: Any, name: str) -> Any:
+    """Return a schema that refers to its types under the names that they get at the top."""
+    if isinstance(schema, Mapping):
+        return {
+            key: f"#/$defs/{name}_{value.rpartition('/')[2]}"
+            if key == "$ref" and isinstance(value, str)
+            else _moved(value, name)
+            for key, value in schema.items()
+        }
+    return [_moved(each, name) for each in schema] if isinstance(schema, list) else schema

@@ -1,0 +1,93 @@
+"""What a planner tells a model of any inventory and any input: the rules of plans, and what is given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from chameleon.inventory import Inventory
+from chameleon.inventory.schema import RulesSpec
+from chameleon.prompt import named_tables, table_text, text_within
+from chameleon.quoting import Quoted, block, untagged
+from chameleon.state import State
+from chameleon.table import Table
+from chameleon.values import to_json
+
+MOST_ROWS, LONGEST_CELL, MOST_TABLE_TOKENS = 10, 80, 1_500
+"""How much of a table a planner sees: it plans for it, and answers nothing from it."""
+_PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+
+
+def inputs_of(state: State, max_text_tokens: int) -> Quoted:
+    """Write all that is given, each under its name: the question last, data in blocks."""
+    given = {key: value for key, value in state.input.items() if key != "question"}
+    parts = [_told(key, value, max_text_tokens) for key, value in given.items() if value not in ("", (), {})]
+    question = state.input.get("question")
+    if isinstance(question, str):
+        is_long = len(question.strip().splitlines()) > 1
+        parts.append(
+            f"Question:\n{block('question', question)}"
+            if is_long
+            else f"Question: {untagged(question.strip())}"
+        )
+    return Quoted("\n\n".join(parts))
+
+
+def _told(key: str, value: Any, max_text_tokens: int) -> str:
+    """Write one input: a table in its first rows, a text from its beginning, a file by its name."""
+    label = key.replace("_", " ").capitalize()
+    if isinstance(value, Table):
+        return _table(label, value, key)
+    if key == "tables" and isinstance(value, tuple) and all(isinstance(each, Table) for each in value):
+        return "\n\n".join(_table(f"Table {name!r}", table, "table") for name, table in named_tables(value))
+    if isinstance(value, PurePath):
+        kind = "a picture" if value.suffix.lower() in _PICTURES else "a file"
+        return f"{label}: {kind}, {untagged(value.name)}"
+    if isinstance(value, str):
+        text = text_within(value, max_text_tokens)
+        return (
+            f"{label}:\n{block(key, text)}" if "\n" in text.strip() else f"{label}: {untagged(text.strip())}"
+        )
+    if isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value):
+        return f"{label}: {untagged(' | '.join(' '.join(str(each).split()) for each in value))}"
+    return f"{label}:\n{block(key, text_within(_json(value), max_text_tokens))}"
+
+
+def _table(label: str, table: Table, key: str) -> str:
+    rows, caption = len(table.rows), untagged(" ".join(table.caption.split()))
+    shown = table_text(
+        table, style="pipe", max_rows=MOST_ROWS, max_cell=LONGEST_CELL, max_tokens=MOST_TABLE_TOKENS
+    )
+    size = f"{rows:,} {'row' if rows == 1 else 'rows'} of {len(table.header)}"
+    return f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block(key, shown)}"
+
+
+def output_text(output: Any, max_tokens: int) -> str:
+    """Write what a module gave: a table in rows, a text as it is, all else as JSON, in so many tokens."""
+    if isinstance(output, Table):
+        return table_text(output, style="pipe", max_cell=LONGEST_CELL, max_tokens=max_tokens)
+    return text_within(output if isinstance(output, str) else _json(output), max_tokens)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(to_json(value), ensure_ascii=False)
+
+
+def rules_in_words(inventory: Inventory) -> list[str]:
+    """Say what the inventory's rules ask of a plan, of the modules that are there."""
+    return list(_rules(inventory.rules, inventory.present))
+
+
+def _rules(rules: RulesSpec, there: Mapping[str, Any]) -> Iterator[str]:
+    yield f"A plan has at most {rules.max_steps} steps."
+    if rules.last:
+        yield f"A plan ends with {' or '.join(rules.last)}."
+    if once := [name for name in rules.once if name in there]:
+        yield f"{', '.join(once)} {'runs' if len(once) == 1 else 'each run'} at most once."
+    for name, needed in rules.needs.items():
+        if needed:
+            yield f"Before {name} comes {' and '.join(needed)}."
+    for name, follower in rules.next.items():
+        yield f"{name} is followed directly by {follower}."
