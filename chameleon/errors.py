@@ -192,6 +192,10 @@ class SchemaRefused(ModelError):
     """A model that does not take the schema that its reply is to be of."""
 
 
+class ToolsRefused(ModelError):
+    """A model, or its server, that does not take tools to call."""
+
+
 class Unreachable(ModelError):
     """A server that cannot be reached, or that broke off, however often it was asked."""
 

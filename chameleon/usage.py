@@ -76,13 +76,18 @@ def _sum(a: Any, b: Any) -> Any:
     return None if a is None or b is None else a + b
 
 
+_OPTIONAL = frozenset({"dropped", "tool_calls", "blocks"})
+_OF_CALL = frozenset({"name", "args", "id", "fault"})
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One model call as it is logged: what was asked, what came back, what it took.
 
     `finish` is the provider's reason for stopping ("stop", "length", …); `cached` marks a reply from
     the response store, which costs nothing; `error` names why there is no reply. `dropped` has the
-    parameters that the model was asked without, and why.
+    parameters that the model was asked without, and why. `tool_calls` have name, args, id, and a fault where
+    the arguments were none; `blocks` are what the provider wants back with them.
     """
 
     model: str
@@ -97,23 +102,46 @@ class Call:
     cached: bool = False
     error: str = ""
     dropped: Mapping[str, str] = field(default_factory=dict)
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    blocks: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the call as JSON has it; `dropped` only where something was."""
+        """Return the call as JSON has it; `dropped`, `tool_calls` and `blocks` only where there are any."""
         written = {name: getattr(self, name) for name in self.__slots__}
         written["messages"] = [list(message) for message in self.messages]
         written["usage"] = self.usage.to_json()
         written["seconds"] = round(self.seconds, 6)
         written["dropped"] = dict(self.dropped)
-        return {name: value for name, value in written.items() if value or name != "dropped"}
+        written |= {name: [*map(dict, written[name])] for name in ("tool_calls", "blocks")}
+        return {name: value for name, value in written.items() if value or name not in _OPTIONAL}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Call:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote. Raises TypeError or ValueError for what is none."""
         fields = dict(data)
         fields["messages"] = tuple((role, text) for role, text in data["messages"])
         fields["usage"] = Usage.from_json(data["usage"])
+        fields["tool_calls"] = checked_calls(data.get("tool_calls", ()))
+        fields["blocks"] = checked_blocks(data.get("blocks", ()))
         return cls(**fields)
+
+
+def checked_calls(data: Any) -> tuple[Mapping[str, Any], ...]:
+    """Return calls of tools as they were written. Raises TypeError or ValueError for what is none."""
+    calls = checked_blocks(data)
+    for call in calls:
+        if not isinstance(call.get("args"), dict) or not {"name", "args", "id"} <= call.keys() <= _OF_CALL:
+            raise ValueError("a call of a tool has no name, args and id")
+        if not all(isinstance(value, str) for name, value in call.items() if name != "args"):
+            raise TypeError("a call of a tool has a name, an id or a fault that is no text")
+    return calls
+
+
+def checked_blocks(data: Any) -> tuple[Mapping[str, Any], ...]:
+    """Return JSON objects as they were written. Raises TypeError for what is none."""
+    if not isinstance(data, (list, tuple)) or not all(isinstance(each, dict) for each in data):
+        raise TypeError("a list of JSON objects is none")
+    return tuple(data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,9 @@ Four characters make a token, rounded up. A prompt is its tools as JSON and its 
 A model that thinks spends `thinking` hidden tokens first, more or less by its effort; they count against
 the limit. A limit that they use up leaves no text, and the reply function is not called.
 
+A reply that is `Calls` calls tools. What tools and conversations with them the APIs refuse is told in
+`hosted_tools.py`.
+
 Clients find the server by OPENAI_BASE_URL (`openai_url`), ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL
 (`url`), or by `base_url`. With HTTP_PROXY=`url` and OPENAI_BASE_URL=http://api.openai.com/v1 it is that host.
 """
@@ -32,6 +35,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from tests import hosted_tools
+from tests.hosted_tools import Called, Calls
 from tests.local_server import JsonHandler, LocalServer, in_turn
 
 Json = dict[str, Any]
@@ -131,7 +136,7 @@ class Seen:
     usage: Usage | None = None
 
 
-ReplyFunction = Callable[[Asked], str]
+ReplyFunction = Callable[[Asked], str | Calls]
 
 
 class _Fault(NamedTuple):
@@ -168,6 +173,7 @@ class _Sample(NamedTuple):
     output: int
     reasoning: int
     stop: str | None = None
+    calls: tuple[Called, ...] = ()
 
 
 _Samples = Sequence[_Sample]
@@ -275,6 +281,8 @@ class _ChatCompletions(_OpenAI):
                 yield _openai(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
             if name not in self.fields or (name == "reasoning_effort" and not rules.thinks):
                 yield _openai(f"Unrecognized request argument supplied: {name}")
+        for message, param in hosted_tools.faults_of_chat(asked):
+            yield _openai(message, param, "invalid_value" if param else None)
         if "max_tokens" in asked and rules.thinks:
             yield _unsupported("max_tokens", " Use 'max_completion_tokens' instead.")
         if "max_tokens" in asked and "max_completion_tokens" in asked:
@@ -332,7 +340,15 @@ class _ChatCompletions(_OpenAI):
         choices = []
         for index, sample in enumerate(samples):
             finish = "length" if sample.finish == "length" else "stop"
-            message = {"role": "assistant", "content": sample.text, "refusal": None}
+            message: Json = {"role": "assistant", "content": sample.text, "refusal": None}
+            if sample.calls:
+                functions = [{"name": call.name, "arguments": call.arguments} for call in sample.calls]
+                named = zip(sample.calls, functions, strict=True)
+                message["content"] = sample.text or None
+                message["tool_calls"] = [
+                    {"id": call.id, "type": "function", "function": function} for call, function in named
+                ]
+                finish = "tool_calls" if finish == "stop" else finish
             told = _logprobs(sample.text, asked.get("top_logprobs", 0))
             logprobs = {"content": told, "refusal": None} if asked.get("logprobs") else None
             choice = {"index": index, "message": message, "finish_reason": finish, "logprobs": logprobs}
@@ -368,6 +384,8 @@ class _Responses(_OpenAI):
             return
         if "input" not in asked:
             yield _openai("Missing required parameter: 'input'.", "input", "missing_required_parameter")
+        for message, param in hosted_tools.faults_of_responses(asked):
+            yield _openai(message, param)
         effort = asked.get("reasoning", {}).get("effort")
         if effort and not rules.thinks:
             yield _unsupported("reasoning.effort")
@@ -401,12 +419,22 @@ class _Responses(_OpenAI):
         if "message.output_text.logprobs" in asked.get("include", ()):
             part["logprobs"] = _logprobs(sample.text, asked.get("top_logprobs", 0))
         message = {"type": "message", "id": "msg_1", "role": "assistant", "status": status, "content": [part]}
-        thoughts = [{"type": "reasoning", "id": "rs_1", "summary": []}] if sample.reasoning else []
+        thoughts: list[Json] = (
+            [{"type": "reasoning", "id": "rs_1", "summary": []}] if sample.reasoning else []
+        )
+        if "reasoning.encrypted_content" in asked.get("include", ()):
+            thoughts = [{**each, "encrypted_content": hosted_tools.SEALED} for each in thoughts]
+        calls = [
+            {"type": "function_call", "id": f"fc_{call.id}", "call_id": call.id, "status": "completed"}
+            | {"name": call.name, "arguments": call.arguments}
+            for call in sample.calls
+        ]
+        said = [message] if sample.text or not (cut or calls) else []
         return {
             **{"id": "resp_1", "object": "response", "created_at": 1, "model": model},
             **{"status": status, "incomplete_details": {"reason": "max_output_tokens"} if cut else None},
             **{"error": None, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []},
-            "output": [*thoughts, message] if sample.text or not cut else thoughts,
+            "output": [*thoughts, *said, *calls],
             "usage": {
                 "input_tokens": usage.input,
                 "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": 0},
@@ -453,6 +481,9 @@ class _Messages:
         if rules is None:
             yield _anthropic(f"model: {model}", 404, "not_found_error")
             return
+        is_thinking = self._thinking(asked, rules) != "disabled"
+        for told in hosted_tools.faults_of_messages(asked, is_thinking):
+            yield _anthropic(told)
         if (limit := asked["max_tokens"]) > rules.max_output:
             message = f"max_tokens: {limit} > {rules.max_output}, which is the maximum allowed number of "
             yield _anthropic(f"{message}output tokens for {model}")
@@ -514,10 +545,14 @@ class _Messages:
     def answer(self, asked: Json, model: str, samples: _Samples, usage: Usage, written: int) -> Json:
         sample = samples[0]
         finish = {"stop": "end_turn", "length": "max_tokens"}.get(sample.finish, sample.finish)
-        content = [{"type": "thinking", "thinking": "", "signature": "c2lnbmVk"}] if sample.reasoning else []
+        signed = {"type": "thinking", "thinking": "", "signature": hosted_tools.SIGNED}
+        content: list[Json] = [signed] if sample.reasoning else []
         if sample.text:
             content.append(self._forced_tool(asked, sample.text) or {"type": "text", "text": sample.text})
-        if content and content[-1]["type"] == "tool_use":
+        for call in sample.calls:
+            given = json.loads(call.arguments)
+            content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": given})
+        if content and content[-1]["type"] == "tool_use" and finish == "end_turn":
             finish = "tool_use"
         told: Json = {
             "input_tokens": usage.input - usage.cached - written,
@@ -569,6 +604,10 @@ class _GenerateContent:
             message = f"models/{model} is not found for API version v1beta, or is not supported for "
             yield _google(f"{message}generateContent.", 404, "NOT_FOUND")
             return
+        for told in hosted_tools.faults_of_contents(
+            asked, needs_signature=rules.thinks and bool(rules.efforts)
+        ):
+            yield _google(told)
         config, thinking = self._configs(asked)
         if len(config.get("stopSequences", ())) > 5:
             message = "* GenerateContentRequest.generation_config.stop_sequences: the number of "
@@ -610,7 +649,14 @@ class _GenerateContent:
     def answer(self, asked: Json, model: str, samples: _Samples, usage: Usage, written: int) -> Json:
         candidates = []
         for index, sample in enumerate(samples):
-            content: Json = {"role": "model", **({"parts": [{"text": sample.text}]} if sample.text else {})}
+            parts: list[Json] = [{"text": sample.text}] if sample.text else []
+            for number, call in enumerate(sample.calls):
+                given = {"name": call.name, "args": json.loads(call.arguments)}
+                is_signed = sample.reasoning and not number
+                parts.append(
+                    {"functionCall": given} | ({"thoughtSignature": hosted_tools.SEALED} if is_signed else {})
+                )
+            content: Json = {"role": "model", **({"parts": parts} if parts else {})}
             finish = "MAX_TOKENS" if sample.finish == "length" else "STOP"
             candidates.append({"content": content, "finishReason": finish, "index": index})
         told = {
@@ -648,7 +694,7 @@ class HostedServer(LocalServer):
 
     def __init__(
         self,
-        reply: ReplyFunction | Sequence[str] = lambda asked: "ok",
+        reply: ReplyFunction | Sequence[str | Calls] = lambda asked: "ok",
         *,
         thinking: int = 800,
         models: Mapping[str, Sequence[str]] | None = None,
@@ -661,7 +707,7 @@ class HostedServer(LocalServer):
         self.models: Mapping[str, Sequence[str]] = {**{of: [*RULES[of]] for of in RULES}, **(models or {})}
         self.model_lists = 0
         self._seen: dict[int, Seen] = {}
-        self._arrived = 0
+        self._arrived = self._called = 0
         self._cache: set[int] = set()
         self._lock = threading.Lock()
 
@@ -753,13 +799,19 @@ class HostedServer(LocalServer):
             if rules.strict_limit:
                 raise _Refused(_OpenAI.too_short)
             return _Sample("", "length", call.thinking + room, call.thinking + room)
-        text, finish, met = self._reply(asked), "stop", None
+        said, calls = self._reply(asked), tuple[Called, ...]()
+        if isinstance(said, Calls):
+            with self._lock:
+                before, self._called = self._called, self._called + len(said.calls)
+            calls, said = said.called(before), said.text
+        text, finish, met = said, "stop", None
         if ends := [(text.find(stop), stop) for stop in call.stop if stop in text]:
             end, met = min(ends)
             text, finish = text[:end], "stop_sequence"
         if room is not None and _tokens(text) > room:
             text, finish, met = text[: room * 4], "length", None
-        return _Sample(text, finish, call.thinking + _tokens(text), call.thinking, met)
+        written = _tokens(text) + sum(_tokens(each.name + each.arguments) for each in calls)
+        return _Sample(text, finish, call.thinking + written, call.thinking, met, calls)
 
     def listing(self, path: str, headers: Mapping[str, str]) -> tuple[int, Json]:
         """Answer `GET /v1/models` and `GET /v1/models/NAME`."""

@@ -186,7 +186,18 @@ class _Handler(JsonHandler):
         self.end_headers()
         text = reply.text or ""
         pieces = [text[i : i + 8] for i in range(0, len(text), 8)]
-        for delta in [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)]:
+        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+        if thoughts := reply.message.get("reasoning_content"):
+            deltas += [{"reasoning_content": thoughts[i : i + 8]} for i in range(0, len(thoughts), 8)]
+        deltas += [{"content": piece} for piece in pieces]
+        for index, call in enumerate(reply.message.get("tool_calls", ())):
+            args = call["function"]["arguments"]
+            first = {**call, "index": index, "function": {**call["function"], "arguments": ""}}
+            rest = [
+                {"index": index, "function": {"arguments": args[i : i + 5]}} for i in range(0, len(args), 5)
+            ]
+            deltas += [{"tool_calls": [piece]} for piece in (first, *rest)]
+        for delta in deltas:
             self._event(_chunk(request, [{"index": 0, "delta": delta, "finish_reason": None}]))
         self._event(_chunk(request, [{"index": 0, "delta": {}, "finish_reason": reply.finish}]))
         if usage_wanted and reply.usage is not None:

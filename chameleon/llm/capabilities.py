@@ -27,7 +27,7 @@ class Capabilities:
     - `thinking`: how it is told to think where that is no effort: "budget" (a number of tokens).
     - `most_output`: the most tokens of a reply, thoughts included.
     - `structured`: its replies can be held to a JSON schema.
-    - `sees`: it is known to take pictures.
+    - `sees`: it is known to take pictures; `tools`: to take tools to call.
     - `is_known`: LangChain or `models.yaml` knows the model.
     """
 
@@ -41,6 +41,7 @@ class Capabilities:
     most_output: int | None = None
     structured: bool = False
     sees: bool = False
+    tools: bool = False
     is_known: bool = False
 
     def nearest_effort(self, asked: str) -> str:
@@ -94,6 +95,7 @@ def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Cap
         most_output=told.get("max_output_tokens") or None,
         structured=told.get("structured_output") is True,
         sees=bool(told.get("image_inputs", _fitting(model, "sees"))),
+        tools=bool(told.get("tool_calling", _fitting(model, "tools"))),
         is_known=bool(told or family),
     )
 

@@ -137,25 +137,38 @@ class LLM:
         """Remember that it refused a schema: from now on it offers none."""
         self._pipeline.connection.refuse_schema()
 
+    @property
+    def offers_tools(self) -> bool:
+        """Tell whether it can be given tools to call, as far as that is known by now."""
+        return self._pipeline.connection.offers_tools
+
+    def refuse_tools(self) -> None:
+        """Remember that it refused tools: from now on it offers none."""
+        self._pipeline.connection.refuse_tools()
+
     def ask(
         self,
         messages: Messages,
         *,
         sample: int = 0,
         schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
         whole: bool = True,
         **params: Any,
     ) -> Reply:
-        """Ask once. `messages` is a user's text or pairs of role (system, user, assistant) and text.
+        """Ask once. `messages` is a user's text or pairs of role (system, user, assistant, tool) and text.
 
         `sample` tells repeated questions apart; `schema`, a JSON Schema, asks for JSON text of that form.
+        `tools`, each with `name`, `description` and `parameters` (a JSON Schema), are what the model may
+        call: its calls are the reply's `tool_calls`. They go back to it as a `CallingText` of the role
+        assistant, followed by a `ResultText` of the role tool for each (`chameleon.llm.tools`).
         A reply that is cut off at `max_tokens` is asked for again with four times the room, twice at most,
         unless `whole` is False: then it is of use as it is.
         Raises `ModelError` (`RateLimited`, `ContextTooLong`, `AuthFailed`, `Refused`, `NoModel`,
-        `ReplayMiss`), `BudgetExceeded` before a call that the budget forbids or when its seconds
-        are over (a reply that comes later is still recorded), and `StoreError`.
+        `ReplayMiss`, `ToolsRefused`), `BudgetExceeded` before a call that the budget forbids or when its
+        seconds are over (a reply that comes later is still recorded), and `StoreError`.
         """
-        request = self._request(messages, params, sample=sample, schema=schema, whole=whole)
+        request = self._request(messages, params, sample=sample, schema=schema, tools=tools, whole=whole)
         recorder = current_recorder()
         hear = recorder.hear if recorder else None
         return self._collect([request], self._pipeline.answer([request], hear))[0]
@@ -220,7 +233,7 @@ class LLM:
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         to = self._pipeline.connection
-        known = {"own_settings": to.own_settings, "address": to.address}
+        known: dict[str, Any] = {"own_settings": to.own_settings, "address": to.address}
         return ModelRequest.of(to.name, messages, self._merged(params), **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:

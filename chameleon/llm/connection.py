@@ -17,7 +17,7 @@ from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
-from chameleon.llm.learned import Probe, learn_from_error, learn_from_replies
+from chameleon.llm.learned import IN_CHAT, Probe, learn_from_error, learn_from_replies
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.offer import Offer
 from chameleon.llm.pace import Pace, pace_of
@@ -35,6 +35,8 @@ DROPPED = (
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
 _UNSET = object()
+# OpenAI's other API, which takes tools also of models that think; nothing is left with it between requests.
+_BY_RESPONSES = {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]}
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
@@ -45,6 +47,7 @@ class WireRequest:
     """A request as it goes out: the client with its parameters, and what goes with the request itself."""
 
     chat: BaseChatModel
+    dialect: Dialect
     extra: Mapping[str, Any]
     fitted: Fitted
     prefix: Prefix | None
@@ -128,8 +131,23 @@ class Connection:
     def refuse_schema(self) -> None:
         """Remember that a schema was refused, and say so."""
         _log.warning("%s refused a schema: it is asked for the form in text from now on", self.name)
+        self._go_without("schema")
+
+    @property
+    def offers_tools(self) -> bool:
+        """Tell whether it can be given tools: it is known to take them, and has refused none."""
+        with suppress(ChameleonError):  # in a replay the client may be missing
+            return self.capabilities.tools and "tools" not in self._learned.without
+        return False
+
+    def refuse_tools(self) -> None:
+        """Remember that tools were refused, and say so."""
+        _log.warning("%s refused tools: it is asked without them from now on", self.name)
+        self._go_without("tools")
+
+    def _go_without(self, name: str) -> None:
         with self._lock:
-            self._learned = replace(self._learned, without=self._learned.without | {"schema"})
+            self._learned = replace(self._learned, without=self._learned.without | {name})
 
     @cached_property
     def sees(self) -> bool:
@@ -144,6 +162,12 @@ class Connection:
         chat = self.client.chat
         made = dialect_of(chat)(chat, self.name, self.capabilities)
         made.is_ours = isinstance(self.client, NamedClient)
+        return made
+
+    @cached_property
+    def _by_responses(self) -> Dialect:
+        made = OpenAIDialect(self.client.view(_BY_RESPONSES, frozenset())[0], self.name, self.capabilities)
+        made.is_ours = self._dialect.is_ours
         return made
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
@@ -189,7 +213,7 @@ class Connection:
                 if fitted.dropped and not self.allow_dropped:
                     raise self.refused(fitted.dropped, request.params)
                 try:
-                    messages = self._dialect.invoke(
+                    messages = prepared.dialect.invoke(
                         prepared.chat, request, prepared.prefix, prepared.extra, prepared.tell
                     )
                     break
@@ -206,10 +230,9 @@ class Connection:
                     if not prepared.differs(refused):  # another thread may have learned it first
                         raise
             cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
-            replies = [
-                parse_reply(message, self._pricing, cut_at=cut_at, dropped=dropped, secrets=secrets)
-                for message in messages[:n]
-            ]
+            known: dict[str, Any] = {"cut_at": cut_at, "dropped": dropped, "secrets": secrets}
+            known["has_tools"] = bool(request.tools)
+            replies = [parse_reply(message, self._pricing, **known) for message in messages[:n]]
             with self._lock:
                 self._learned = learn_from_replies(messages, replies, n, self._learned, fitted)
         # One request was paid, whichever of its samples is looked at.
@@ -263,7 +286,9 @@ class Connection:
 
     def _prepare(self, request: ModelRequest, n: int, widened: int, tell: Tell | None = None) -> WireRequest:
         """Write a request as it goes out, by what is known of the model by now."""
-        client, dialect, learned = self.client, self._dialect, self._learned
+        client, learned = self.client, self._learned
+        by_responses = bool(request.tools) and IN_CHAT in learned.without
+        dialect = self._by_responses if by_responses else self._dialect
         own, fitted = client.own_params, self._fit(request, widened)
         # What stays as the client has it goes without saying.
         sent = {name: value for name, value in fitted.sent.items() if own.get(name, _UNSET) != value}
@@ -286,7 +311,7 @@ class Connection:
             names[field or param] = param
         if isinstance(client, GivenClient) and dialect.takes_with_request:
             extra, fields = {**extra, **fields}, {}
-        chat, left_out = client.view(fields, cleared)
+        chat, left_out = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)
         gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
         if n > 1 and "n" not in learned.without:
             extra["n"] = n
@@ -295,4 +320,4 @@ class Connection:
             extra |= dialect.cache_key(prefix)
         fitted = replace(fitted, dropped={**fitted.dropped, **gone})
         tell = None if request.schema is not None or "stream" in learned.without else tell
-        return WireRequest(chat, extra, fitted, prefix, tell)
+        return WireRequest(chat, dialect, extra, fitted, prefix, tell)

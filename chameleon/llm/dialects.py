@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, partial, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
-from chameleon.errors import SchemaRefused
+from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import read_in_time
-from chameleon.llm.message import ModelRequest, MultimodalText
+from chameleon.llm.message import ModelRequest
 from chameleon.llm.parameters import Learned
 from chameleon.llm.parse_reply import text_of
 from chameleon.llm.prefixes import Prefix, split_at
 from chameleon.llm.providers import base_url, is_openai_itself
+from chameleon.llm.tools import as_function
+from chameleon.llm.wire_messages import for_langchain, for_openai
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
 
+_NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan in text."
 _IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
 Tell = Callable[[str], None]
 _FEW_SAMPLES, _MOST_SAMPLES = 8, 128
@@ -57,8 +60,7 @@ class Dialect:
 
     def messages(self, request: ModelRequest, prefix: Prefix | None) -> list[BaseMessage]:
         """Return the messages as LangChain has them."""
-        kinds = _message_kinds()
-        return [kinds[role](content=_content(text)) for role, text in request.messages]
+        return [for_langchain(role, text) for role, text in request.messages]
 
     def invoke(
         self,
@@ -72,7 +74,7 @@ class Dialect:
         messages, stop = self.messages(request, prefix), extra.get("stop")
         extra = {name: value for name, value in extra.items() if name != "stop"}
         if request.schema is None:
-            return (self._ask(chat, messages, tell, stop=stop, **extra),)
+            return (self._ask(self._with_tools(chat, request), messages, tell, stop=stop, **extra),)
         if extra:
             what = f"{self.name} cannot take {', '.join(extra)} together with an output schema"
             raise SchemaRefused(what, hint=_IN_TEXT)
@@ -92,6 +94,14 @@ class Dialect:
             return (message,)
         form = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
         return (message.model_copy(update={"content": form, "tool_calls": []}),)
+
+    def _with_tools(self, chat: Any, request: ModelRequest) -> Any:
+        if not request.tools:
+            return chat
+        try:
+            return chat.bind_tools([as_function(tool) for tool in request.tools])
+        except NotImplementedError:
+            raise ToolsRefused(f"{self.name} cannot be given tools to call", hint=_NO_TOOLS) from None
 
     def _ask(self, asked: Any, messages: Any, tell: Tell | None = None, **extra: Any) -> Any:
         """Ask a client; with `tell` in pieces, which make up one message."""
@@ -126,7 +136,7 @@ class Dialect:
 
 
 def _told(piece: AIMessage, tell: Tell) -> AIMessage:
-    if text := text_of(piece):
+    if text := text_of(piece, or_arguments=False):
         tell(text)
     return piece
 
@@ -149,7 +159,8 @@ class AnthropicDialect(Dialect):
         number, place = split_at(request.messages, prefix.length)
         text = request.messages[number][1]
         place = text.rfind("\n", 0, place) + 1  # a model reads whole lines
-        if not isinstance(text, MultimodalText) and text[:place].strip() and text[place:].strip():
+        is_prompt = isinstance(made[number].content, str) and made[number].type in ("human", "system")
+        if is_prompt and text[:place].strip() and text[place:].strip():
             kept = {"type": "text", "text": text[:place], "cache_control": {"type": "ephemeral"}}
             made[number].content = [kept, {"type": "text", "text": text[place:]}]
         return made
@@ -222,7 +233,7 @@ class OpenAIDialect(Dialect):
     ) -> Sequence[AIMessage]:
         messages = self.messages(request, prefix)
         if "n" not in extra:
-            return (self._ask(chat, messages, tell, **extra),)
+            return (self._ask(self._with_tools(chat, request), messages, tell, **extra),)
         made = self._waited(chat.generate, chat.agenerate, [messages], **extra).generations[0]
         return [choice.message for choice in made]
 
@@ -237,9 +248,11 @@ class DirectDialect(OpenAIDialect):
         extra |= extra.pop("extra_body", {})
         if "max_tokens" in sent:
             extra["max_completion_tokens"] = sent.pop("max_tokens")
+        if request.tools:
+            extra["tools"] = [as_function(tool) for tool in request.tools]
 
     def messages(self, request: ModelRequest, prefix: Prefix | None) -> Any:
-        return [{"role": role, "content": _parts(text)} for role, text in request.messages]
+        return [for_openai(role, text) for role, text in request.messages]
 
     def invoke(
         self,
@@ -286,27 +299,3 @@ def _is_closed(schema: Any) -> bool:
         if set(properties) != set(schema.get("required", ())):
             return False
     return all(_is_closed(value) for value in schema.values())
-
-
-def _content(text: str) -> str | list[str | dict[Any, Any]]:
-    """Return a message's content as LangChain takes it: the text, or its blocks of text and pictures."""
-    if not isinstance(text, MultimodalText):
-        return text
-    pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
-    return [{"type": "text", "text": text.text}, *pictures]
-
-
-def _parts(text: str) -> str | list[dict[str, Any]]:
-    """Return a message's content as OpenAI takes it: the text, or its parts of text and pictures."""
-    if not isinstance(text, MultimodalText):
-        return text
-    urls = (f"data:{p.mime_type};base64,{p.base64}" for p in text.pictures)
-    pictures = ({"type": "image_url", "image_url": {"url": url}} for url in urls)
-    return [{"type": "text", "text": text.text}, *pictures]
-
-
-@cache
-def _message_kinds() -> Mapping[str, type[BaseMessage]]:
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-
-    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}

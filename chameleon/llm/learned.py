@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,8 @@ from chameleon.llm.parameters import BUDGETS, Fitted, Learned
 from chameleon.llm.refusals import OURS, Refusal, refusal_of
 from chameleon.text import one_line, redact
 
+IN_CHAT = "tools in chat completions"
+_NOT_IN_CHAT = re.compile(r"function tools\b.*\buse /v1/responses", re.IGNORECASE | re.DOTALL)
 _LEAST_SPARE = 1_024  # tokens; to try with less is not worth a request
 _PATIENCE_S = 2.0  # a server refuses at once: who has not been refused by then is being answered
 
@@ -42,6 +45,8 @@ def learn_from_error(
         secrets: what is taken out of the server's words.
     """
     status = status_of(error)
+    if status == 400 and IN_CHAT not in learned.without and _NOT_IN_CHAT.search(message_of(error)):
+        return replace(learned, without=learned.without | {IN_CHAT})
     refusal = refusal_of(error, {*fitted.sent, *OURS})
     if status in (400, 413, 422) and says_too_long(message_of(error)):
         # Less room beyond the limit that is asked for: the context may have none for it.
@@ -90,7 +95,7 @@ def learn_from_replies(
     has_thought = any((usage.get("output_token_details") or {}).get("reasoning") for usage in counted)
     if len(messages) < n and "n" not in learned.without:
         learned = replace(learned, without=learned.without | {"n"})
-    is_spent = any(reply.truncated and not reply.text.strip() for reply in replies)
+    is_spent = any(reply.truncated and not reply.text.strip() and not reply.tool_calls for reply in replies)
     if is_spent or (has_thought and "reasoning" not in fitted.sent):
         learned = replace(learned, thinks=True)
     return learned

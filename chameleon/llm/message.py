@@ -13,13 +13,14 @@ from typing import Any
 
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
+from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_results, check_tools, each_text
 from chameleon.pictures.opening import Attachment, read_picture
-from chameleon.usage import Call, Usage
+from chameleon.usage import Call, Usage, checked_blocks, checked_calls
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 Messages = str | Sequence[tuple[str, str]]
-ROLES = ("system", "user", "assistant")
+ROLES = ("system", "user", "assistant", "tool")
 
 
 class MultimodalText(str):
@@ -56,7 +57,8 @@ class Reply:
     shared with the same question asked at the same time: its usage is nothing. `logprob` is the mean
     log-probability of its tokens (at most 0), None unless asked for (`logprobs`) and told by the server.
     `dropped` are parameters that the model was asked without, and why. `widened` counts how often its limit
-    was raised. `error` is why it is of no use: whoever asks gets it raised.
+    was raised. `error` is why it is of no use: whoever asks gets it raised. `tool_calls` are those that it
+    makes, `blocks` what the provider wants back with them (`CallingText`).
     """
 
     text: str
@@ -70,16 +72,23 @@ class Reply:
     dropped: Mapping[str, str] = field(default_factory=dict)
     widened: int = 0
     error: ChameleonError | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    blocks: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def from_record(cls, model: str, record: Mapping[str, Any]) -> Reply:
         """Read what `to_record` wrote; raise `StoreError` for a damaged record."""
         text, finish = record.get("text"), record.get("finish")
-        if not isinstance(text, str) or not isinstance(finish, str):
-            hint = "Record it again with the store in mode record."
-            raise StoreError("a recorded reply is damaged", hint=hint)
         told = {name: record[name] for name in ("logprob", "dropped", "widened") if name in record}
-        return cls(text, finish, cached=True, model=model, **told)
+        try:
+            if not isinstance(text, str) or not isinstance(finish, str):
+                raise TypeError
+            calls = tuple(ToolCall(**call) for call in checked_calls(record.get("tool_calls", ())))
+            blocks = checked_blocks(record.get("blocks", ()))
+        except (TypeError, ValueError):
+            hint = "Record it again with the store in mode record."
+            raise StoreError("a recorded reply is damaged", hint=hint) from None
+        return cls(text, finish, cached=True, model=model, tool_calls=calls, blocks=blocks, **told)
 
     def to_record(self) -> dict[str, Any]:
         """Return what the response store keeps."""
@@ -88,6 +97,8 @@ class Reply:
             "logprob": self.logprob,
             "widened": self.widened or None,
             "dropped": dict(self.dropped) or None,
+            "tool_calls": [call.to_json() for call in self.tool_calls] or None,
+            "blocks": list(self.blocks) or None,
         }
         return record | {name: value for name, value in more.items() if value is not None}
 
@@ -113,10 +124,11 @@ class Reply:
     def to_call(self, request: ModelRequest) -> Call:
         """Return the entry for the run's log, with references in place of pictures."""
         schema = {} if request.schema is None else {"schema": dict(request.schema)}
+        tools = {"tools": [tool["name"] for tool in request.tools]} if request.tools else {}
         return Call(
             model=request.model,
             messages=tuple((role, str.__str__(text)) for role, text in request.messages),
-            params={**request.params, **schema},
+            params={**request.params, **schema, **tools},
             text=self.text,
             finish=self.finish,
             sample=request.sample,
@@ -126,6 +138,8 @@ class Reply:
             cached=self.cached,
             error="" if self.error is None else f"{type(self.error).__name__}: {self.error}",
             dropped=self.dropped,
+            tool_calls=tuple(call.to_json() for call in self.tool_calls),
+            blocks=self.blocks,
         )
 
 
@@ -137,6 +151,7 @@ class ModelRequest:
     - `address`: the server, unless it is the provider's own.
     - `pictures`: references of what goes along: a text that only quotes one is another request.
     - `whole`: ask again with more room where the reply is cut off.
+    - `tools`: those that the model may call, each with name, description and parameters (a JSON schema).
     """
 
     model: str
@@ -148,29 +163,47 @@ class ModelRequest:
     address: str = ""
     pictures: tuple[str, ...] = ()
     whole: bool = True
+    tools: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, model: str, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
-        """Build a request; raise `PromptError` for an unknown role and `ModelError` for a bad parameter."""
+    def of(
+        cls,
+        model: str,
+        messages: Messages,
+        params: Mapping[str, Any],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        **others: Any,
+    ) -> ModelRequest:
+        """Build a request.
+
+        Raises:
+            PromptError: A role is unknown, or a call of a tool has no result.
+            ModelError: A parameter or a tool is none, or there are tools beside a schema.
+        """
         given = (("user", messages),) if isinstance(messages, str) else messages
         if unknown := [role for role, _ in given if role not in ROLES]:
             raise PromptError(f"{unknown[0]!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
-        pairs = tuple((role, _encodable(text)) for role, text in given)
+        pairs = tuple((role, encodable(text)) for role, text in given)
         if not pairs:
             raise PromptError("there is no message to send to the model")
+        check_results(pairs)
+        if tools and others.get("schema") is not None:
+            raise ModelError("a model cannot be given tools and an output schema in one request")
         shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
         pictures = tuple(str(picture) for text in shown for picture in text.pictures)
-        return cls(model, pairs, canonical(params), pictures=pictures, **others)
+        checked = check_tools(tools)
+        return cls(model, pairs, canonical(params), pictures=pictures, tools=checked, **others)
 
     @property
     def identity(self) -> tuple[Any, ...]:
         """Return what tells it apart from others in flight, which costs less than its key."""
-        more = (self.params, self.schema, self.own_settings)
+        more = (self.params, self.schema, self.own_settings, self.tools)
         return (self.model, self.messages, self.sample, self.pictures, self.address, repr(more))
 
     @cached_property
     def key(self) -> str:
-        """Name the request in the store: model, messages, parameters, schema, sample and server."""
+        """Name the request in the store: model, messages, parameters, schema, tools, sample and server."""
         identity = [self.model, self.messages, self.settings]
         return hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
 
@@ -182,6 +215,8 @@ class ModelRequest:
             settings["base_url"] = self.address
         if self.pictures:
             settings["pictures"] = list(self.pictures)
+        if self.tools:
+            settings["tools"] = list(self.tools)
         return settings if self.schema is None else {**settings, "schema": self.schema}
 
     def lacks_room(self, reply: Reply) -> bool:
@@ -189,12 +224,17 @@ class ModelRequest:
         return reply.truncated and self.whole and "max_tokens" in self.params
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Mend surrogates, which no request can carry: a pair becomes its character, a lone one U+FFFD."""
     if text.isascii():
         return text
     if isinstance(text, MultimodalText):
-        return MultimodalText(_encodable(text.text), text.pictures)
+        return MultimodalText(encodable(text.text), text.pictures)
+    if isinstance(text, CallingText):
+        calls = [replace(call, args=each_text(call.args, encodable)) for call in text.calls]
+        return CallingText(encodable(text.text), calls, text.blocks)
+    if isinstance(text, ResultText):
+        return ResultText(encodable(text.text), text.id, text.name)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

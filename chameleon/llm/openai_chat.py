@@ -32,10 +32,10 @@ from chameleon import bridge
 from chameleon.errors import ModelError
 from chameleon.llm.capabilities import section
 from chameleon.llm.deadline import Bound, TooLate
+from chameleon.llm.openai_stream import OF_CALLS, THOUGHTS, Json, StreamedReply, calls_of
 from chameleon.text import one_line, redact
 
 OPENAI = "https://api.openai.com/v1"
-Json = dict[str, Any]
 _HEADERS = {"Content-Type": "application/json", "User-Agent": "chameleon"}
 _MOVED = "Give that address, if you trust it."
 _LEAST_SAID, _LARGE = 100, 1_000_000
@@ -49,7 +49,7 @@ class ChatMessage:
     response_metadata: Json
     usage_metadata: Json
     additional_kwargs: Json = field(default_factory=dict)
-    tool_calls: tuple[Any, ...] = ()
+    tool_calls: Sequence[Json] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +282,7 @@ async def _text(response: aiohttp.ClientResponse) -> str:
 
 async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> Json:
     """Read the events of a streamed reply (text/event-stream), and make one reply of them."""
-    text, whole, last, bound, is_whole = list[str](), Json(), Json(), Bound(), False
+    reply, whole, bound, is_whole = StreamedReply(), Json(), Bound(), False
     async for line in response.content:
         bound.count(line)
         name, _, data = line.decode("utf-8", "replace").strip().partition(":")
@@ -297,27 +297,11 @@ async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], Non
         whole |= {key: value for key, value in event.items() if value is not None and key != "choices"}
         choices = event.get("choices") or []
         for choice in choices if isinstance(choices, list) else [None]:
-            if not isinstance(choice, dict) or not isinstance(delta := choice.get("delta") or {}, dict):
-                raise json.JSONDecodeError("a piece of the reply is none", data[:_LEAST_SAID], 0)
-            if isinstance(piece := delta.get("content"), str) and piece:
-                text.append(piece)
+            if piece := reply.add(choice):
                 tell(piece)
-            _add(last, choice, delta)
-    if not is_whole and "finish_reason" not in last:
+    if not is_whole and not reply.has_ended:
         raise ConnectionError("the reply ended before its end")
-    message = {"content": "".join(text), "refusal": last.pop("refusal", None)}
-    return {**whole, "choices": [{**last, "message": message}]}
-
-
-def _add(last: Json, choice: Json, delta: Json) -> None:
-    """Add what a piece of a reply tells besides its text: why it ends, probabilities of tokens, a refusal."""
-    if choice.get("finish_reason"):
-        last["finish_reason"] = choice["finish_reason"]
-    of_tokens = choice.get("logprobs")
-    if isinstance(of_tokens, dict) and isinstance(told := of_tokens.get("content"), list):
-        last.setdefault("logprobs", {"content": []})["content"] += told
-    if isinstance(delta.get("refusal"), str):
-        last["refusal"] = last.get("refusal", "") + delta["refusal"]
+    return {**whole, "choices": [reply.choice()]}
 
 
 def _messages(data: Any) -> list[ChatMessage]:
@@ -342,8 +326,13 @@ def _message(choice: Json, usage: Json) -> ChatMessage:
     said = choice["message"]
     counted = _counted(usage)
     told = {"finish_reason": choice.get("finish_reason"), "logprobs": choice.get("logprobs")}
-    refusal = {"refusal": said["refusal"]} if said.get("refusal") else {}
-    return ChatMessage(said.get("content") or "", {**told, "token_usage": usage}, counted, refusal)
+    calls = calls_of(said.get("tool_calls"))
+    further = {name: said[name] for name in ("refusal", *THOUGHTS) if said.get(name)}
+    if of_calls := {str(each.get("id")): {OF_CALLS: each[OF_CALLS]} for each in calls if each.get(OF_CALLS)}:
+        further[OF_CALLS] = of_calls
+    named = [(each.get("id"), each.get("function") or {}) for each in calls]
+    made = [{"name": told.get("name"), "args": told.get("arguments"), "id": id} for id, told in named]
+    return ChatMessage(said.get("content") or "", {**told, "token_usage": usage}, counted, further, made)
 
 
 def _counted(usage: Json) -> Json:

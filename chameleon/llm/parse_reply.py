@@ -9,7 +9,8 @@ from itertools import accumulate
 from typing import Any
 
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.message import Reply
+from chameleon.llm.message import Reply, encodable
+from chameleon.llm.parse_calls import blocks_in, calls_in
 from chameleon.llm.prices import Pricing, TokenCounts
 from chameleon.text import mask_known, one_line, redact
 from chameleon.usage import Usage, is_amount
@@ -48,24 +49,33 @@ def parse_reply(
     cut_at: Sequence[str] = (),
     dropped: Mapping[str, str] | None = None,
     secrets: Sequence[str] = (),
+    has_tools: bool = False,
 ) -> Reply:
     """Parse an `AIMessage`; a reply that is of no use has an `error`.
 
     Token counts and costs that are not known stay None. A reply longer than `LONGEST_REPLY` counts as cut off
-    there.
+    there, and so does one whose calls of tools are.
 
     Args:
         cut_at: stop texts; the reply ends before the first of them, which then is why it stopped.
         secrets: what a server may echo, to be taken out of all that it says.
+        has_tools: whether it was given tools: else arguments of a call are its text, where it has no other.
     """
+
+    def clean(text: str) -> str:
+        return mask_known(encodable(text), secrets)
+
     metadata: Mapping[str, Any] = message.response_metadata or {}
-    said = text_of(message)
+    said = text_of(message, or_arguments=not has_tools)
+    calls, has_calls = calls_in(message, clean, LONGEST_REPLY) if has_tools else ((), True)
+    blocks, has_blocks = blocks_in(message, clean, LONGEST_REPLY) if calls else ((), True)
     whole = _without_thoughts(said[:LONGEST_REPLY])
     begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
     places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
     text = whole[: min(places, default=len(whole))]
     is_cut = len(text) < len(whole)
-    finish = "stop" if is_cut else "length" if len(said) > LONGEST_REPLY else _finish(metadata)
+    is_long = not has_calls or not has_blocks or (len(said) > LONGEST_REPLY and not is_cut)
+    finish = "length" if is_long else "stop" if is_cut else _finish(metadata)
     if finish not in ("", "stop", "length", "content_filter"):
         finish = one_line(redact(finish, also=secrets), 40)
     text = mask_known(text, secrets)
@@ -74,11 +84,13 @@ def parse_reply(
     return Reply(
         text,
         finish,
-        _usage(message.usage_metadata or {}, metadata, bool(whole), pricing),
+        _usage(message.usage_metadata or {}, metadata, bool(whole or calls), pricing),
         model=pricing.model,
         logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
         dropped=dropped or {},
-        error=fault(pricing.model, text, finish, why),
+        error=fault(pricing.model, text or " ".join(call.name for call in calls), finish, why),
+        tool_calls=calls,
+        blocks=blocks,
     )
 
 
@@ -109,8 +121,8 @@ def _mean_logprob(given: Any, length: int | None) -> float | None:
     return math.fsum(found) / len(found)
 
 
-def text_of(message: Any) -> str:
-    """Return the text of a message's blocks; where there is none, the arguments of its tool calls."""
+def text_of(message: Any, *, or_arguments: bool = True) -> str:
+    """Return the text of a message's blocks; where there is none, perhaps the arguments of its tool calls."""
     content = message.content
     texts = []
     for block in [content] if isinstance(content, str) else content:
@@ -118,9 +130,10 @@ def text_of(message: Any) -> str:
             texts.append(block)
         elif isinstance(block, Mapping) and block.get("type") in ("text", "output_text"):
             texts.append(str(block.get("text") or ""))
-    if any(texts):
+    if any(texts) or not or_arguments:
         return "".join(texts)
-    return "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
+    args = (call["args"] for call in message.tool_calls)
+    return "\n".join(each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in args)
 
 
 def _without_thoughts(text: str) -> str:

@@ -11,12 +11,13 @@ from typing import Any
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models.base import LangSmithParams
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from chameleon.errors import InputError, ScriptExhausted
+from chameleon.llm.tools import CallingText, ResultText, ToolCall
 
 ScriptedReply = str | Mapping[str, Any] | Exception
 Script = Iterable[ScriptedReply] | Callable[[list[tuple[str, str]]], ScriptedReply]
@@ -29,10 +30,13 @@ class ScriptedModel(BaseChatModel):
 
     The script is a list, or a function of the messages (pairs of role and text). A reply is a text, an
     exception to raise, or a mapping with `text` and, as wanted, `finish`, `input_tokens`, `output_tokens`,
-    `cached_tokens`, `reasoning_tokens` and `cost`. `requests` keeps the messages of every request; it is safe
-    to use from many threads.
+    `cached_tokens`, `reasoning_tokens` and `cost`; or with `tool_calls`, each with `name` and `args` (an
+    object, or a text that is none), beside its text or without. `requests` keeps the messages of every
+    request; it is safe to use from many threads.
 
         llm = LLM.connect(ScriptedModel(["Paris", "4"]))
+
+    It takes tools where `tools` says so; by default, where a reply calls one, or the script is a function.
     """
 
     model_name: str = "script"
@@ -40,9 +44,13 @@ class ScriptedModel(BaseChatModel):
     _requests: list[list[tuple[str, str]]] = PrivateAttr(default_factory=list)
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
 
-    def __init__(self, script: Script, model_name: str = "script") -> None:
-        super().__init__(model_name=model_name)  # type: ignore[call-arg]
-        self._script = script if callable(script) else list(script)
+    def __init__(self, script: Script, model_name: str = "script", *, tools: bool | None = None) -> None:
+        held = script if callable(script) else list(script)
+        if tools is None:
+            tools = callable(held) or any(isinstance(each, Mapping) and "tool_calls" in each for each in held)
+        profile: Any = {"tool_calling": True} if tools else None
+        super().__init__(model_name=model_name, profile=profile)  # type: ignore[call-arg]
+        self._script = held
 
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
@@ -63,9 +71,11 @@ class ScriptedModel(BaseChatModel):
                 reply = json.loads(line)
             except ValueError as error:
                 raise InputError(f"not JSON: {error}", where=f"{file}, line {number}") from None
-            text = reply.get("text") if isinstance(reply, dict) else reply
+            text = _text_in(reply) if isinstance(reply, dict) else reply
             if not isinstance(text, str):
-                raise InputError('a reply is a text or {"text": …}', where=f"{file}, line {number}")
+                hint = 'A call has a name and args: {"tool_calls": [{"name": "search", "args": {}}]}.'
+                what = 'a reply is a text, {"text": …} or {"tool_calls": […]}'
+                raise InputError(what, where=f"{file}, line {number}", hint=hint)
             replies.append(reply)
         return cls(replies, model_name=file.name)
 
@@ -81,6 +91,12 @@ class ScriptedModel(BaseChatModel):
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
         return LangSmithParams(ls_provider="scripted", ls_model_name=self.model_name, ls_model_type="chat")
 
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        """Take tools, where the script does."""
+        if not self.profile:
+            raise NotImplementedError
+        return self.bind(tools=tools, **kwargs)
+
     def _generate(
         self,
         messages: list[BaseMessage],
@@ -88,7 +104,7 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        pairs = [(_ROLES.get(message.type, message.type), _text(message.content)) for message in messages]
+        pairs = [(_ROLES.get(message.type, message.type), _told(message)) for message in messages]
         with self._lock:
             number = len(self._requests)
             self._requests.append(pairs)
@@ -104,6 +120,30 @@ class ScriptedModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=_message(reply))])
 
 
+def _told(message: BaseMessage) -> str:
+    """Return a message's text as it was asked with: also calls of tools, and what they gave."""
+    text = _text(message.content)
+    if isinstance(message, AIMessage) and message.tool_calls:
+        calls = [ToolCall(each["name"], each["args"], each["id"] or "") for each in message.tool_calls]
+        return CallingText(text, calls)
+    if isinstance(message, ToolMessage):
+        return ResultText(text, message.tool_call_id, message.name or "")
+    return text
+
+
+def _text_in(reply: Mapping[str, Any]) -> str | None:
+    """Return the text of a reply; None where it has none, or calls of tools that are none."""
+    calls = reply.get("tool_calls", [])
+    is_good = isinstance(calls, list) and all(
+        isinstance(each, dict)
+        and isinstance(each.get("name"), str)
+        and isinstance(each.get("args"), (dict, str))
+        for each in calls
+    )
+    text = reply.get("text", "" if calls else None)
+    return text if is_good else None
+
+
 def _text(content: Any) -> str:
     """Return the text of a message, with a mark for each picture."""
     if not isinstance(content, list):
@@ -114,7 +154,17 @@ def _text(content: Any) -> str:
 def _message(reply: str | Mapping[str, Any]) -> AIMessage:
     fields: Mapping[str, Any] = {"text": reply} if isinstance(reply, str) else reply
     told = {"finish_reason": fields.get("finish", "stop"), "cost": fields.get("cost")}
-    message = AIMessage(content=fields["text"], response_metadata=told)
+    calls: dict[bool, list[Any]] = {True: [], False: []}
+    for number, call in enumerate(fields.get("tool_calls", ()), 1):
+        named = {"name": call["name"], "args": call["args"], "id": f"call_{number}"}
+        is_text = isinstance(call["args"], str)
+        calls[is_text].append({**named, "error": None} if is_text else named)
+    message = AIMessage(
+        content=fields.get("text", "") if any(calls.values()) else fields["text"],
+        response_metadata=told,
+        tool_calls=calls[False],
+        invalid_tool_calls=calls[True],
+    )
     if "input_tokens" in fields and "output_tokens" in fields:
         read, written = fields["input_tokens"], fields["output_tokens"]
         usage = UsageMetadata(input_tokens=read, output_tokens=written, total_tokens=read + written)

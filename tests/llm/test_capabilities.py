@@ -70,7 +70,8 @@ def test_no_model_is_listed_twice() -> None:
 
 def test_every_entry_says_where_it_is_from() -> None:
     defaults = [(f"{provider} default", entry) for provider, entry in known_models()["defaults"].items()]
-    for name, entry in [*defaults, *entries("switched_off"), *entries("families"), *entries("sees")]:
+    listed = [each for part in ("switched_off", "families", "sees", "tools") for each in entries(part)]
+    for name, entry in [*defaults, *listed]:
         assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
 
 
@@ -133,7 +134,7 @@ def test_a_model_belongs_to_the_family_with_the_longest_name(model: str, family:
 
 @pytest.mark.parametrize("model", ["openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"])
 def test_a_model_that_is_not_listed_belongs_to_none(model: str) -> None:
-    assert replace(capabilities_of(model), sees=False) == Capabilities()
+    assert replace(capabilities_of(model), sees=False, tools=False) == Capabilities()
 
 
 def test_profiles_tell_the_rest() -> None:
@@ -180,6 +181,6 @@ def test_the_end_of_a_model_is_told_with_what_takes_its_place() -> None:
     assert switch_off("openai:gpt-x") is None and switch_off("nobody:gpt-4.1") is None
 
 
-@pytest.mark.parametrize("name", ["defaults", "providers", "switched_off", "sees", "families"])
+@pytest.mark.parametrize("name", ["defaults", "providers", "switched_off", "sees", "tools", "families"])
 def test_a_section_is_read_as_it_stands_in_the_whole(name: str) -> None:
     assert section(name) == known_models()[name]

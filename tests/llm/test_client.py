@@ -209,8 +209,8 @@ def test_lone_surrogates_reach_the_server_as_replacement_characters(loopback: St
 def test_wrong_roles_and_parameters_fail_before_anything_is_sent(loopback: Start) -> None:
     server = loopback()
     llm = local()
-    with pytest.raises(PromptError, match="'tool' is not a role"):
-        llm.ask([("tool", "x")])
+    with pytest.raises(PromptError, match="'robot' is not a role"):
+        llm.ask([("robot", "x")])
     with pytest.raises(PromptError, match="no message"):
         llm.ask([])
     with pytest.raises(ModelError, match="seed is a object, not JSON"):

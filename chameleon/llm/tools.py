@@ -1,0 +1,136 @@
+"""Tools that a model may call: how they are described to it, what it calls, and what they gave."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chameleon.errors import ModelError, PromptError
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NO_PARAMETERS = {"type": "object", "properties": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool. `fault` says why its arguments are no JSON object: `args` is empty then."""
+
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    fault: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the call as logs and the response store keep it."""
+        told = {"name": self.name, "args": dict(self.args), "id": self.id}
+        return {**told, "fault": self.fault} if self.fault else told
+
+
+class CallingText(str):
+    """An assistant's message that calls tools: `("assistant", CallingText("", reply.tool_calls))`.
+
+    As a string it is its text and a line of JSON for each call, without their ids: so it is logged and kept
+    in the response store. `blocks` are what the provider wants back as it was: thoughts with signatures.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    blocks: tuple[Mapping[str, Any], ...]
+
+    def __new__(
+        cls, text: str, calls: Sequence[ToolCall], blocks: Sequence[Mapping[str, Any]] = ()
+    ) -> CallingText:
+        told = ({name: value for name, value in call.to_json().items() if name != "id"} for call in calls)
+        lines = [json.dumps(each, ensure_ascii=False) for each in told]
+        made = super().__new__(cls, "\n".join([text, *lines] if text else lines))
+        made.text, made.calls, made.blocks = text, tuple(calls), tuple(blocks)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CallingText, (self.text, self.calls, self.blocks)
+
+
+class ResultText(str):
+    """What a tool gave for a call, by the call's `id` and the tool's `name`: a message of the role "tool"."""
+
+    text: str
+    id: str
+    name: str
+
+    def __new__(cls, text: str, id: str, name: str) -> ResultText:
+        made = super().__new__(cls, text)
+        made.text, made.id, made.name = str(text), id, name
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ResultText, (self.text, self.id, self.name)
+
+
+def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return the tools as every provider takes them. Raises `ModelError` for one that some would refuse."""
+    checked: dict[str, dict[str, Any]] = {}
+    for tool in tools:
+        name, description = tool.get("name"), tool.get("description", "")
+        parameters = tool.get("parameters") or _NO_PARAMETERS
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            hint = "Use 1 to 64 letters, digits, _ and -."
+            raise ModelError(f"{name!r} is not the name of a tool that models can call", hint=hint)
+        if name in checked:
+            raise ModelError(f"two tools have the name {name!r}")
+        if not isinstance(parameters, Mapping) or parameters.get("type") != "object":
+            hint = 'Give a JSON schema with "type": "object".'
+            raise ModelError(f"the parameters of the tool {name} are no schema of an object", hint=hint)
+        checked[name] = {"name": name, "description": description, "parameters": parameters}
+        try:
+            json.dumps(checked[name])
+        except (TypeError, ValueError):
+            raise ModelError(f"the tool {name} is not described in JSON") from None
+    return tuple(checked.values())
+
+
+def check_results(messages: Sequence[tuple[str, str]]) -> None:
+    """Check that each call of a tool is followed by its result. Raises `PromptError` where one is not."""
+    waiting: list[str] = []
+    for role, text in messages:
+        if role == "tool":
+            if not isinstance(text, ResultText):
+                raise PromptError("a message of the role tool is no ResultText")
+            if text.id not in waiting:
+                raise PromptError(f"a tool's result is for the call {text.id!r}, which nobody waits for")
+            waiting.remove(text.id)
+            continue
+        if waiting:
+            break
+        if isinstance(text, CallingText):
+            if role != "assistant":
+                raise PromptError(f"a message of the role {role} calls tools: an assistant does")
+            waiting = [call.id for call in text.calls]
+    if waiting:
+        raise PromptError(f"the call {waiting[0]!r} of a tool has no result")
+
+
+def as_function(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool in OpenAI's form, which every client of LangChain takes."""
+    return {"type": "function", "function": dict(tool)}
+
+
+def wire_name(name: str) -> str:
+    """Return a name that servers take back: a model may have called a tool by one that they refuse."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with all its texts changed, names too. Raises `ValueError` for what is not JSON."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(str(name)): each_text(each, change) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [each_text(each, change) for each in value]
+    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise ValueError(f"{value!r:.40} is not JSON")

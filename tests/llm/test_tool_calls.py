@@ -1,0 +1,330 @@
+"""Tools that models call: asked by every client, answered and sent back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from chameleon.errors import EmptyReply, ModelError
+from chameleon.llm import LLM, Reply
+from chameleon.llm.tools import ToolCall
+from chameleon.usage import Meter, recording
+from tests.hosted_tools import SEALED, SIGNED, Calls
+from tests.llm.asking import Host, Json, Start, connect, local, refusals
+from tests.llm.tool_talk import QUESTION, TOOLS, TWO, WEATHER, calling, continued, in_turn
+from tests.loopback import Reply as Answer
+
+MODELS = [
+    "openai:gpt-4.1-mini",
+    "openai:gpt-5-mini",
+    "openai:o4-mini",
+    "openai:gpt-6-luna",
+    "anthropic:claude-haiku-4-5",
+    "anthropic:claude-opus-5",
+    "anthropic:claude-haiku-5-5",
+    "google_genai:gemini-2.5-flash",
+    "google_genai:gemini-3.8-flash",
+]
+
+
+@pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning")  # google-genai's, of aiohttp
+@pytest.mark.parametrize(
+    ("model", "way"),
+    [(model, way) for model in MODELS for way in ("sync", "async")]
+    + [(model, "langchain") for model in MODELS if model.startswith("openai:")],
+)
+def test_a_model_calls_two_tools_at_once_twice_and_answers(
+    hosted: Host, monkeypatch: pytest.MonkeyPatch, model: str, way: str
+) -> None:
+    if way == "langchain":
+        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+    server = hosted(in_turn(TWO, Calls([("now", {})]), "Rome."))
+    llm = connect(server, model)
+
+    def ask(messages: Any) -> Reply:
+        if way == "async":
+            return asyncio.run(llm.aask(messages, tools=TOOLS))
+        return llm.ask(messages, tools=TOOLS)
+
+    assert llm.offers_tools
+    first = ask([("system", "Be brief."), QUESTION])
+    assert [(call.name, call.args, call.fault) for call in first.tool_calls] == [
+        ("weather", {"city": "Rome"}, ""),
+        ("weather", {"city": "Oslo"}, ""),
+    ]
+    assert first.text == "I look both up." and first.finish == "stop" and not first.truncated
+    messages = continued(first, "31 °C", "", before=[("system", "Be brief."), QUESTION])
+    second = ask(messages)
+    assert [call.name for call in second.tool_calls] == ["now"] and second.text == ""
+    third = ask(continued(second, "12:00", before=messages))
+    assert (third.text, third.tool_calls, third.blocks) == ("Rome.", (), ())
+    assert third.usage.calls == 1 and not third.dropped
+    # The chat completions of a model that thinks refuse tools once; LangChain knows that of this one.
+    is_refused = model == "openai:gpt-6-luna" and way != "langchain"
+    assert len(server.served) == 3 and len(server.refused) == is_refused
+
+
+def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
+    server = hosted(in_turn(TWO, "Rome."))
+    llm = connect(server, "anthropic:claude-opus-5")
+    reply = llm.ask([QUESTION], tools=TOOLS)
+    assert reply.blocks[0] == {"type": "thinking", "thinking": "", "signature": SIGNED}
+    json.dumps(reply.blocks)
+    llm.ask(continued(reply, "31", "12"), tools=TOOLS)
+    content = server.requests[-1].body["messages"][1]["content"]
+    assert [block["type"] for block in content] == ["thinking", "text", "tool_use", "tool_use"]
+    results = server.requests[-1].body["messages"][2]["content"]
+    assert [(each["type"], each["tool_use_id"]) for each in results] == [
+        ("tool_result", call.id) for call in reply.tool_calls
+    ]
+    with pytest.raises(ModelError, match="Expected `thinking`"):
+        llm.ask(continued(Reply(reply.text, tool_calls=reply.tool_calls), "31", "12"), tools=TOOLS)
+
+
+def test_long_conversations_with_claude_stay_whole(hosted: Host) -> None:
+    server = hosted(in_turn(TWO, TWO, TWO, "Rome."))
+    llm = connect(server, "anthropic:claude-opus-5")
+    messages = [("user", "Which city is warmer?\n" * 400), QUESTION]
+    for given in ("31\n" * 2_000, "12\n" * 2_000, "14"):
+        reply = llm.ask(messages, tools=TOOLS)
+        messages = continued(reply, given, given, before=messages)
+    assert llm.ask(messages, tools=TOOLS).text == "Rome."
+    assert not server.refused
+
+
+def test_the_signatures_of_gemini_go_back_as_they_came(hosted: Host) -> None:
+    server = hosted(in_turn(TWO, "Rome."))
+    llm = connect(server, "google_genai:gemini-3.8-flash")
+    llm.ask(continued(llm.ask([QUESTION], tools=TOOLS), "31", "12"), tools=TOOLS)
+    parts = server.requests[-1].body["contents"][1]["parts"]
+    assert [part.get("thoughtSignature") for part in parts if "functionCall" in part] == [SEALED, None]
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_a_model_of_openais_that_nobody_knows_is_asked_in_the_way_that_it_tells(
+    hosted: Host, is_given: bool
+) -> None:
+    openai = pytest.importorskip("langchain_openai")
+    server = hosted(in_turn(TWO, "Rome."))
+    chat = openai.ChatOpenAI(model="gpt-9-luna", base_url=server.openai_url, api_key="k")
+    llm = LLM.connect(chat, retries=0) if is_given else connect(server, "openai:gpt-9-luna")
+    reply = llm.ask([QUESTION], tools=TOOLS, reasoning="low", max_tokens=100)
+    llm.ask(continued(reply, "31", "12"), tools=TOOLS, reasoning="low", max_tokens=100)
+    assert [seen.path.rpartition("/v1")[2] for seen in server.served] == ["/responses"] * 2
+    assert server.served[0].body["reasoning"] == {"effort": "low"}
+    assert [count for said, count in refusals(server).items() if said.startswith("Function tools")] == [1]
+
+
+def test_openais_model_that_thinks_is_asked_by_the_api_that_lets_it(hosted: Host) -> None:
+    server = hosted(in_turn("plain", TWO, "Rome.", "plain"))
+    llm = connect(server, "openai:gpt-6-luna", max_tokens=500)
+    llm.ask([QUESTION])
+    reply = llm.ask([QUESTION], tools=TOOLS)
+    llm.ask(continued(reply, "31", "12"), tools=TOOLS)
+    llm.ask([QUESTION])
+    chat, responses = "/v1/chat/completions", "/v1/responses"
+    assert [seen.path for seen in server.requests] == [chat, chat, responses, responses, chat]
+    asked = server.requests[3].body
+    assert asked["store"] is False and asked["max_output_tokens"] > 500
+    kinds = [item.get("type", "message") for item in asked["input"]]
+    assert (
+        kinds[1:] == ["reasoning", "message", "function_call", "function_call"] + ["function_call_output"] * 2
+    )
+    assert asked["input"][1]["encrypted_content"] == SEALED
+
+
+@pytest.mark.parametrize("model", ["local", "gpt-4.1-mini"])
+def test_our_client_sends_what_langchains_sends(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    pytest.importorskip("langchain_openai")
+    calls = [("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", "")]
+    server = loopback([calling(*calls, text="I look."), "ok"], models=None)
+    bodies = []
+    for theirs in (False, True):
+        if theirs:
+            monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+            server = loopback([calling(*calls, text="I look."), "ok"], models=None)
+        llm = LLM.connect(f"openai:{model}", retries=0)
+        reply = llm.ask([QUESTION], tools=TOOLS)
+        assert [dict(call.args) for call in reply.tool_calls] == [{"city": "Oslo", "ü": [1.5, None]}, {}]
+        llm.ask(continued(reply, "31", "12"), tools=TOOLS)
+        bodies.append([{k: v for k, v in each.items() if k != "stream"} for each in server.requests])
+    assert bodies[0] == bodies[1]
+    assert bodies[0][0]["tools"][0] == {"type": "function", "function": WEATHER}
+    assert "parallel_tool_calls" not in bodies[0][0] and "tool_choice" not in bodies[0][0]
+
+
+@pytest.mark.parametrize("theirs", [False, True])
+def test_calls_that_come_in_pieces_are_put_together(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool
+) -> None:
+    if theirs:
+        pytest.importorskip("langchain_openai")
+        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+    args = [json.dumps({"city": "Reykjavík", "days": [1, 2, 3]}), json.dumps({"city": "Oslo"})]
+    loopback([calling(("weather", args[0]), ("weather", args[1]), text="I look both up.")])
+    heard: list[str | None] = []
+    with recording(Meter(), heard.append):
+        reply = local().ask([QUESTION], tools=TOOLS)
+    assert [json.dumps(call.args) for call in reply.tool_calls] == args
+    assert [call.id for call in reply.tool_calls] == ["c0", "c1"]
+    assert "".join(each for each in heard if each) == reply.text == "I look both up."
+
+
+def test_calls_of_servers_that_say_little_of_them_are_told_apart(loopback: Start) -> None:
+    def call(id: str | None, args: Any) -> Json:
+        return {"id": id, "function": {"name": "now", "arguments": args}}
+
+    loopback(
+        [
+            Answer(
+                None,
+                message={
+                    "tool_calls": [call(None, None), call("", {"a": 1}), call("x", "{}"), call("x", "")]
+                },
+            )
+        ]
+    )
+    reply = local().ask("hi", tools=TOOLS)
+    assert [(each.id, each.args) for each in reply.tool_calls] == [
+        ("call_1", {}),
+        ("call_2", {"a": 1}),
+        ("x", {}),
+        ("call_4", {}),
+    ]
+
+
+def test_what_a_server_tells_beside_its_calls_goes_back_to_it(loopback: Start) -> None:
+    called = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+    called["extra_content"] = {"google": {"thought_signature": "abc"}}
+    answer = Answer(
+        None, "tool_calls", message={"tool_calls": [called], "reasoning_content": "It asks for noon."}
+    )
+    for hear in (None, lambda piece: None):  # whole, and in pieces
+        server = loopback([answer, "noon"])
+        with recording(Meter(), hear):
+            reply = local().ask("hi", tools=TOOLS)
+            local().ask(continued(reply, "12:00", before=[("user", "hi")]), tools=TOOLS)
+        sent = server.requests[1]["messages"][1]
+        assert sent["reasoning_content"] == "It asks for noon." and sent["content"] is None
+        assert sent["tool_calls"] == [called]
+
+
+@pytest.mark.parametrize("theirs", [False, True])
+@pytest.mark.parametrize(
+    ("args", "fault"),
+    [
+        ('{"city": "Ro', "Unterminated string"),
+        ("Rome", "Expecting value"),
+        ('{"city": NaN}', "is not JSON"),
+    ],
+)
+def test_arguments_that_are_no_json_object_are_told_and_lose_no_other_call(
+    loopback: Start, monkeypatch: pytest.MonkeyPatch, args: str, fault: str, theirs: bool
+) -> None:
+    if theirs:
+        pytest.importorskip("langchain_openai")
+        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+    server = loopback([calling(("weather", args), ("now", "{}")), "ok"])
+    llm = local()
+    reply = llm.ask("hi", tools=TOOLS)
+    assert reply.error is None
+    found = {call.name: call for call in reply.tool_calls}
+    assert found["now"].fault == "" and found["weather"].args == {}
+    assert found["weather"].fault.startswith("its arguments are no JSON object (")
+    if not theirs:  # LangChain keeps the words only
+        assert fault in found["weather"].fault
+    llm.ask(continued(reply, *["again"] * 2, before=[("user", "hi")]), tools=TOOLS)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("args", ["[1]", '"text"', "3", "[" * 100_000, [], 0])
+def test_arguments_of_another_kind_are_faults(loopback: Start, args: Any) -> None:
+    loopback([calling(("weather", args))])
+    (call,) = local().ask("hi", tools=TOOLS).tool_calls
+    assert call.args == {} and call.fault and len(call.fault) < 400
+
+
+def test_calls_have_a_bound(loopback: Start) -> None:
+    long = json.dumps({"city": "x" * 1_000_000})
+    loopback([calling(("now", "{}"), ("weather", long), ("now", "{}"))])
+    reply = local().ask("hi", tools=TOOLS, whole=False)
+    assert [call.name for call in reply.tool_calls] == ["now"] and reply.truncated
+
+
+def test_a_reply_that_is_cut_off_in_a_call_is_truncated(loopback: Start) -> None:
+    cut = calling(("weather", '{"city": "Ro'))
+    server = loopback([Answer(None, "length", message=cut.message), calling(("weather", '{"city": "Rome"}'))])
+    reply = local().ask("hi", tools=TOOLS, max_tokens=20)
+    assert reply.tool_calls[0].args == {"city": "Rome"} and reply.widened == 1
+    assert [each["max_tokens"] for each in server.requests] == [20, 80]
+
+
+def test_secrets_and_stop_texts_in_calls(loopback: Start) -> None:
+    key = "sk-a-secret-that-is-long"
+    args = json.dumps({"city": f"Key {key} END", key: [key], "lone": "\ud800"})
+    loopback([calling(("weather", args), text="I END here.")])
+    reply = local(api_key=key).ask("hi", tools=TOOLS, stop=["END"])
+    assert reply.text == "I "
+    (call,) = reply.tool_calls
+    assert key not in json.dumps(call.to_json()) and str(call.args["city"]).endswith(" END")
+    assert call.args["lone"] == "\ufffd"
+
+
+def test_without_tools_arguments_are_the_text_of_structured_output(loopback: Start) -> None:
+    loopback([calling(("reply", '{"a": 1}'))])
+    reply = local().ask("hi", schema={"type": "object", "properties": {}})
+    assert (reply.text, reply.tool_calls) == ('{"a": 1}', ())
+
+
+def test_a_reply_with_neither_text_nor_calls_is_empty(loopback: Start) -> None:
+    loopback([""])
+    with pytest.raises(EmptyReply):
+        local().ask("hi", tools=TOOLS)
+
+
+def test_names_that_a_model_made_up_can_go_back(hosted: Host) -> None:
+    odd = Calls([("multi_tool use.parallel", {"uses": 2}), ("", {})])
+    for model in ("openai:gpt-4.1-mini", "anthropic:claude-haiku-4-5"):
+        server = hosted(in_turn(odd, "ok"))
+        llm = connect(server, model)
+        reply = llm.ask([QUESTION], tools=TOOLS)
+        assert [call.name for call in reply.tool_calls] == ["multi_tool use.parallel", ""]
+        assert llm.ask(continued(reply, "no such tool", "no such tool"), tools=TOOLS).text == "ok"
+
+
+def test_a_client_that_streams_calls_is_put_together() -> None:
+    from langchain_core.language_models.chat_models import BaseChatModel
+    from langchain_core.messages import AIMessage, AIMessageChunk
+    from langchain_core.messages.tool import ToolCallChunk
+    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+    class Streaming(BaseChatModel):
+        model_name: str = "m"
+
+        @property
+        def _llm_type(self) -> str:
+            return "streaming"
+
+        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+            return self.bind(tools=tools)
+
+        def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
+            return ChatResult(generations=[ChatGeneration(message=AIMessage("whole"))])
+
+        def _stream(self, *args: Any, **kwargs: Any) -> Any:
+            assert [tool["function"]["name"] for tool in kwargs["tools"]] == ["weather", "now"]
+            yield ChatGenerationChunk(message=AIMessageChunk("I look."))
+            for part in ('{"city"', ': "Rome"}'):
+                call = ToolCallChunk(name="weather" if "city" in part else None, args=part, id=None, index=0)
+                yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[call]))
+
+    heard: list[str | None] = []
+    with recording(Meter(), heard.append):
+        reply = LLM.connect(Streaming()).ask("hi", tools=TOOLS)
+    assert reply.tool_calls == (ToolCall("weather", {"city": "Rome"}, "call_1"),)
+    assert [each for each in heard if each] == ["I look."]

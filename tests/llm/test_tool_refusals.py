@@ -1,0 +1,168 @@
+"""Servers and clients that take no tools, and what the stand-in of the hosted APIs refuses of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from chameleon.errors import ModelError, ToolsRefused
+from chameleon.llm import LLM, ScriptedModel
+from tests.hosted import HostedServer
+from tests.llm.asking import Host, Json, Start, connect, local, refusals
+from tests.llm.test_hosted import ask as ask_server
+from tests.llm.tool_talk import TOOLS
+from tests.loopback import Fault
+
+# Refusals
+
+REFUSALS = [
+    (400, {"error": {"message": "registry.ollama.ai/library/gemma3:4b does not support tools"}}),
+    (400, {"error": "registry.ollama.ai/library/llama3:8b does not support tools"}),
+    (
+        400,
+        {
+            "object": "error",
+            "message": '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser '
+            "to be set",
+            "type": "BadRequestError",
+            "param": None,
+            "code": 400,
+        },
+    ),
+    (
+        404,
+        {
+            "error": {
+                "message": "No endpoints found that support tool use. To learn more about provider routing, "
+                "visit: https://openrouter.ai/docs/provider-routing",
+                "code": 404,
+            }
+        },
+    ),
+    (500, {"error": {"code": 500, "message": "tools param requires --jinja flag", "type": "server_error"}}),
+    (500, {"error": {"code": 500, "message": "Unsupported param: tools", "type": "server_error"}}),
+    (400, {"error": {"message": "Function calling is not enabled for models/gemma-3-12b-it", "code": 400}}),
+    (400, {"error": {"message": "`tool calling` is not supported with this model"}}),
+    (400, {"error": {"message": "deepseek-reasoner does not support Function Calling"}}),
+    (400, {"error": {"message": "Unsupported parameter: 'tools' is not supported with this model."}}),
+    (400, {"error": {"message": "Unrecognized request argument supplied: tools"}}),
+    (
+        422,
+        {
+            "detail": [
+                {"type": "extra_forbidden", "loc": ["body", "tools"], "msg": "Extra inputs are not permitted"}
+            ]
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "body"), REFUSALS)
+def test_a_server_that_takes_no_tools_is_told_as_such(loopback: Start, status: int, body: Json) -> None:
+    server = loopback([Fault(status, body), "plain"], models=["local"])
+    llm = local(retries=3)
+    with pytest.raises(ToolsRefused, match="does not take tools to call") as caught:
+        llm.ask("hi", tools=TOOLS)
+    assert caught.value.hint and len(server.requests) == 1
+    assert llm.ask("hi").text == "plain"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "tool call validation failed: parameters for tool now did not match schema: [`/a`: expected array]",
+        "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+        "Invalid schema for function 'now': schema must be a JSON Schema of 'type: \"object\"'",
+        "An assistant message with 'tool_calls' must be followed by tool messages",
+    ],
+)
+def test_other_errors_about_tools_are_no_refusals(loopback: Start, said: str) -> None:
+    loopback([Fault(400, {"error": {"message": said}})])
+    with pytest.raises(ModelError) as caught:
+        local().ask("hi", tools=TOOLS)
+    assert type(caught.value) is ModelError
+
+
+def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCaptureFixture) -> None:
+    loopback()
+    llm = LLM.connect("openai:gpt-4.1-mini")
+    assert llm.offers_tools
+    llm.refuse_tools()
+    assert not llm.offers_tools and not llm.with_params(temperature=0).offers_tools and llm.offers_schema
+    assert "openai:gpt-4.1-mini refused tools" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("model", "offers"),
+    [
+        ("openai:local", False),
+        ("openai:gpt-3.5-turbo", False),
+        ("openai:gpt-9-mini", False),
+        ("openai:gpt-6-luna", True),
+        ("anthropic:claude-mythos-5", True),
+        ("google_genai:gemini-9-flash", True),
+    ],
+)
+def test_what_is_known_of_tools(loopback: Start, model: str, offers: bool) -> None:
+    server = loopback()
+    assert connect(server, model).offers_tools is offers
+
+
+def test_a_client_that_cannot_be_given_tools_refuses_them() -> None:
+    llm = LLM.connect(ScriptedModel(["a"]))
+    assert not llm.offers_tools
+    with pytest.raises(ToolsRefused, match="scripted:script cannot be given tools"):
+        llm.ask("hi", tools=TOOLS)
+
+
+# The stand-in refuses what the hosted APIs refuse
+
+FUNCTION = {"type": "function", "function": {"name": "now"}}
+USER = {"role": "user", "content": "hi"}
+ASKS = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}],
+}
+GAVE = {"role": "tool", "tool_call_id": "c1", "content": "12:00"}
+USES = {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "now", "input": {}}]}
+GIVES = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "12:00"}]}
+CLAUDES = [{"name": "now", "input_schema": {"type": "object"}}]
+
+
+@pytest.mark.parametrize(
+    ("api", "body", "words"),
+    [
+        ("chat", {"messages": [USER, GAVE]}, "must be a response to a preceeding message with 'tool_calls'"),
+        (
+            "chat",
+            {"messages": [USER, ASKS, {**GAVE, "tool_call_id": "c2"}]},
+            "'tool_call_id' of 'c2' not found",
+        ),
+        ("chat", {"messages": [USER, ASKS]}, "did not have response messages: c1"),
+        ("chat", {"messages": [USER, ASKS, USER]}, "did not have response messages: c1"),
+        ("chat", {"messages": [{"role": "robot", "content": "hi"}]}, "Invalid value: 'robot'"),
+        ("chat", {"tools": []}, "empty array"),
+        (
+            "chat",
+            {"tools": [{"type": "function", "function": {"name": "a b"}}]},
+            "string does not match pattern",
+        ),
+        ("chat", {"messages": [USER, {"role": "assistant", "content": None}]}, "expected a string, got null"),
+        ("message", {"tools": CLAUDES, "messages": [USER, USES]}, "without `tool_result` blocks immediately"),
+        (
+            "message",
+            {"tools": CLAUDES, "messages": [USER, USES, USER]},
+            "without `tool_result` blocks immediately",
+        ),
+        ("message", {"tools": CLAUDES, "messages": [USER, GIVES]}, "unexpected `tool_use_id` found"),
+        ("message", {"messages": [USER, USES, GIVES]}, "must define tools"),
+        ("message", {"messages": [{"role": "tool", "content": "x"}]}, 'Unexpected role "tool"'),
+        ("message", {"tools": [{"name": "a b", "input_schema": {"type": "object"}}]}, "String should match"),
+    ],
+)
+def test_the_stand_in_refuses(hosted: Host, api: str, body: Json, words: str) -> None:
+    model = {"chat": "gpt-4.1-mini", "message": "claude-sonnet-4-5"}[api]
+    server: HostedServer = hosted()
+    status, answer = ask_server(server, api, model, **body)
+    assert status == 400 and words in answer["error"]["message"]
+    assert sum(refusals(server).values()) == 1
