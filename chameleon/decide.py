@@ -8,6 +8,7 @@ from enum import Enum
 from chameleon import errors
 from chameleon.errors import PlanError
 from chameleon.inventory import Inventory
+from chameleon.inventory.schema import OnError
 from chameleon.planner import REPAIR_TURNS, refused_plans
 from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
 
@@ -36,13 +37,13 @@ def decide(state: State, inventory: Inventory) -> Decision:
     return Next.PLAN
 
 
-def continues_after(record: StepRecord, inventory: Inventory) -> bool:
+def continues_after(record: StepRecord, state: State, inventory: Inventory) -> bool:
     """Return whether the steps that are pending after this one still run, whatever came of it."""
     if record.error is None:
         return True
     name = record.step.module
-    skipped = inventory.on_error.get(name, "stop") == "skip" and name not in inventory.repair
-    return skipped and _ending(record.error) is None
+    skipped = _policy(name, state, inventory) == "skip" and name not in inventory.repair
+    return skipped and _ending(record.error, "skip") is None
 
 
 def finished(state: State) -> RunEnded:
@@ -85,14 +86,23 @@ def _said(record: StepRecord | None) -> str:
     return str(record.output if is_made else record.calls[0].text).strip()[:_LONGEST_REPLY]
 
 
-def _ending(error: Failure) -> Reason | None:
+def _policy(name: str, state: State, inventory: Inventory) -> OnError:
+    """Return what a failure of a module does: what the inventory says, else what its planner does."""
+    by_planner: OnError = "skip" if inventory.planner.goes_on_after(state) else "stop"
+    return inventory.on_error.get(name, by_planner)
+
+
+def _ending(error: Failure, policy: OnError) -> Reason | None:
     """Return how a run ends with a failure that no other step makes good; None where one may.
 
     A model call that fails is told, never worked around in silence, and so is what the machine lacks; what
-    repair and on_error are for is a module that could not do its work, or a reply that will not do.
+    repair and on_error are for is a module that could not do its work, or a reply that will not do. One that
+    declines ends the run as well, unless the policy has another way.
     """
-    if error.kind in ("Declined", "BudgetExceeded"):
-        return "declined" if error.kind == "Declined" else "budget"
+    if error.kind == "Declined":
+        return "declined" if policy == "stop" else None
+    if error.kind == "BudgetExceeded":
+        return "budget"
     kind = getattr(errors, error.kind, None)
     if not isinstance(kind, type) or kind is errors.EmptyReply:  # a module's own error may be called anything
         return None
@@ -101,10 +111,10 @@ def _ending(error: Failure) -> Reason | None:
 
 def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inventory) -> Decision:
     """Return what the inventory's `on_error` says of a step that failed for good."""
-    if (end := _ending(error)) is not None:
-        return RunEnded(end, error)
     name = failed.step.module
-    policy, reason = inventory.on_error.get(name, "stop"), f"{name} failed: {error.message}"
+    policy, reason = _policy(name, state, inventory), f"{name} failed: {error.message}"
+    if (end := _ending(error, policy)) is not None:
+        return RunEnded(end, error)
     tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)
     if isinstance(policy, list) and not tried:
         return Plan(tuple(Step(step) for step in policy), name, reason, "on_error")
@@ -113,7 +123,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, error.kind)
     if policy != "skip" and not inventory.planner.handles_failure(state):
-        return RunEnded("failed", error)
+        return RunEnded("declined" if error.kind == "Declined" else "failed", error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
     reason = f"no valid plan: {refused[-1].refused}"

@@ -318,7 +318,7 @@ class Executor:
             if stopped:
                 record = replace(record, output=None, input_changes={}, cache_changes={}, dropped=True)
             yield record
-            stopped = stopped or not continues_after(record, self.inventory)
+            stopped = stopped or not continues_after(record, state, self.inventory)
 
 
 def _without_doubt(on_text: OnText) -> OnText:

@@ -77,6 +77,13 @@ class Planner:
         """Return whether it is to be asked again after a step that failed."""
         return False
 
+    def goes_on_after(self, state: State) -> bool:
+        """Return whether what is pending runs after a step that failed, and it is asked again after that.
+
+        So it is where the inventory's `on_error` does not say what a failure of that module does.
+        """
+        return False
+
     def with_llm(self, llm: Any) -> Self:
         """Return the planner, ready to be used with a model, and so those that it asks."""
         if not self.planners:

@@ -54,6 +54,11 @@ class Branch(Planner):
         place = plans_at(0, state)[1]
         return self.planners[place].handles_failure(state_at(place, state))
 
+    def goes_on_after(self, state: State) -> bool:
+        """Return what the planner whose plan failed says."""
+        place = plans_at(0, state)[1]
+        return self.planners[place].goes_on_after(state_at(place, state))
+
     def propose(self, state: State, inventory: Inventory) -> Plan:
         place = plans_at(0, state)[1] if state.plans else int(not self._holds(state, inventory))
         plan = ask(self.planners[place], state_at(place, state), inventory)

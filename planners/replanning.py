@@ -35,6 +35,9 @@ class Replanning(Planner):
         """Return whether an attempt is left."""
         return _attempt(state) < self.attempts
 
+    def goes_on_after(self, state: State) -> bool:
+        return self.planners[0].goes_on_after(state)
+
     def propose(self, state: State, inventory: Inventory) -> Plan:
         if state.failure is not None and not self.handles_failure(state):
             return Plan((), self.name)

