@@ -5,6 +5,7 @@ A folder's `TOOLS` are the names that inventories use: each stands in a file of 
 """
 
 FOLDERS = (
+    "compose",
     "documents",
     "knowledge",
     "lookup",

@@ -38,7 +38,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
         source = read_source(name)
         code = list[str]()
         with suppress(InventoryError):  # which is told below, with its place
-            code = own_code(spec_of(source))
+            code = own_code(source)
         if code:
             told = f"An inventory is code: this one imports {harmless(', '.join(code))}. {_LOOK}"
             echo(told, err=as_json)
@@ -75,7 +75,7 @@ def read_inventory(name: str, *, as_json: bool) -> int:
     source = read_source(name)
     spec = spec_of(source)
     try:
-        code = own_code(spec)
+        code = own_code(source)
     except InventoryError as problem:
         raise problem.at(source.file) from problem
     data = _plain(source.data)

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -62,7 +62,8 @@ def settings_of(
         "digests": {
             "inventory": made.get("inventory"),
             "prompts": made.get("prompts", {}),
-            **_own_files(executor),
+            **({"inside": made["inside"]} if "inside" in made else {}),
+            **_own_files(executor.inventory),
         },
         "seeds": {
             "model": inventory.llm.seed,
@@ -128,7 +129,7 @@ def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
 def _parameters(executor: Executor) -> dict[str, Any]:
     """Return the budget and the parameters of the calls that each part makes, where there are any."""
     inventory, budget = executor.inventory, executor.budget
-    parts = {**_planners(inventory), **inventory.modules}
+    parts = {**_planners(inventory), **inventory.modules, **inventory.askers}
     found: dict[str, Any] = {
         name: to_json(dict(part.llm_params))
         for name, part in parts.items()
@@ -146,14 +147,23 @@ def _planners(inventory: Inventory) -> dict[str, Planner]:
     return {f"planner {number}" if number else "planner": planner for number, planner in planners}
 
 
-def _own_files(executor: Executor) -> dict[str, str]:
+def _parts(inventory: Inventory) -> Iterator[Any]:
+    """Yield its planners and modules, and those of the inventories that it runs."""
+    yield from every_planner(inventory.planner)
+    for module in inventory.modules.values():
+        yield module
+        if module.inner is not None:
+            yield from _parts(module.inner)
+
+
+def _own_files(inventory: Inventory) -> dict[str, str]:
     """Digest the files of modules and planners that are not Chameleon's, by file name."""
-    inventory = executor.inventory
     found: dict[str, dict[Path, None]] = {}
-    for part in [*every_planner(inventory.planner), *inventory.modules.values()]:
-        if type(part).__module__.split(".")[0] != "chameleon":
+    for part in _parts(inventory):
+        made_of = getattr(part, "function", type(part))
+        if made_of.__module__.split(".")[0] != "chameleon":
             with suppress(TypeError, OSError):  # a class made in a notebook has no file
-                path = Path(inspect.getsourcefile(type(part)) or "")
+                path = Path(inspect.getsourcefile(made_of) or "")
                 if path.is_file():
                     found.setdefault(path.name, {})[path] = None
     whole = {name: b"\0".join(path.read_bytes() for path in paths) for name, paths in found.items()}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, get_args
+from itertools import chain
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -34,13 +35,13 @@ _PROMPT_SETTINGS = (
 )
 
 
-def parts_of(source: Source) -> dict[str, Any]:
+def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
     """Check the data against `InventorySpec` and make what it names, as the arguments of an `Inventory`.
 
-    Raises `InventoryError` with the place.
+    `read` makes the inventories that it runs as modules. Raises `InventoryError` with the place.
     """
     spec = spec_of(source)
-    builder = Builder(source, spec)
+    builder = Builder(source, spec, read)
     return {
         **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
         "planner": builder.planner(spec.planner, ("planner",)),
@@ -65,14 +66,17 @@ def spec_of(source: Source) -> InventorySpec:
         raise spec_error(problem, source) from problem
 
 
-def own_code(spec: InventorySpec) -> list[str]:
+def own_code(source: Source) -> list[str]:
     """Return what an inventory names that Chameleon does not ship: to make it is to run that code.
 
     Nothing is imported. Raises `InventoryError` for a name that stands for nothing.
     """
+    spec = spec_of(source)
+    nested = (own_code(source.nested(each.inventory)) for each in spec.modules.values() if each.inventory)
     planners = [name for name in _used(spec.planner.model_dump()) if is_own(name, "planners")]
-    names = (entry.use or name for name, entry in spec.modules.items())
-    return [*dict.fromkeys([*planners, *(name for name in names if is_own(name, "modules"))])]
+    names = [entry.use or name for name, entry in spec.modules.items() if not entry.inventory]
+    modules = [name for name in names if is_own(name, "modules")]
+    return [*dict.fromkeys([*planners, *modules, *chain.from_iterable(nested)])]
 
 
 def _used(data: Any) -> Iterator[str]:
@@ -93,18 +97,25 @@ class Builder:
 
     source: Source
     spec: InventorySpec
+    read: Callable[[Source], Any]
 
     def module(self, name: str, entry: ModuleSpec) -> Module:
         """Make one module. Raises `InventoryError` with the place."""
         path = ("modules", name)
-        found = INVENTORY_MODULE if entry.inventory else entry.use or name
-        module = self._made(self._found(found, "modules", path), entry, path).with_name(name)
+        if entry.inventory is not None:
+            module = self._nested(entry.inventory, entry, path)
+        else:
+            module = self._made(self._found(entry.use or name, "modules", path), entry, path)
+        module = module.with_name(name)
         module.description = entry.description or module.description
         module.when = entry.when or module.when
         settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
         settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}
         given = {key: value for key, value in settings.items() if value is not None}
-        if module.needs_model:
+        if entry.inventory is not None:
+            if key := next(iter(given), None):
+                raise self._wrong(path, f"an inventory as a module has no {key!r}", "Its own file says that.")
+        elif module.needs_model:
             kind = type(module)
             if entry.structured and getattr(kind, "schema", LLMModule.schema) is LLMModule.schema:
                 raise self._wrong(path, f"{kind.__name__} replies in text, and has no 'structured'")
@@ -113,6 +124,28 @@ class Builder:
             key = next(iter(given), "llm")
             raise self._wrong(path, f"{type(module).__name__} asks no model and has no {key!r}")
         return module
+
+    def _nested(self, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
+        """Make the module that runs an inventory, with its `llm` before what its own file says."""
+        if entry.use or entry.parameters():
+            key = "use" if entry.use else next(iter(entry.parameters()))
+            hint = "Give inventory, llm, description, when, on_error."
+            raise self._wrong((*path, key), f"an inventory as a module has no {key!r}", hint)
+        try:
+            source = self.source.nested(name)
+        except InventoryError as problem:
+            raise problem.at(self._place(path)) if not problem.where else problem from None
+        own = entry.llm.params() if entry.llm else {}
+        source = replace(source, params={**own, **self.source.params})
+        module: Any = self._found(INVENTORY_MODULE, "modules", path)(self.read(source))
+        if entry.llm and entry.llm.model:
+            module.own_model, module.own_connection = self._own_model(entry.llm)
+        return cast(Module, module)
+
+    def _own_model(self, llm: ModelSpec) -> tuple[str, Mapping[str, Any]]:
+        from chameleon.llm.providers import full_name
+
+        return full_name(llm.model or ""), llm.connection()
 
     def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module:
         """Make the module of a class; a function, or a module that is made, is one already."""
@@ -174,9 +207,7 @@ class Builder:
         if llm is None:
             return
         if llm.model:
-            from chameleon.llm.providers import full_name
-
-            owner.own_model, owner.own_connection = full_name(llm.model), llm.connection()
+            owner.own_model, owner.own_connection = self._own_model(llm)
         elif misplaced := next(iter(llm.connection()), None):
             hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
             raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named beside it", hint)

@@ -46,6 +46,8 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
                 prompts[name] = owner.template.digest
     if prompts:
         settings["prompts"] = prompts
+    if within := {name: each.inner for name, each in inventory.modules.items() if each.inner is not None}:
+        settings["inside"] = {name: settings_of(inner) for name, inner in within.items()}
     if inventory.left_out:
         settings["without"] = sorted(inventory.left_out)
     return settings
@@ -85,6 +87,9 @@ def check_same(
         )
     if before.get("without", ()) != settings.get("without", ()):
         raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE)
+    for part, inner in before.get("inside", {}).items():
+        if settings.get("inside", {}).get(part) != inner:
+            raise LogError(f"the inventory that {part} runs has changed since the log began", hint=_NEW_FILE)
     now = settings.get("prompts", {})
     for owner, digest in before.get("prompts", {}).items():
         if now.get(owner, digest) != digest:

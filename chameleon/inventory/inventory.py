@@ -13,7 +13,7 @@ from chameleon import values
 from chameleon.bridge import may_block
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.function_module import as_module
-from chameleon.inventory.building import parts_of
+from chameleon.inventory.building import INVENTORY_MODULE, parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import check_mentioned, leave_out
 from chameleon.inventory.resolve import find_class
@@ -126,7 +126,7 @@ class Inventory:
     def read(cls, source: Source) -> Inventory:
         """Make the inventory that a source describes. Raises `InventoryError` with the place."""
         try:
-            return cls(**parts_of(source))
+            return cls(**parts_of(source, cls.read))
         except InventoryError as problem:
             raise InventoryError(
                 problem.what, where=problem.where or source.file, hint=problem.hint
@@ -172,7 +172,13 @@ class Inventory:
         planners = enumerate(every_planner(self.planner))
         named = {f"planner {number}" if number else "planner": each for number, each in planners}
         asking = {**named, **self.present}.items()
-        return {name: each for name, each in asking if isinstance(each, AsksModel) and each.needs_model}
+        found = {name: each for name, each in asking if isinstance(each, AsksModel) and each.needs_model}
+        return found | {
+            f"{name}.{part}": each
+            for name, module in self.present.items()
+            if module.inner is not None
+            for part, each in module.inner.askers.items()
+        }
 
     @property
     def cards(self) -> list[Card]:
@@ -212,7 +218,13 @@ class Inventory:
     @property
     def own_models(self) -> Mapping[str, str]:
         """Return the planners and modules that ask a model of their own, and which."""
-        return {name: each.own_model for name, each in self.askers.items() if each.own_model}
+        found = {}
+        for name, each in self.askers.items():
+            module = self.modules.get(name.partition(".")[0])
+            within = getattr(module, "own_model", "") if module is not None and module.inner else ""
+            if model := each.own_model or within:
+                found[name] = model
+        return found
 
     @property
     def needs_default_model(self) -> bool:
@@ -290,20 +302,28 @@ class Inventory:
 def _by_name(given: Any) -> dict[str, Module]:
     """Return modules by name, as they are given: a mapping, or a list of what has a name of its own."""
     if isinstance(given, Mapping):
-        return {name: as_module(each).with_name(name) for name, each in given.items()}
+        return {name: _module(each).with_name(name) for name, each in given.items()}
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InventoryError(
             f"{str(given)[:60]!r} is a {type(given).__name__}, and no modules",
             hint="Give a list of functions and modules, or a mapping of names to them.",
         )
     found: dict[str, Module] = {}
-    for module in map(as_module, given):
+    for module in map(_module, given):
         if module.name in found:
             raise InventoryError(
                 f"two modules are called {module.name}", hint="Give a mapping of names to modules."
             )
         found[module.name] = module
     return found
+
+
+def _module(given: Any) -> Module:
+    """Return what is given as a module; an inventory is one that runs it."""
+    if isinstance(given, Inventory):
+        nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
+        return nested
+    return as_module(given)
 
 
 def _a(noun: str) -> str:

@@ -48,7 +48,8 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
         except ChameleonError as problem:
             yield Obstacle("prompts", problem)
     for name, module in inventory.present.items():
-        check = module.check if type(module).run is not Module.run else partial(module.run, State())
+        has_run = module.inner is not None or type(module).run is not Module.run
+        check = module.check if has_run else partial(module.run, State())
         if (fault := _failed(check, f"module {name}")) is not None:
             stops = not _does_without(inventory, name)
             yield Obstacle(f"modules.{name}", fault.at(inventory.place(("modules", name))), name, stops)

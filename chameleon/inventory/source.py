@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -27,7 +27,7 @@ class Source:
 
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
     looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
-    that any `llm` in it sets.
+    that any `llm` in it sets. `above` are the files of the inventories that run this one as a module.
     """
 
     data: dict[str, Any]
@@ -35,6 +35,7 @@ class Source:
     file: str
     places: Mapping[KeyPath, str] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
+    above: tuple[str, ...] = ()
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return where a key stands: "file:line", or that of the nearest key above it."""
@@ -57,6 +58,15 @@ class Source:
             elif isinstance(found, list):
                 below.extend((*path, index) for index in range(len(found)))
         return (key,)
+
+    def nested(self, name: str) -> Source:
+        """Read an inventory that this one runs. Raises `InventoryError` where that runs this one."""
+        found = read_source(name, self.folders[0] if self.folders else None)
+        above = (*self.above, self.file)
+        if found.file in above:
+            circle = " → ".join(Path(each).stem for each in (*above[above.index(found.file) :], found.file))
+            raise InventoryError(f"inventories run one another in a circle: {circle}", where=self.file)
+        return replace(found, above=above)
 
     def below(self, *path: str) -> Source:
         """Return the mapping below a key as a source of its own, which knows where in the file it stands."""

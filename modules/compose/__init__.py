@@ -1,0 +1,3 @@
+"""Run something composed as one module: an inventory."""
+
+TOOLS = ("inventory_module",)

@@ -1,0 +1,132 @@
+"""An inventory as a module: `modules: {rules: {inventory: tables_offline}}`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Generator, Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from chameleon.arguments import Arguments
+from chameleon.errors import ChameleonError
+from chameleon.executor import Executor
+from chameleon.inventory import Inventory
+from chameleon.inventory.obstacles import all_of
+from chameleon.module import Keys, Module
+from chameleon.state import Event, State
+from chameleon.steps import Inside, Outcome
+
+_OF_A_PLAN: Mapping[str, Any] = {
+    "str": str,
+    "number": float,
+    "bool": bool,
+    "list": list[Any],
+    "any": Any,
+}
+_LEFT = ("sources", "reading")  # what an answer rests on
+
+
+class InventoryModule(Module):
+    """Answers with another inventory, on what that takes of this run's input.
+
+    A plan may give it a question of its own, and other inputs that can be written down, as arguments. Its
+    steps stand in the log of this run and count for its budget; a limit of its own holds as well. It asks the
+    model of the run, or that of its `llm`, or the one that its own file names. It declines and fails as that
+    inventory does: `on_error` says what then.
+    """
+
+    own_connection: Mapping[str, Any] = {}
+
+    def __init__(self, inventory: Any) -> None:
+        self.inner: Inventory = Inventory.of(inventory)
+        self.own_model = self.inner.llm.model or ""
+        if self.own_model:
+            self.own_connection = self.inner.llm.connection()
+        self.name, self.description = self.inner.name, self.inner.about
+        self.executor: Executor | None = None
+        takes = self.inner.input_types or {"question": "str"}
+        self._arguments = Arguments(self.name, _model(takes))
+        self.reads = _reads(self.inner.input_types)  # type: ignore[misc]
+        self.writes = _writes(self.name)  # type: ignore[misc]
+
+    @property
+    def arguments(self) -> Arguments:
+        """Return what a plan may give in place of the run's input."""
+        return self._arguments
+
+    @property
+    def needs_model(self) -> bool:
+        return self.inner.needs_model
+
+    def with_name(self, name: str) -> Self:
+        named = super().with_name(name)
+        named.writes = _writes(name)  # type: ignore[misc]
+        return named
+
+    def with_llm(self, llm: Any) -> Self:
+        """Return the module, ready to run with this model or its own. Raises as `LLM.connect` does."""
+        if self.own_model and self.inner.needs_model:
+            from chameleon.llm import LLM
+
+            try:
+                connect = LLM.connect if llm is None else llm.with_model
+                llm = connect(self.own_model, **self.own_connection)
+            except ChameleonError as problem:
+                raise problem.at(f"{self.name}, model {self.own_model}") from None
+        bound = copy.copy(self)
+        bound.executor = Executor(self.inner, llm)
+        bound.inner = bound.executor.inventory
+        return bound
+
+    def check(self) -> None:
+        """Raise what keeps the inventory from working here."""
+        if found := [each for each in self.inner.obstacles() if each.stops]:
+            raise all_of(found, self.inner.name)
+
+    def runtime_info(self) -> Mapping[str, Any]:
+        told = {name: module.runtime_info() for name, module in self.inner.present.items()}
+        told["planner"] = self.inner.planner.runtime_info(self.inner)
+        return {name: each for name, each in told.items() if each}
+
+    def run_inside(self, state: State, inside: Inside, **args: Any) -> Generator[Event, None, Outcome | None]:
+        executor = self.executor or Executor(self.inner)
+        takes = self.inner.input_types
+        given = {key: value for key, value in state.input.items() if not takes or key in takes}
+        given |= {key: value for key, value in args.items() if value is not None}
+        reached = State.fold(inside.events)
+        events = executor.states(
+            given, inside.events, stop=inside.stop, on_text=inside.hear, within=inside.meter
+        )
+        for event, after in events:
+            reached = after
+            yield event
+        if reached.ended is None:
+            return None
+        if reached.ended.error is not None:
+            raise reached.ended.error.exception
+        left = {key: reached.cache[key] for key in _LEFT if key in reached.cache}
+        return Outcome(reached.answer, left)
+
+
+def _model(takes: Mapping[str, str]) -> type[BaseModel]:
+    """Return the arguments: each input that a plan can write, by default the run's own."""
+    kinds = {key: _OF_A_PLAN.get(kind.removesuffix("?")) for key, kind in takes.items()}
+    fields: dict[str, Any] = {
+        f"argument_{place}": (kind | None, Field(None, alias=key, description=f"instead of the run's {key}"))
+        for place, (key, kind) in enumerate(kinds.items())
+        if kind is not None
+    }
+    return create_model("arguments", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _reads(takes: Mapping[str, str]) -> Keys:
+    """Return the keys of the input that it takes; those that a plan can write may be missing there."""
+    if not takes:
+        return ("input.*",)
+    optional = (kind.endswith("?") or kind in _OF_A_PLAN for kind in takes.values())
+    return tuple(f"input.{key}{'?' if may else ''}" for key, may in zip(takes, optional, strict=True))
+
+
+def _writes(name: str) -> Keys:
+    return (f"cache.{name}", *(f"cache.{key}" for key in _LEFT))
