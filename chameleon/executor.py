@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from chameleon import bridge
+from chameleon.debug import show_traceback
 from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
@@ -290,6 +291,7 @@ class Executor:
             except BudgetExceeded as problem:
                 event = RunEnded("budget", Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
+                show_traceback(problem)
                 event = RunEnded("failed", Failure.of(problem, f"planner {self.inventory.planner.name}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
@@ -347,7 +349,7 @@ def _connected(llm: Any, inventory: Inventory) -> Any:
     if llm is None and inventory.needs_default_model and not (llm := inventory.llm.model):
         raise NoModel(
             f"the inventory {inventory.name} asks a model, and none is configured",
-            hint='Name one: Executor(…, "openai:gpt-6-luna"), or llm: {model: …} in the inventory.',
+            hint='Give the executor a model, such as Executor(inventory, "openai:gpt-6-luna").',
         )
     if llm is None or hasattr(llm, "ask"):
         return llm

@@ -12,10 +12,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge, values
+from chameleon.debug import show_traceback
 from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Event, Failure, MissingKeys, Nested, State, Step, StepRecord
+from chameleon.text import redact
 from chameleon.usage import Meter, recording
 
 if TYPE_CHECKING:
@@ -257,9 +259,10 @@ def _record(step: Step, module: Module, access: Access, seen: State, found: Outc
 
 def _failure(problem: BaseException, step: Step) -> Failure:
     """Return what failed, with the module's name; of an error that is not ours with its class and place."""
+    show_traceback(problem)
     failure = Failure.of(problem, f"module {step.module}")
     if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
-        message = f"{failure.kind}: {failure.message}{raised_at(problem)}"
+        message = redact(f"{failure.kind}: {failure.message}{raised_at(problem)}")
         failure = replace(failure, kind="ModuleError", message=message)
     return failure
 

@@ -45,7 +45,7 @@ class OneShot(ShowsCards, AsksModel, Planner):
         max_text_tokens: PositiveInt = MAX_TEXT_TOKENS,
         *,
         hidden: list[str] | None = None,
-        max_card_tokens: PositiveInt = 3_000,
+        max_card_tokens: PositiveInt = 3_200,
     ) -> None:
         super().__init__(shortlist, max_card_tokens, always, hidden, embeddings)
         self.structured, self.max_text_tokens = structured, max_text_tokens
@@ -53,16 +53,18 @@ class OneShot(ShowsCards, AsksModel, Planner):
     def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
         if planned(state):
             return ()
-        cards = self.cards(state, inventory)
+        cards, others = self.cards(state, inventory, named="others?" in self.template.slots)
         slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {
             "modules": cards,
+            "others": others,
             "rules": rules_in_words(inventory),
             "inputs": inputs_of(state, self.max_text_tokens),
             "takes_arguments": any(card.arguments for card in cards),
         }
         messages = [*self.template.render(slots), *repair_turns(state)]
         params = self.stop_params
-        schema = plan_schema(cards, inventory.rules.max_steps) if self.structured else None
+        named = [card for card in inventory.cards if card.name in others]
+        schema = plan_schema([*cards, *named], inventory.rules.max_steps) if self.structured else None
         try:
             whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # it had its room
             reply = self.replies(messages, schema=schema, whole=whole, **params)[0]

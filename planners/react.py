@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +30,7 @@ from chameleon.usage import Call
 if TYPE_CHECKING:
     from chameleon.llm import Reply
 
-FINAL = "final_answer"
+FINAL, MORE = "model_answer", "more_tools"
 _OWN = ("proposed", "replan")  # repairs and fallbacks are the executor's
 _ANSWER = re.compile(r"^[\s*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
@@ -37,13 +38,22 @@ _CUT_OFF = "the reply was cut off"
 _TOLD = ("StepRejected", "BadArguments", "PlanError", "Declined")  # what they say is meant to be read
 
 
-class FinalAnswer(Module):
+class ModelAnswer(Module):
     """Gives the answer that a planner's model wrote."""
 
     reads = ()
 
     def run(self, state: State, *, answer: str) -> str:
         return answer
+
+
+class MoreTools(Module):
+    """Makes further tools callable, by their names: from the next turn on."""
+
+    reads = ()
+
+    def run(self, state: State, *, names: list[str]) -> dict[str, Any]:
+        return {"names": names, "note": "They can be called now."}
 
 
 class React(ShowsCards, AsksModel, Planner):
@@ -62,7 +72,7 @@ class React(ShowsCards, AsksModel, Planner):
 
     prompt = "planners/react"
     whole = False
-    brings = MappingProxyType({FINAL: FinalAnswer()})
+    brings = MappingProxyType({FINAL: ModelAnswer(), MORE: MoreTools()})
 
     def __init__(
         self,
@@ -73,7 +83,7 @@ class React(ShowsCards, AsksModel, Planner):
         max_output_tokens: PositiveInt = 2_000,
         max_text_tokens: PositiveInt = MAX_TEXT_TOKENS,
         shortlist: PositiveInt = 40,
-        max_card_tokens: PositiveInt = 3_000,
+        max_card_tokens: PositiveInt = 3_200,
         always: list[str] | None = None,
         hidden: list[str] | None = None,
         embeddings: str = AUTO,
@@ -99,9 +109,7 @@ class React(ShowsCards, AsksModel, Planner):
             return Plan((), self.name)
         if len(taken) > self.max_turns:
             raise PlanError(f"the model has been asked {self.max_turns} times and has not answered")
-        answering = {step.module for step in last}
-        cards = [card for card in self.cards(state, inventory) if card.name not in answering]
-        reply = self._reply(state, inventory, cards, is_last=len(taken) == self.max_turns)
+        reply = self._reply(state, inventory, is_last=len(taken) == self.max_turns)
         steps = self._steps(reply, inventory)
         if not steps:
             return Plan(last or (Step(FINAL, {"answer": _as_argument(_answer(reply.text))}),), self.name)
@@ -125,7 +133,27 @@ class React(ShowsCards, AsksModel, Planner):
         names = inventory.rules.last[:1] if self.last is None else self.last
         return tuple(map(Step, names))
 
-    def _reply(self, state: State, inventory: Inventory, cards: Sequence[Card], *, is_last: bool) -> Reply:
+    def _offer(self, state: State, inventory: Inventory, *, native: bool) -> tuple[list[Card], list[str]]:
+        """Return the cards of the tools for the next turn, and the names of others.
+
+        Native tools that the model has asked for by name are among the cards, before all others.
+        """
+        asked = [
+            name
+            for record in state.executed
+            if record.step.module == MORE and record.error is None
+            for name in record.output["names"]
+        ]
+        view = copy.copy(self)
+        view.always = (*dict.fromkeys([*asked, *self.always]),)
+        cards, others = ShowsCards.cards(view, state, inventory, named=True)
+        answering = {step.module for step in self._last(inventory)}
+        cards = [card for card in cards if card.name not in answering]
+        if native and others:
+            cards.append(Card(MORE, MoreTools.description, "", inventory.arguments[MORE]))
+        return cards, [name for name in others if name not in answering]
+
+    def _reply(self, state: State, inventory: Inventory, *, is_last: bool) -> Reply:
         """Ask with tools where the model takes them, else in text."""
         is_cut = any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)
         options = {**self.stop_params, "whole": not is_cut}  # it had its room
@@ -134,14 +162,16 @@ class React(ShowsCards, AsksModel, Planner):
         try:
             if is_certain or (self.native and may_be):
                 try:
-                    messages = self._messages(state, inventory, cards, is_last=is_last, native=True)
+                    cards, others = self._offer(state, inventory, native=True)
+                    messages = self._messages(state, inventory, (cards, others), is_last=is_last, native=True)
                     return self._whole(self.model.ask(messages, tools=[*map(_tool, cards)], **options))
                 except (ToolsRefused, ReplayMiss) as problem:
                     if is_certain:
                         raise
                     if isinstance(problem, ToolsRefused):
                         self.model.refuse_tools()
-            messages = self._messages(state, inventory, cards, is_last=is_last, native=False)
+            offer = self._offer(state, inventory, native=False)
+            messages = self._messages(state, inventory, offer, is_last=is_last, native=False)
             return self._whole(self.model.ask(messages, **options))
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Call a tool, or answer.") from None
@@ -166,9 +196,16 @@ class React(ShowsCards, AsksModel, Planner):
             raise
 
     def _messages(
-        self, state: State, inventory: Inventory, cards: Sequence[Card], *, is_last: bool, native: bool
+        self,
+        state: State,
+        inventory: Inventory,
+        offer: tuple[list[Card], list[str]],
+        *,
+        is_last: bool,
+        native: bool,
     ) -> Messages:
         """Return the prompt, and all turns so far with what came of them."""
+        cards, others = offer
         turns = list(_turns(state))
         before = state.executed[: turns[0].start] if turns else state.executed
         rules = [rule for rule in rules_in_words(inventory) if not rule.startswith("A plan ")]
@@ -177,6 +214,7 @@ class React(ShowsCards, AsksModel, Planner):
             "inputs": inputs_of(state, self.max_text_tokens),
             "found": "\n\n".join(block(each.step.module, self._came_to(each)) for each in before),
             "takes_arguments": any(card.arguments for card in cards),
+            "others": others,
             "last": ", ".join(step.module for step in self._last(inventory)),
         }
         messages = self.template.render(slots | ({} if native else {"modules": cards}))
@@ -269,7 +307,14 @@ def _step(call: ToolCall, inventory: Inventory) -> Step:
         raise PlanError(f"the arguments of {call.name[:60]} cannot be read: {call.fault}")
     names = {as_name(name): name for name in inventory.modules}
     name = call.name if call.name in inventory.modules else names.get(as_name(call.name))
-    if name is None or name in inventory.brought:
+    if name == MORE:
+        asked = call.args.get("names")
+        for each in asked if isinstance(asked, list) else ():
+            if each not in inventory.modules:
+                raise PlanError(
+                    f"there is no tool {str(each)[:60]!r}", hint=nearest(str(each), inventory.present)
+                )
+    elif name is None or name in inventory.brought:
         raise PlanError(f"there is no tool {call.name[:60]!r}", hint=nearest(call.name, inventory.present))
     return Step(name, call.args or None)
 

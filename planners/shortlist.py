@@ -34,6 +34,7 @@ from chameleon.text import estimated_tokens, nearest
 _log = logging.getLogger(__name__)
 _LONGEST_QUERY = 4_000
 _NEIGHBOURS, _CROWDING = 10, 0.75
+_FOR_NAMES = 0.6  # of the tokens for cards, at most so much is for names
 # Chosen on one half of the tools of the tests, and reported on the other (see the tests): from 0.1 to 0.4
 # nothing that words find is lost.
 _WORDS = 0.2
@@ -78,19 +79,33 @@ class ShowsCards:
         """Return what the model is told of a module."""
         return f"- {card.name}{card.signature}: {card.description} {card.when}".rstrip()
 
-    def cards(self, state: State, inventory: Inventory) -> list[Card]:
-        """Return the cards to show for this question."""
-        found = inventory.cards
-        if self._is_large(inventory):
-            name = self._embeddings_here()
-            if name == NONE and self.embeddings == AUTO:
-                _warn_of_words_alone(self.shortlist, len(found))
-            by_meaning = None if name == NONE else partial(embedder, name)
-            sizes = {card.name: estimated_tokens(self.told(card)) for card in found}
-            room = Room(self.shortlist, self.max_card_tokens, sizes)
-            found = shortlist(inventory, state, room, self.always, by_meaning)
-            _log.info("%d of %d modules shown; embeddings: %s", len(found), len(inventory.cards), name)
-        return [card for card in found if card.name not in self.hidden]
+    def cards(
+        self, state: State, inventory: Inventory, *, named: bool = False
+    ) -> tuple[list[Card], list[str]]:
+        """Return the cards to show for this question and, where the prompt takes them, the names of others.
+
+        A name says most of what a card says, for a tenth of its tokens: whoever is not among the most
+        relevant can still be chosen. Those that a refused plan named are shown whole.
+        """
+        cards = [card for card in inventory.cards if card.name not in self.hidden]
+        if not self._is_large(inventory):
+            return cards, []
+        name = self._embeddings_here()
+        if name == NONE and self.embeddings == AUTO:
+            _warn_of_words_alone(self.shortlist, len(cards))
+        by_meaning = None if name == NONE else partial(embedder, name)
+        always = [*self.always, *_wanted(state, inventory)]
+        names = {card.name: estimated_tokens(f"{card.name}, ") for card in cards} if named else {}
+        for_names = min(sum(names.values()), _FOR_NAMES * self.max_card_tokens)
+        sizes = {card.name: estimated_tokens(self.told(card)) for card in cards}
+        room = Room(self.shortlist, self.max_card_tokens - for_names, sizes)
+        whole = shortlist(inventory, state, room, always, by_meaning)
+        shown = {card.name for card in whole} | self.hidden
+        others = shortlist(inventory, state, Room(len(names), for_names, names), always, by_meaning)
+        listed = [card.name for card in others if card.name not in shown]
+        told = "%d of %d modules shown, %d more by name; embeddings: %s"
+        _log.info(told, len(whole), len(inventory.cards), len(listed), name)
+        return [card for card in whole if card.name not in self.hidden], listed
 
     def _is_large(self, inventory: Inventory) -> bool:
         cards = inventory.cards
@@ -100,6 +115,12 @@ class ShowsCards:
 
     def _embeddings_here(self) -> str:
         return automatic() if self.embeddings == AUTO else self.embeddings
+
+
+def _wanted(state: State, inventory: Inventory) -> list[str]:
+    """Return the modules of plans that were refused, whose cards the model may not have seen."""
+    named = {step.module: None for plan in state.plans if plan.refused for step in plan.steps}
+    return [name for name in named if name in inventory.modules]
 
 
 @cache

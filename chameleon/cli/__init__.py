@@ -21,6 +21,7 @@ def main() -> None:
     from chameleon.cli.app import app_for
     from chameleon.cli.hints import in_options
     from chameleon.cli.out import Interrupted
+    from chameleon.debug import show_traceback
     from chameleon.errors import ChameleonError, lack_of
     from chameleon.text import harmless
 
@@ -37,6 +38,7 @@ def main() -> None:
     try:
         app_for(sys.argv[1:])(prog_name="chameleon")
     except ChameleonError as error:
+        show_traceback(error)
         lack = lack_of(error)
         complain(in_options(str(lack.at(error.where) if lack else error)))
     except Interrupted:
@@ -46,14 +48,13 @@ def main() -> None:
         _drop_output()
         sys.exit(1)
     except Exception as error:
-        if os.environ.get("CHAMELEON_TRACEBACK"):
-            raise
+        show_traceback(error)
         if isinstance(error, OSError) and error.strerror:
             _drop_output()
             told: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
             complain(str(told.at(str(error.filename or ""))))
         what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        complain(f"a fault of ours: {what} (CHAMELEON_TRACEBACK=1 shows where)")
+        complain(f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)")
 
 
 def _open_streams() -> None:

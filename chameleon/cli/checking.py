@@ -57,7 +57,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
                 "inventory": inventory.name,
                 "ok": not stopping,
                 "code": code,
-                "modules": list(inventory.modules),
+                "modules": [card.name for card in inventory.cards],
                 "needs_model": inventory.needs_model,
                 "model": models.partition(",")[0] or None,
                 "lacks": [each.to_json() for each in found],
@@ -87,7 +87,8 @@ def read_inventory(name: str, *, as_json: bool) -> int:
     if code:
         echo(f"To run it is to run {harmless(', '.join(code))}.")
     for key, value in data.items():
-        below = value.items() if key in ("modules", "planner") else [("", value)]
+        is_parted = key in ("modules", "planner") and isinstance(value, dict)
+        below = value.items() if is_parted else [("", value)]
         for part, held in below:
             said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
             echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(said)}")
@@ -132,14 +133,14 @@ def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
     lacking = ", but for what is told below" if found else ""
     verdict = "cannot run here" if any(each.stops for each in found) else f"is fine{lacking}"
     asks = "asks a model" if inventory.needs_model else "asks no model"
-    echo(f"{harmless(inventory.name)} {verdict}: {counted(len(inventory.modules), 'module')}, it {asks}.")
+    echo(f"{harmless(inventory.name)} {verdict}: {counted(len(inventory.cards), 'module')}, it {asks}.")
     if models:
         echo(f"Model: {harmless(models)}")
     if any("sandbox" in split_keys(module.uses) for module in inventory.present.values()):
         echo(f"Programs can import {', '.join(['the standard library', *importable()])}.")
     echo(f"Input: {', '.join(f'{key} ({kind})' for key, kind in inventory.input_types.items())}")
     for card in inventory.cards:
-        echo(f"  {card.name:22} {card.description} {card.when}".rstrip())
+        echo(f"  {card.name + card.signature:22} {card.description} {card.when}".rstrip())
     for each in found:
         if not each.stops:
             label = f"Will be done without {each.module}" if each.module else "A run still needs a model"

@@ -17,7 +17,8 @@ IN_OPTIONS = {
     "Give a workbook as a table.": "A workbook goes with --table.",
     "Or give another file for the log.": "Or give another file with --log.",
     "Give a new file for the log": "Give a new file with --log",
-    "Give the executor a model, or set": "Name one with --model PROVIDER:NAME or CHAMELEON_MODEL, or set",
+    'Give the executor a model, such as Executor(inventory, "openai:gpt-6-luna").': "Name one with --model "
+    "PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, such as OPENAI_API_KEY.",
     "the caller names it": "--model names it",
     "(by the caller, CHAMELEON_MODEL,": "(--model, CHAMELEON_MODEL,",
     "Name a model, or set CHAMELEON_MODEL.": "Name a model with --model or CHAMELEON_MODEL.",

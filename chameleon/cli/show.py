@@ -11,15 +11,15 @@ from itertools import groupby
 from typing import Any
 
 from chameleon.cli.out import counted, echo
-from chameleon.state import Dropped, Event, Failure, Plan, RunStarted, State, StepRecord
+from chameleon.state import Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
-from chameleon.text import harmless
+from chameleon.text import harmless, one_line
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
 _MOST_SHOWN = 500  # characters of a passage; --json has all
 _INDENT = "     "
-_LONGEST = 12
+_LONGEST, _LONGEST_ARGUMENTS = 12, 200
 _MOST_ITEMS, _MOST_TABLES = 6, 4
 _LABELS = {
     "proposed": "Plan",
@@ -33,9 +33,12 @@ _LABELS = {
 class RunPage:
     """Print a run as it happens; print nothing when the caller will print JSON."""
 
-    def __init__(self, *, as_json: bool, trace: bool, model: str | None = None) -> None:
-        self.silent, self.trace, self.model = as_json, trace, model
+    def __init__(
+        self, *, as_json: bool, trace: bool, model: str | None = None, above: Sequence[str] = ()
+    ) -> None:
+        self.silent, self.trace, self.model, self.above = as_json, trace, model, tuple(above)
         self.steps = 0
+        self.inside: RunPage | None = None
         self.table: Table | None = None
         self.refused: tuple[Sequence[str], str] = ((), "")
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
@@ -52,14 +55,27 @@ class RunPage:
         """Print an event of the run."""
         if isinstance(event, Plan):
             self._plan(event)
+        elif isinstance(event, Nested):
+            self._nested(event)
         elif isinstance(event, StepRecord):
-            self.steps += 1
+            self.steps, self.inside = self.steps + 1, None
             if self.trace:
                 self._step(event)
         elif isinstance(event, Dropped):
             self._line(f"{harmless(str(event))}.")
         elif isinstance(event, RunStarted):
             self.table = State().after(event).table
+
+    def _nested(self, event: Nested) -> None:
+        """Print what happens in a step that runs an inventory, further to the right, under its name."""
+        if not self.trace:
+            return
+        if self.inside is None:
+            above = (*self.above, event.module)
+            self.inside = RunPage(as_json=self.silent, trace=True, model=self.model, above=above)
+            self.inside.width = max(40, self.width - len(_INDENT))
+            self._line(f"{_INDENT}{' › '.join(above)}:")
+        self.inside.show(event.event)
 
     def end(self, state: State, unit: str) -> None:
         """Print what the run took, and its answer, or why there is none."""
@@ -132,7 +148,8 @@ class RunPage:
         spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
-        self._line(f"{self.steps:3}. {record.step.module}{again}  [{record.seconds:.3f} s{spent}]")
+        given = f" ({arguments_in_words(record.step.args)})" if record.step.args else ""
+        self._line(f"{self.steps:3}. {record.step.module}{given}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
         elif record.error is not None:
@@ -190,8 +207,14 @@ class RunPage:
 
     def _line(self, text: str) -> None:
         if not self.silent:
-            echo(text)
+            echo(textwrap.indent(text, _INDENT * len(self.above)))
             sys.stdout.flush()
+
+
+def arguments_in_words(args: Mapping[str, Any]) -> str:
+    """Write arguments on one line: `amount: $weather.temp, to: "F"`."""
+    told = (f"{name}: {json.dumps(to_json(value), ensure_ascii=False)}" for name, value in args.items())
+    return harmless(one_line(", ".join(told), _LONGEST_ARGUMENTS))
 
 
 def _is_chain(value: Any) -> bool:

@@ -6,9 +6,9 @@ import base64
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures, spent_in_words, usage_in_words, verdict_of
-from chameleon.state import Event, RunStarted, StepRecord
+from chameleon.state import Event, Nested, RunStarted, StepRecord
 from chameleon.table import Table
 
 if TYPE_CHECKING:
@@ -137,19 +137,26 @@ class ProblemView(NamedTuple):
     @classmethod
     def of(cls, result: Result, grades: str, events: Sequence[Event]) -> ProblemView:
         """Make the view of a problem from the events of its run."""
-        given: Mapping[str, Any] = {}
-        found: list[tuple[str, Any]] = []
-        table, steps = None, 0
-        for event in events:
+        given = next((event.input for event in events if isinstance(event, RunStarted)), {})
+        return cls(result, grades, given, list(_views(events)))
+
+
+def _views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:
+    """Yield events as they are shown, each with its kind; an inventory within is one, with its own."""
+    table, steps = None, 0
+    for name, group in groupby(events, key=lambda event: event.module if isinstance(event, Nested) else None):
+        if name is not None:
+            yield "Nested", (name, list(_views(each.event for each in group if isinstance(each, Nested))))
+            continue
+        for event in group:
             if isinstance(event, RunStarted):
-                given, table = event.input, event.input.get("table")
+                table = event.input.get("table")
             elif isinstance(event, StepRecord):
                 steps += 1
-                found.append(("Step", StepView.of(steps, event, table)))
+                yield "Step", StepView.of(steps, event, table)
                 table = table if event.dropped else event.input_changes.get("table", table)
             else:
-                found.append((type(event).__name__, event))
-        return cls(result, grades, given, found)
+                yield type(event).__name__, event
 
 
 class Section:

@@ -1,4 +1,5 @@
-"""SQL over tables: Text-to-SQL, Binder (SQL that asks a model) and Dater (sub-questions that SQL counts).
+"""SQL over tables: Text-to-SQL, Binder (SQL that asks a model) and Dater (sub-questions that SQL counts); SQL
+as a tool.
 
 `database.py` holds tables as SQL sees them, `query.py` asks them in the sandbox. docs/tables.md lists where
 the methods differ from the published code.
@@ -14,5 +15,7 @@ TOOLS = {
     "row_choice": "dater",
     "sql_executor": "text_to_sql",
     "sql_generator": "text_to_sql",
+    "sql_query": "sql_query",
     "table_part": "dater",
+    "table_schema": "sql_query",
 }

@@ -1,0 +1,43 @@
+"""SQL as a tool: a planner's model asks the table as often as it needs, and sees what comes back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from chameleon import Module, State, StepRejected, Table
+from chameleon.modules.sql.database import SqlTable, as_text
+from chameleon.modules.sql.query import check_sql, run_sql
+
+
+class TableSchema(Module):
+    """Tells the columns of the table as SQL has them, their types, and the first rows."""
+
+    reads = ("input.table",)
+
+    def __init__(self, shown_rows: int = 5) -> None:
+        self.shown_rows = shown_rows
+
+    def run(self, state: State) -> str:
+        table: Table = state.input["table"]
+        return SqlTable.of(table).described(table.caption, self.shown_rows)
+
+
+class SqlQuery(Module):
+    """Runs one SQLite query over the table, which is called w, and gives the rows of its result."""
+
+    reads = ("input.table",)
+    uses = ("sandbox",)
+
+    def __init__(self, timeout: float | None = None) -> None:
+        """`timeout`: seconds for a query, by default the sandbox's 2."""
+        self.timeout = timeout
+
+    def check(self) -> None:
+        check_sql()
+
+    def run(self, state: State, *, query: Annotated[str, "one SELECT statement"]) -> Table:
+        result = run_sql(SqlTable.of(state.input["table"]), query, timeout=self.timeout)
+        if not result.ok:
+            raise StepRejected(result.failure, hint="Write one SELECT over the columns of w.")
+        rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
+        return Table(list(result.columns), rows)
