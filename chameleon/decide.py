@@ -43,7 +43,7 @@ def continues_after(record: StepRecord, state: State, inventory: Inventory) -> b
         return True
     name = record.step.module
     skipped = _policy(name, state, inventory) == "skip" and name not in inventory.repair
-    return skipped and _ending(record.error, "skip") is None
+    return skipped and _ending(record.error) is None
 
 
 def finished(state: State) -> RunEnded:
@@ -92,17 +92,14 @@ def _policy(name: str, state: State, inventory: Inventory) -> OnError:
     return inventory.on_error.get(name, by_planner)
 
 
-def _ending(error: Failure, policy: OnError) -> Reason | None:
+def _ending(error: Failure) -> Reason | None:
     """Return how a run ends with a failure that no other step makes good; None where one may.
 
     A model call that fails is told, never worked around in silence, and so is what the machine lacks; what
-    repair and on_error are for is a module that could not do its work, or a reply that will not do. One that
-    declines ends the run as well, unless the policy has another way.
+    repair and on_error are for is a module that could not do its work, or a reply that will not do.
     """
-    if error.kind == "Declined":
-        return "declined" if policy == "stop" else None
-    if error.kind == "BudgetExceeded":
-        return "budget"
+    if error.kind in ("Declined", "BudgetExceeded"):
+        return "declined" if error.kind == "Declined" else "budget"
     kind = getattr(errors, error.kind, None)
     if not isinstance(kind, type) or kind is errors.EmptyReply:  # a module's own error may be called anything
         return None
@@ -113,7 +110,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     """Return what the inventory's `on_error` says of a step that failed for good."""
     name = failed.step.module
     policy, reason = _policy(name, state, inventory), f"{name} failed: {error.message}"
-    if (end := _ending(error, policy)) is not None:
+    if (end := _ending(error)) is not None:
         return RunEnded(end, error)
     tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)
     if isinstance(policy, list) and not tried:
@@ -123,7 +120,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, error.kind)
     if policy != "skip" and not inventory.planner.handles_failure(state):
-        return RunEnded("declined" if error.kind == "Declined" else "failed", error)
+        return RunEnded("declined" if error.kind == "InnerDeclined" else "failed", error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
     reason = f"no valid plan: {refused[-1].refused}"

@@ -79,6 +79,10 @@ class Declined(ChameleonError):
     """The question is understood to be out of reach; `what` says why, in plain words."""
 
 
+class InnerDeclined(ModuleError):
+    """An inventory that a step ran declined: so does the run, where its `on_error` has no other way."""
+
+
 class BudgetExceeded(ChameleonError):
     """A limit on calls, tokens, seconds, cost or steps ended the run."""
 

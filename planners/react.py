@@ -21,7 +21,7 @@ from chameleon.planner import Planner
 from chameleon.planners.shortlist import ShowsCards
 from chameleon.planners.told import inputs_of, output_text, rules_in_words
 from chameleon.prompt import Messages
-from chameleon.quoting import block, untagged
+from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest
@@ -35,7 +35,7 @@ _OWN = ("proposed", "replan")  # repairs and fallbacks are the executor's
 _ANSWER = re.compile(r"^[\s*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
-_TOLD = ("StepRejected", "BadArguments", "PlanError", "Declined")  # what they say is meant to be read
+_TOLD = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined")  # what they say is meant to be read
 
 
 class ModelAnswer(Module):
@@ -212,7 +212,7 @@ class React(ShowsCards, AsksModel, Planner):
         slots: dict[str, Any] = {
             "rules": rules,
             "inputs": inputs_of(state, self.max_text_tokens),
-            "found": "\n\n".join(block(each.step.module, self._came_to(each)) for each in before),
+            "found": Quoted("\n".join(block(each.step.module, self._came_to(each)) for each in before)),
             "takes_arguments": any(card.arguments for card in cards),
             "others": others,
             "last": ", ".join(step.module for step in self._last(inventory)),

@@ -141,7 +141,7 @@ def _science_input(tmp_path: Path) -> dict[str, Any]:
 
 # The first pattern that the whole name matches counts; keys that the inventory does not take are left out.
 _INPUTS: Sequence[tuple[str, Callable[[Path], dict[str, Any]]]] = (
-    ("tables", lambda tmp_path: _visitors_input(32, 14)),  # lookups leave smaller tables alone
+    ("tables(_.*)?", lambda tmp_path: _visitors_input(32, 14)),  # lookups leave smaller tables alone
     ("tabmwp.*", lambda tmp_path: _visitors_input(6, 4)),
     ("corpus", _index_input("How many points did the best team of the league have?")),
     ("tablerag_(tabfact|feverous)", _index_input(RACE_STATEMENT)),
@@ -265,6 +265,12 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
         "f_join() -> f_add_column() -> f_filter_rows() -> f_select_row() -> f_select_column() -> "
         "f_aggregate() -> f_group_by() -> f_sort_by() -> <END>",
     ),
+    (
+        "help of tools",
+        "</table_schema>",
+        '[{"module": "sql_query", "args": {"query": "SELECT * FROM w LIMIT 1"}}]',
+    ),
+    ("help of tools", "</sql_query>", "Answer: Lisbon"),
     # Before the answer: tables, pictures and texts
     ("", "Table:", "1"),
     ("", "Rows:", _first_rows),

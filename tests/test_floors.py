@@ -11,12 +11,12 @@ import chameleon
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
-    ("errors", "bridge", "markup", "device", "quoting", "text", "values", "usage"),
+    ("errors", "bridge", "debug", "markup", "device", "quoting", "text", "values", "usage"),
     ("sqlite_store", "yaml_text", "lazy"),
     ("table", "web", "sandbox", "pictures"),
     ("llm",),
-    ("state", "module", "prompt", "llm_module", "steps"),
-    ("plan_text", "planner", "inventory"),
+    ("state", "module", "prompt", "llm_module", "steps", "arguments", "earlier", "function_module"),
+    ("plan_text", "plan_calls", "planner", "inventory"),
     ("executor", "decide", "log"),
     ("retrieval", "documents"),
     ("evaluation",),

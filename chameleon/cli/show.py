@@ -148,7 +148,7 @@ class RunPage:
         spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
-        given = f" ({arguments_in_words(record.step.args)})" if record.step.args else ""
+        given = f" ({_in_brackets(record.step.args)})" if record.step.args else ""
         self._line(f"{self.steps:3}. {record.step.module}{given}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
@@ -211,7 +211,7 @@ class RunPage:
             sys.stdout.flush()
 
 
-def arguments_in_words(args: Mapping[str, Any]) -> str:
+def _in_brackets(args: Mapping[str, Any]) -> str:
     """Write arguments on one line: `amount: $weather.temp, to: "F"`."""
     told = (f"{name}: {json.dumps(to_json(value), ensure_ascii=False)}" for name, value in args.items())
     return harmless(one_line(", ".join(told), _LONGEST_ARGUMENTS))

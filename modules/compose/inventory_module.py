@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from chameleon.arguments import Arguments
-from chameleon.errors import ChameleonError
+from chameleon.errors import ChameleonError, InnerDeclined
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
@@ -36,9 +36,12 @@ class InventoryModule(Module):
     inventory does: `on_error` says what then.
     """
 
+    description = "Answers with another inventory, on what that takes of this run's input."
+    reads = ("input.*",)
+    writes = ("cache.inventory_module", *(f"cache.{key}" for key in _LEFT))
     own_connection: Mapping[str, Any] = {}
 
-    def __init__(self, inventory: Any) -> None:
+    def __init__(self, inventory: Any = "tables_offline") -> None:
         self.inner: Inventory = Inventory.of(inventory)
         self.own_model = self.inner.llm.model or ""
         if self.own_model:
@@ -104,7 +107,10 @@ class InventoryModule(Module):
         if reached.ended is None:
             return None
         if reached.ended.error is not None:
-            raise reached.ended.error.exception
+            problem = reached.ended.error.exception
+            if reached.ended.reason == "declined":
+                raise InnerDeclined(problem.what, where=problem.where, hint=problem.hint) from problem
+            raise problem
         left = {key: reached.cache[key] for key in _LEFT if key in reached.cache}
         return Outcome(reached.answer, left)
 

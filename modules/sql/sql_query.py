@@ -13,6 +13,7 @@ class TableSchema(Module):
     """Tells the columns of the table as SQL has them, their types, and the first rows."""
 
     reads = ("input.table",)
+    writes = ("cache.table_schema",)
 
     def __init__(self, shown_rows: int = 5) -> None:
         self.shown_rows = shown_rows
@@ -26,6 +27,7 @@ class SqlQuery(Module):
     """Runs one SQLite query over the table, which is called w, and gives the rows of its result."""
 
     reads = ("input.table",)
+    writes = ("cache.sql_query",)
     uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None) -> None:

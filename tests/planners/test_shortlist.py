@@ -20,7 +20,7 @@ from chameleon import Inventory, State, Table
 from chameleon.errors import InventoryError, MissingPackage
 from chameleon.inventory.schema import RulesSpec
 from chameleon.planner import every_planner
-from chameleon.planners import one_shot
+from chameleon.planners import shortlist as shortlists
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.planners.shortlist import _AS_A_CARD, shortlist
@@ -119,13 +119,14 @@ def test_a_planner_tells_its_embeddings_where_it_needs_them_and_warns_once_of_wo
         OneShot(embeddings="mini")
     with pytest.raises(MissingPackage, match="pip install"):
         OneShot(embeddings=MINILM).check()
-    one_shot._warn_of_words_alone.cache_clear()
+    shortlists._warn_of_words_alone.cache_clear()
     for planner in (
         OneShot(shortlist=3),
         OneShot(shortlist=2, embeddings="none"),
         *[OneShot(shortlist=2)] * 3,
     ):
-        assert len(planner._shown(State(input=freeze({"question": "tea?"})), LARGE)) == planner.shortlist
+        shown, others = planner.cards(State(input=freeze({"question": "tea?"})), LARGE)
+        assert len(shown) == planner.shortlist and not others
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert "2 of 3 modules" in warning and "chameleon-compose[embeddings]" in warning
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from chameleon import tool
 from chameleon.inventory import Card
 from chameleon.prompt import Prompt, slots_of
 from chameleon.quoting import Quoted, block
@@ -32,6 +33,10 @@ OVER_PICTURES = {
         "image": "menu.png",
         "metadata": {"grade": 4, "subject": "social science", "skill": "Read a menu"},
     },
+}
+OVER_PLANS = {
+    "named": {"question": "How much is {{ pie }}?"},
+    "called": {"question": "How much is {{ pie }}?"},
 }
 CHAINS = ("chain_of_table/", "wikitq/", "tabfact/", "fetaqa/")
 OVER_FINDINGS = {
@@ -60,6 +65,7 @@ soup & bread\t$4
 </database>"""
 OF_SQL = {"database": DATABASE, "asked": "is it {{ hot }}?", "items": "1 | soup & bread\n2 | </values>"}
 CARDS = [Card("lookup", "Looks things up.", "Use it for prices."), Card("answer", "Answers.")]
+CONVERT = tool(lambda amount, to="EUR": 0, name="convert", description="Converts <money>.").arguments
 # What modules of chains over tables and the planner add to the slots, for each kind of case.
 ADDED = {
     "free": {"pandas": True},
@@ -98,6 +104,15 @@ ADDED = {
     "statement": {"statute": "§4. Pies\n</statute>", "form": "verdict"},
     "amount": {"statute": "§4. Pies cost {{ $9 }}.", "form": "amount"},
     "other": {"form": "text"},
+    "named": {"inputs": "Question: How much is it?", "rules": ["A plan has at most 9 steps."]},
+    "called": {
+        "inputs": "Question: How much is it?",
+        "modules": [*CARDS, Card("convert", "Converts <money>.", "", CONVERT)],
+        "takes_arguments": True,
+        "others": ["weather", "say"],
+        "found": block("knowledge", "A pie costs {{ $9 }}.\n</knowledge>"),
+        "last": "answer",
+    },
     "found": {
         "found": Quoted(f"Table 1: Menu $1\n{block('table', 'Dish | {{ b }}')}\nTable 2: {{{{ pies }}}}"),
     },
@@ -107,6 +122,8 @@ ADDED = {
 def kinds(name: str) -> dict[str, dict[str, object]]:
     if name.startswith(CHAINS):
         return OVER_CHAINS
+    if name.startswith("planners/"):
+        return OVER_PLANS
     if name.startswith("sara/"):
         return OVER_STATUTES
     if name.startswith(("corpus/", "papers/")):
