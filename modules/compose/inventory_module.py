@@ -50,8 +50,8 @@ class InventoryModule(Module):
         self.executor: Executor | None = None
         takes = self.inner.input_types or {"question": "str"}
         self._arguments = Arguments(self.name, _model(takes))
-        self.reads = _reads(self.inner.input_types)  # type: ignore[misc]
-        self.writes = _writes(self.name)  # type: ignore[misc]
+        self.reads = _reads(self.inner.input_types)  # type: ignore[misc, assignment]
+        self.writes = _writes(self.name)  # type: ignore[misc, assignment]
 
     @property
     def arguments(self) -> Arguments:
@@ -64,7 +64,7 @@ class InventoryModule(Module):
 
     def with_name(self, name: str) -> Self:
         named = super().with_name(name)
-        named.writes = _writes(name)  # type: ignore[misc]
+        named.writes = _writes(name)  # type: ignore[misc, assignment]
         return named
 
     def with_llm(self, llm: Any) -> Self:
