@@ -147,8 +147,10 @@ def _arguments_of(cls: type[Any]) -> Arguments | None:
     """Return what the class says that it takes, or the signature of its `run`; most take the state alone."""
     if cls.run is Module.run:
         return None
-    of_state = list(inspect.signature(cls.run).parameters)[:2]  # self and the state
-    if cls.Args is None and len(inspect.signature(cls.run).parameters) == len(of_state):
+    taken = inspect.signature(cls.run).parameters
+    of_state = list(taken)[:2]  # self and the state
+    further = [each for each in list(taken.values())[2:] if each.kind is not each.VAR_KEYWORD]
+    if cls.Args is None and not further:
         return None
     from chameleon.arguments import Arguments
 

@@ -37,7 +37,7 @@ class Turn:
 
     @classmethod
     def all_of(cls, state: State) -> Iterator[Turn]:
-        """Yield the turns of a planner that is asked after each of its plans; refused ones came to nothing."""
+        """Yield the turns of a planner that is asked after each of its plans; refused ones gave nothing."""
         records, place = state.executed, 0
         plans = [plan for plan in state.plans if plan.kind in OWN_PLANS]
         for number, plan in enumerate(plans):
