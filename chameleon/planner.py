@@ -197,8 +197,8 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     if plan.refused or not plan.steps:
         return plan
     if _is_idle(plan, state, inventory):
-        names = " → ".join(plan.names)
-        raise ModuleError(f"it proposes {names} again, which has just run to its end", hint=RETURN_NOTHING)
+        steps = " → ".join(map(str, plan.steps))
+        raise ModuleError(f"it proposes {steps} again, which has just run to its end", hint=RETURN_NOTHING)
     try:
         inventory.check_plan(plan.steps, state, whole=inventory.planner.whole)
     except PlanError as problem:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from chameleon import errors, values
 from chameleon.errors import ChameleonError, LogError, ModuleError, lack_of
 from chameleon.table import Table
-from chameleon.text import html_rows
+from chameleon.text import html_rows, one_line
 from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
@@ -36,6 +36,7 @@ _TO_A_MODEL: Mapping[str, str] = {
     **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
 }
 _FAILED = "it failed"
+_LONGEST_ARGUMENTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,13 @@ class Step:
     module: str
     args: Mapping[str, Any] | None = None
     redo: Redo | None = None
+
+    def __str__(self) -> str:
+        """Write the step on one line, with its arguments: `weather (city: "Paris")`."""
+        if not self.args:
+            return self.module
+        given = (f"{k}: {json.dumps(values.to_json(v), ensure_ascii=False)}" for k, v in self.args.items())
+        return f"{self.module} ({one_line(', '.join(given), _LONGEST_ARGUMENTS)})"
 
     def to_json(self) -> dict[str, Any]:
         """Write the step as JSON; `from_json` gives it back."""
@@ -163,7 +171,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        steps = " → ".join(self.names)
+        steps = " → ".join(map(str, self.steps))
         return html_rows([("plan", steps), ("by", self.by), ("note", self.note), ("refused", self.refused)])
 
     @property

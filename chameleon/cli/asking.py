@@ -169,6 +169,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         written = event_to_json(record)
         usage = sum((call.usage for call in record.calls), Usage())
         steps.append({key: written[key] for key in _OF_STEPS if key in written} | {"usage": usage.to_json()})
+    planned = [step.to_json() for plan in state.plans if not plan.refused for step in plan.steps]
     return {
         "answer": to_json(state.answer),
         **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
@@ -177,6 +178,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "model": state.begun.settings.get("model") if state.begun else setup.executor.model,
         "why": setup.why,
         "plan": list(state.plan),
+        **({"planned": planned} if any("args" in step for step in planned) else {}),
         "declined": declined,
         "steps": steps,
         **({"dropped": [str(each) for each in state.dropped]} if state.dropped else {}),

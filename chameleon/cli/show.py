@@ -13,13 +13,13 @@ from typing import Any
 from chameleon.cli.out import counted, echo
 from chameleon.state import Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
-from chameleon.text import harmless, one_line
+from chameleon.text import harmless
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
 _MOST_SHOWN = 500  # characters of a passage; --json has all
 _INDENT = "     "
-_LONGEST, _LONGEST_ARGUMENTS = 12, 200
+_LONGEST = 12
 _MOST_ITEMS, _MOST_TABLES = 6, 4
 _LABELS = {
     "proposed": "Plan",
@@ -126,14 +126,14 @@ class RunPage:
             again = (plan.names, plan.refused) == self.refused  # a fixed plan stays what it is
             self.refused = (plan.names, plan.refused)
             if self.trace and not again:
-                names = " → ".join(map(harmless, plan.names))[:300]
+                names = " → ".join(harmless(str(step)) for step in plan.steps)[:300]
                 self._line(
                     "\n".join([f"Plan refused: {names}".rstrip(" :"), _INDENT + harmless(plan.refused)])
                 )
             return
         if repair and not self.trace:
             return
-        self._line(f"{_LABELS[plan.kind]}: {' → '.join(plan.names)}")
+        self._line(f"{_LABELS[plan.kind]}: {' → '.join(harmless(str(step)) for step in plan.steps)}")
         if self.trace:
             by = f"by {plan.by}" if plan.kind in ("proposed", "replan") else ""
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
@@ -148,8 +148,8 @@ class RunPage:
         spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
-        given = f" ({_in_brackets(record.step.args)})" if record.step.args else ""
-        self._line(f"{self.steps:3}. {record.step.module}{given}{again}  [{record.seconds:.3f} s{spent}]")
+        step = harmless(str(record.step))
+        self._line(f"{self.steps:3}. {step}{again}  [{record.seconds:.3f} s{spent}]")
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
         elif record.error is not None:
@@ -209,12 +209,6 @@ class RunPage:
         if not self.silent:
             echo(textwrap.indent(text, _INDENT * len(self.above)))
             sys.stdout.flush()
-
-
-def _in_brackets(args: Mapping[str, Any]) -> str:
-    """Write arguments on one line: `amount: $weather.temp, to: "F"`."""
-    told = (f"{name}: {json.dumps(to_json(value), ensure_ascii=False)}" for name, value in args.items())
-    return harmless(one_line(", ".join(told), _LONGEST_ARGUMENTS))
 
 
 def _is_chain(value: Any) -> bool:
