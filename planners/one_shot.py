@@ -41,6 +41,8 @@ class OneShot(AsksModel, Planner):
     is shown whole.
     """
 
+    own_slots = card_slots = frozenset(["modules"])
+
     def __init__(
         self,
         structured: Structured = False,
