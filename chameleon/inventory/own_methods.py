@@ -123,14 +123,8 @@ class _Reads(ast.NodeVisitor):
             lines, start = inspect.getsourcelines(source)
             file = inspect.getsourcefile(source) or ""
             tree = ast.parse(textwrap.dedent("".join(lines)))
-        except (
-            TypeError,
-            ValueError,
-            IndexError,
-            OSError,
-            SyntaxError,
-        ):  # no method or source
-            return []
+        except (TypeError, ValueError, IndexError, OSError, SyntaxError):
+            return []  # there is no such method, or no source of it
         found = cls(parameter, "" if argument == "state" else argument)
         found.visit(tree)
         if found._bound != 1:  # the name stands for something else as well
