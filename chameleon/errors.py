@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+_HOLDERS = ("chameleon.values", "chameleon.steps", "chameleon.state")
+
 
 class ChameleonError(Exception):
     """Something a person can act on.
@@ -65,6 +67,10 @@ class ModuleError(ChameleonError):
 
 class BadArguments(ModuleError):
     """A module's arguments do not fit its schema, or stand for an output that is not there."""
+
+
+class NoSuchKey(ModuleError, KeyError):
+    """A key that the values of a run do not have, or that a module reads without declaring it."""
 
 
 class StepRejected(ModuleError):
@@ -248,3 +254,11 @@ def raised_at(problem: BaseException) -> str:
     """Return the file and line that raised a problem: a fault of the module's own code is found there."""
     frames = traceback.extract_tb(problem.__traceback__)
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+
+
+def read_at() -> str:
+    """Return the file and line that reads a value of a run, below the mappings that hold it."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in _HOLDERS:
+        frame = frame.f_back
+    return f" ({Path(frame.f_code.co_filename).name}, line {frame.f_lineno})"

@@ -45,6 +45,7 @@ class AsksModel:
     - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
     - `structured`: whether replies are held to a JSON schema, where there is one for them: "auto" where the
       model is known to offer that, and has refused none; the text form is the fall-back.
+    - `own_slots`: the slots that it fills itself, beside input and cache; None where that is not known.
     - `own_model`: a model of its own, "provider:name", with `own_connection` (retries, timeout, prices).
     """
 
@@ -52,6 +53,7 @@ class AsksModel:
     prompt: str = ""
     llm_params: Mapping[str, Any] = {}
     structured: Structured = False
+    own_slots: frozenset[str] | None = None
     own_model: str = ""
     own_connection: Mapping[str, Any] = {}
     has_own_stop: bool = True
@@ -151,6 +153,7 @@ class LLMModule(AsksModel, Module):
     max_table_tokens: int | None = None
     max_text_tokens: int = MAX_TEXT_TOKENS
     uses: ClassVar[Keys] = ("model",)
+    own_slots: frozenset[str] | None = frozenset()
 
     def parse(self, text: str) -> Any:
         """Return the value of a reply; by default the text without surrounding space."""

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _MARKUP = re.compile(r"\{[{%#]")
 _ON_ONE_LINE = frozenset(["choices", "metadata", "title", "unit"])
+_DOES_WITHOUT = ("defined", "undefined", "default", "d")  # tests and filters of a name that may be missing
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
 Messages = list[tuple[str, str]]
@@ -130,6 +131,35 @@ class Prompt:
         assert self._templates
 
     @cached_property
+    def variables(self) -> frozenset[str]:
+        """Return the names that its templates look up, whether they are slots or not."""
+        return frozenset(name for name, _ in self._looked_up)
+
+    @cached_property
+    def undeclared(self) -> tuple[str, ...]:
+        """List the names that its templates look up, that are no slots, and without which they fail."""
+        slots = {slot.removesuffix("?") for slot in self.slots}
+        return tuple(sorted({name for name, may_fail in self._looked_up if may_fail} - slots))
+
+    @cached_property
+    def _looked_up(self) -> frozenset[tuple[str, bool]]:
+        """Return each name that a template looks up, and whether it fails where nothing has that name."""
+        from jinja2 import meta, nodes
+
+        self.check()
+        found = set[tuple[str, bool]]()
+        for _, text in self.sections:
+            tree = _environment().parse(text)
+            asked = {
+                node.node.name
+                for node in tree.find_all((nodes.Test, nodes.Filter))
+                if node.name in _DOES_WITHOUT and isinstance(node.node, nodes.Name)
+            }
+            names = meta.find_undeclared_variables(tree) - set(_environment().globals)
+            found |= {(name, name not in asked) for name in names}
+        return frozenset(found)
+
+    @cached_property
     def digest(self) -> str:
         """Return a short hash of the prompt, for the settings of a run."""
         return hashlib.sha256(repr((self.slots, self.stop, self.sections)).encode()).hexdigest()[:12]
@@ -197,11 +227,12 @@ def slots_of(
     key, and what they failed to find out; `unavailable` is the latter alone.
     """
     slots = {**state.cache, **state.input}
-    if noted and state.table is not None and max_rows is not None and len(state.table.rows) > max_rows:
-        slots["note"] = f"The first {max_rows} of {len(state.table.rows):,} rows are shown."
-        slots["table"] = state.table.take_rows(range(max_rows))
+    table = state.table if "table" in state.input else None  # a module need not declare to read one
+    if noted and table is not None and max_rows is not None and len(table.rows) > max_rows:
+        slots["note"] = f"The first {max_rows} of {len(table.rows):,} rows are shown."
+        slots["table"] = table.take_rows(range(max_rows))
     derived = {
-        "title": unframed(" ".join(state.table.caption.split())) if state.table is not None else "",
+        "title": unframed(" ".join(table.caption.split())) if table is not None else "",
         "context": context_of(state, max_text_tokens),
         "unavailable": _unavailable_in(state),
     }

@@ -9,21 +9,44 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from chameleon import bridge, values
 from chameleon.debug import show_traceback
 from chameleon.earlier import references
-from chameleon.errors import ChameleonError, MachineError, ModuleError, raised_at
+from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Event, Failure, MissingKeys, Nested, State, Step, StepRecord
-from chameleon.text import redact
+from chameleon.text import nearest, redact
 from chameleon.usage import Meter, recording
 
 if TYPE_CHECKING:
     from chameleon.arguments import Arguments
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
+
+
+class _Seen(values.ReadOnly):
+    """What a module may read of the input or of the cache (`kind`); `given` is all that came with the run.
+
+    Whether another module has written a key yet must not matter to one that does not declare to read it.
+    """
+
+    __slots__ = ("given", "kind", "reads")
+    given: Mapping[str, Any]
+    kind: str
+    reads: frozenset[str]
+
+    def __missing__(self, key: object) -> NoReturn:
+        name = f"{self.kind}.{key}"
+        near = nearest(str(key), self) if self else ""
+        if _is_in(name, self.reads):
+            raise NoSuchKey(f"there is no {name}{read_at()}", hint=near)
+        what = f"it reads {name}, which it does not declare{read_at()}"
+        raise NoSuchKey(what, hint=f'Add "{name}" to its `reads`. {near}'.strip())
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self or key in self.given else default
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +87,11 @@ class Access:
         if self.reads is None:
             return state.with_fields(step=step, lacking=lacking)
         whole = state if "history" in self.reads else State()
-        shown = {
-            kind: values.ReadOnly({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
-            for kind, held in (("input", state.input), ("cache", state.cache))
-        }
+        given = state.begun.input if state.begun is not None else _NOTHING
+        shown = {}
+        for kind, held, whole_of in (("input", state.input, given), ("cache", state.cache, _NOTHING)):
+            shown[kind] = seen = _Seen({k: v for k, v in held.items() if _is_in(f"{kind}.{k}", self.reads)})
+            seen.kind, seen.reads, seen.given = kind, self.reads, whole_of
         return whole.with_fields(input=shown["input"], cache=shown["cache"], step=step, lacking=lacking)
 
     def _lacking(self, state: State, others: Mapping[str, Access]) -> Iterator[MissingKeys]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeVar
 
-from chameleon.errors import ModuleError
+from chameleon.errors import ModuleError, NoSuchKey, read_at
 
 T = TypeVar("T")
 
 _DEEPEST = 64
+_MOST_KEYS, _LONGEST_KEY = 20, 60  # of those that an error names
 _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
 _TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
 _ADOPTERS: list[Callable[[Any], Any]] = []
@@ -51,6 +53,11 @@ class ReadOnly(dict[str, Any]):
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
+
+    def __missing__(self, key: object) -> NoReturn:
+        named = ", ".join(each[:_LONGEST_KEY] for each in islice(self, _MOST_KEYS))
+        hint = f"There are: {named}{' …' if len(self) > _MOST_KEYS else ''}." if self else "It is empty."
+        raise NoSuchKey(f"there is no key {str(key)[:_LONGEST_KEY]!r}{read_at()}", hint=hint)
 
     def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
         return ReadOnly, (dict(self),)

@@ -71,6 +71,8 @@ class React(ShowsCards, AsksModel, Planner):
     """
 
     prompt = "planners/react"
+    own_slots = frozenset(["modules", "rules", "inputs", "takes_arguments", "others", "found", "last"])
+    card_slots = frozenset(["modules"])
     whole = False
     brings = MappingProxyType({FINAL: ModelAnswer(), MORE: MoreTools()})
 

@@ -52,6 +52,8 @@ class ShowsCards:
     tells once that words alone find only what shares words.
     """
 
+    hidden: Collection[str] = ()
+
     def __init__(
         self,
         shortlist: int,
@@ -100,7 +102,7 @@ class ShowsCards:
         sizes = {card.name: estimated_tokens(self.told(card)) for card in cards}
         room = Room(self.shortlist, self.max_card_tokens - for_names, sizes)
         whole = shortlist(inventory, state, room, always, by_meaning)
-        shown = {card.name for card in whole} | self.hidden
+        shown = {card.name for card in whole}.union(self.hidden)
         others = shortlist(inventory, state, Room(len(names), for_names, names), always, by_meaning)
         listed = [card.name for card in others if card.name not in shown]
         told = "%d of %d modules shown, %d more by name; embeddings: %s"

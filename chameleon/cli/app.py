@@ -295,18 +295,18 @@ def list_kind(
     kind: Literal["modules", "planners", "inventories", "grids", "benchmarks"] = argument(
         "KIND", "modules, planners, inventories, grids or benchmarks."
     ),
-    name: str | None = argument("NAME", "Show this module in full.", default=None),
+    name: str | None = argument("NAME", "Show this module or planner in full.", default=None),
     json: bool = JSON,
 ) -> None:
-    """List what there is; with the NAME of a module what it reads, writes and takes."""
-    from chameleon.cli.listing import print_list, show_module
+    """List what there is, shipped or installed; with the NAME of a module or planner all that it takes."""
+    from chameleon.cli.listing import print_list, show_part
 
     if name is None:
         print_list(kind, as_json=json)
-    elif kind == "modules":
-        show_module(name, as_json=json)
+    elif kind in ("modules", "planners"):
+        show_part(name, kind, as_json=json)
     else:
-        raise typer.BadParameter("only modules are shown one by one", param_hint="NAME")
+        raise typer.BadParameter("only modules and planners are shown one by one", param_hint="NAME")
 
 
 def _print_schema(spec: type[BaseModel]) -> int:

@@ -5,38 +5,59 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from typing import Annotated, Any, Literal, get_args, get_origin
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.out import echo, echo_json
-from chameleon.errors import InventoryError
-from chameleon.inventory.resolve import find_class, hints_of, shipped
+from chameleon.errors import ChameleonError, InventoryError
+from chameleon.inventory.resolve import (
+    distribution_of,
+    find_class,
+    hints_of,
+    installed,
+    load_entry,
+    shipped,
+)
 from chameleon.inventory.source import read_source, shipped_grids, shipped_inventories
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Kind = Literal["modules", "planners", "inventories", "grids", "benchmarks"]
 
+_SHIPPED = "shipped"
 _BOUNDED = re.compile(r"Annotated\[(\w+(?:\[[^\[\]]*\])?), [^\[\]]*\]")
 
 
 def print_list(kind: Kind, *, as_json: bool) -> None:
-    """Print all of a kind that is shipped, by name."""
+    """Print all of a kind by name, with its source: shipped, or the distribution that brings it."""
     if kind == "inventories":
         names = shipped_inventories()
     else:
         names = shipped_grids() if kind == "grids" else sorted(shipped(kind))
-    rows = [{"name": name, **_about(kind, name, as_json=as_json)} for name in names]
+    rows = [{"name": name, "source": _SHIPPED, **_about(kind, name, as_json=as_json)} for name in names]
+    sources = dict.fromkeys(names, _SHIPPED)
+    for entry in installed(kind) if kind != "grids" else ():
+        rows.append(_brought(kind, entry, sources, as_json=as_json))
+        sources.setdefault(entry.name, distribution_of(entry))
+    rows.sort(key=lambda row: str(row["name"]))
     if as_json:
         echo_json(rows)
         return
-    width = max(map(len, names))
+    width, width_of_sources = (max(len(row[column]) for row in rows) for column in ("name", "source"))
     for row in rows:
-        if kind != "benchmarks":
-            echo(f"{row['name']:{width}}  {row['about']}")
+        about = f"cannot be used: {row['error']}" if "error" in row else row["about"]
+        if "scorers" not in row:
+            source = "" if kind == "grids" else f"{row['source']:{width_of_sources}}  "
+            echo(f"{row['name']:{width}}  {source}{about}")
             continue
-        echo(f"{row['name']}: {row['about']}")
+        echo(f"{row['name']}: {about}")
         echo(f"  columns {' '.join(row['columns'])}")
         widest = max(map(len, row["scorers"]))
-        for name, about in row["scorers"].items():
-            echo(f"  --scorer {name:{widest}}  {about}")
+        for name, said in row["scorers"].items():
+            echo(f"  --scorer {name:{widest}}  {said}")
 
 
 def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
@@ -62,71 +83,102 @@ def _about(kind: Kind, name: str, *, as_json: bool) -> dict[str, Any]:
         benchmark = find_benchmark(name)
         scorers = {scorer: each.about for scorer, each in benchmark.scorers.items()}
         return {"about": benchmark.about, "scorers": scorers, "columns": ["ALL", *benchmark.columns]}
-    cls = find_class(name, kind)
-    about = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
-    found = {"about": about, "class": f"{cls.__module__}:{cls.__name__}"}
-    return found | (_interface(cls) if kind == "modules" else {})
+    return _part(kind, find_class(name, kind))
 
 
-def show_module(name: str, *, as_json: bool) -> None:
-    """Print one module, shipped or "file:Class": its file, what it reads and writes, and its parameters."""
-    from chameleon.module import Module
+def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_json: bool) -> dict[str, Any]:
+    """Return the row of what another distribution brings, with the error where it cannot be used."""
+    row: dict[str, Any] = {"name": entry.name, "source": distribution_of(entry)}
+    if (source := sources.get(entry.name)) is not None:
+        owner = "Chameleon" if source == _SHIPPED else source
+        return row | {"about": "", "error": f"the name stands for that of {owner}"}
+    try:
+        with redirect_stdout(sys.stderr):  # its code may print
+            if kind in ("modules", "planners"):
+                return row | _part(kind, load_entry(entry))
+            return row | _about(kind, entry.name, as_json=as_json)
+    except ChameleonError as problem:
+        return row | {"about": "", "error": str(problem)}
 
-    cls = find_class(name, "modules")
-    if not issubclass(cls, Module):
-        raise InventoryError(f"{name!r} is no module")
-    about = {"name": cls.name, "about": cls.description, "class": f"{cls.__module__}:{cls.__name__}"}
-    about["file"] = str(inspect.getsourcefile(cls) or "")
-    shown: dict[str, Any] = about | _interface(cls)
+
+def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool) -> None:
+    """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
+    with redirect_stdout(sys.stderr):  # its code may print
+        found = find_class(name, kind)
+    shown = _part(kind, found)
+    cls = found if inspect.isclass(found) else type(found)
+    if kind == "modules":
+        shown["about"] = found.description
+    brought = [] if ":" in name or name in shipped(kind) else installed(kind, name)
+    source = {"source": distribution_of(brought[0]) if brought else _SHIPPED} if ":" not in name else {}
+    shown = {"name": found.name, **shown, "file": str(inspect.getsourcefile(cls) or ""), **source}
     if as_json:
         echo_json(shown)
         return
     echo(f"{shown['name']}: {shown['about']}")
     echo(f"File: {shown['file']}")
-    reads = shown["reads"]
-    echo(f"Reads: {'everything' if reads is None else ', '.join(reads) or 'nothing'}")
-    echo(f"Writes: {', '.join(shown['writes'])}")
-    if shown["uses"]:
-        echo(f"Uses: {', '.join(shown['uses'])}")
-    echo("Parameters, all modules: use, description, when, on_error")
-    if shown["asks_model"]:
-        echo("Parameters, those that ask a model: prompt, llm, samples, vote, table_style, max_rows, …")
+    if source:
+        echo(f"Source: {shown['source']}")
+    if kind == "modules":
+        reads = shown["reads"]
+        echo(f"Reads: {'everything' if reads is None else ', '.join(reads) or 'nothing'}")
+        echo(f"Writes: {', '.join(shown['writes'])}")
+        if shown["uses"]:
+            echo(f"Uses: {', '.join(shown['uses'])}")
+        echo("Parameters, all modules: use, description, when, on_error")
+        if shown["asks_model"]:
+            echo("Parameters, those that ask a model: prompt, llm, samples, vote, table_style, max_rows, …")
+    else:
+        asking = ", prompt, llm" if shown["asks_model"] else ""
+        echo(f"Parameters, all planners: use{asking}")
     for each in shown["parameters"]:
         default = f" = {json.dumps(each['default'])}" if "default" in each else ", needed"
         echo(f"  {each['name']}: {each['type']}{default}")
-    if shown["parameters"] and cls.__init__ is not object.__init__:
-        notes = inspect.cleandoc(cls.__init__.__doc__ or "")  # getdoc would take object's own
-        if notes:
-            echo("\n" + notes)
+    texts = [cls.__init__.__doc__] if shown["parameters"] and cls.__init__ is not object.__init__ else []
+    if kind == "planners":  # what a docstring says after its first paragraph is of the parameters
+        texts = ["\n\n".join(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[1:]), *texts]
+    for text in filter(None, texts):
+        echo("\n" + inspect.cleandoc(text))
 
 
-def _interface(cls: type[Any]) -> dict[str, Any]:
-    """Return what a module reads (None: everything), writes and uses, and its parameters with defaults.
+def _part(kind: Kind, found: Any) -> dict[str, Any]:
+    """Return what is told of a module or planner: of a class, or of a tool that is made already.
 
-    The type of a parameter is as it is written, or the values that there are where it is one of several.
+    That is the first paragraph of its docstring; of a module what it reads (None: everything), writes and
+    uses; its parameters with defaults. The type of a parameter is as it is written, or the values that there
+    are where it is one of several. Raises `InventoryError` for what is no module or planner.
     """
-    from chameleon.llm_module import LLMModule
-    from chameleon.module import split_keys
+    from chameleon.llm_module import AsksModel, LLMModule
+    from chameleon.module import Module, split_keys
+    from chameleon.planner import Planner
 
+    is_class = inspect.isclass(found)
+    cls: type[Any] = found if is_class else type(found)
+    if not issubclass(cls, Module if kind == "modules" else Planner):
+        raise InventoryError(f"{found!r:.80} is no {kind[:-1]}")
+    text = (found.__doc__ if is_class else "") or getattr(found, "description", "")
+    told: dict[str, Any] = {
+        "about": " ".join(text.strip().split("\n\n")[0].split()),
+        "class": f"{cls.__module__}:{cls.__name__}",
+    }
+    if kind == "modules":
+        told["reads"] = None if found.reads is None else list(split_keys(found.reads))
+        told["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
+        told["uses"] = list(split_keys(found.uses))
     hints = hints_of(cls, cls.__name__)
     parameters = []
-    for name, each in inspect.signature(cls).parameters.items():
-        default, hint, kind = each.default, hints.get(name), "any"
+    for name, each in inspect.signature(cls).parameters.items() if is_class else ():
+        default, hint, shown_type = each.default, hints.get(name), "any"
         if get_origin(hint) is Literal:
-            kind = " or ".join(map(str, get_args(hint)))
+            shown_type = " or ".join(map(str, get_args(hint)))
         elif get_origin(hint) is Annotated:  # a plain type with bounds
-            kind = inspect.formatannotation(get_args(hint)[0]).replace("typing.", "")
+            shown_type = inspect.formatannotation(get_args(hint)[0]).replace("typing.", "")
         elif each.annotation is not each.empty:
-            kind = _BOUNDED.sub(r"\1", inspect.formatannotation(each.annotation).strip("'"))
-        shown: dict[str, Any] = {"name": name, "type": kind}
+            shown_type = _BOUNDED.sub(r"\1", inspect.formatannotation(each.annotation).strip("'"))
+        shown: dict[str, Any] = {"name": name, "type": shown_type}
         if default is not each.empty:
             plain = default is None or isinstance(default, str | int | float | list | dict)
             shown["default"] = default if plain else repr(default)
         parameters.append(shown)
-    return {
-        "reads": None if cls.reads is None else list(split_keys(cls.reads)),
-        "writes": [f"cache.{cls.name}"] if cls.writes is None else list(split_keys(cls.writes)),
-        "uses": list(split_keys(cls.uses)),
-        "asks_model": issubclass(cls, LLMModule),
-        "parameters": parameters,
-    }
+    told["asks_model"] = issubclass(cls, LLMModule if kind == "modules" else AsksModel)
+    return {**told, "parameters": parameters}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chameleon.errors import ChameleonError, InventoryError, PlanError, raised_at
+from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptError, raised_at
+from chameleon.inventory.own_methods import undeclared_reads, wrong_signatures
+from chameleon.inventory.own_prompts import hides_modules, unfilled
 from chameleon.module import Module
-from chameleon.planner import check_names, every_planner
+from chameleon.planner import Planner, check_names, every_planner
 from chameleon.state import State, Step
 from chameleon.text import nearest
 
@@ -50,14 +53,31 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
     for name, module in inventory.present.items():
         has_run = module.inner is not None or type(module).run is not Module.run
         check = module.check if has_run else partial(module.run, State())
-        if (fault := _failed(check, f"module {name}")) is not None:
-            stops = not _does_without(inventory, name)
-            yield Obstacle(f"modules.{name}", fault.at(inventory.place(("modules", name))), name, stops)
+        fault = _failed(check, f"module {name}")
+        found = [fault.at(inventory.place(("modules", name)))] if fault else []
+        for error in (*found, *_faults(module, inventory)):
+            yield Obstacle(f"modules.{name}", error, name, stops=not _does_without(inventory, name))
     for part in every_planner(inventory.planner):
-        if (fault := _failed(part.check, f"planner {part.name}")) is not None:
-            yield Obstacle("planner", fault.at(inventory.place(("planner",))))
+        lacks = type(part).propose is Planner.propose
+        check = partial(part.propose, State(), inventory) if lacks else part.check
+        fault = _failed(check, f"planner {part.name}")
+        found = [fault.at(inventory.place(("planner",)))] if fault else []
+        yield from (Obstacle("planner", error) for error in (*found, *_faults(part, inventory)))
     yield from _unwritten(inventory)
     yield from _plans(inventory)
+
+
+def _faults(part: Module | Planner, inventory: Inventory) -> Iterator[InventoryError]:
+    """Yield what is wrong with the class, where it is the user's own, and with the prompt."""
+    if not type(part).__module__.startswith("chameleon."):
+        yield from wrong_signatures(part)
+        reads = inventory.access[part.name].reads if isinstance(part, Module) else None
+        if isinstance(part, Module) and reads is not None and (fault := undeclared_reads(part, reads)):
+            yield fault
+    with suppress(PromptError):  # a prompt that cannot be read is told of as such
+        if isinstance(part, Planner) and (fault := hides_modules(part, inventory)):
+            yield fault
+        yield from unfilled(part, inventory)
 
 
 def _unwritten(inventory: Inventory) -> Iterator[Obstacle]:

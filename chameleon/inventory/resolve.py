@@ -8,6 +8,7 @@ import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
@@ -17,9 +18,10 @@ from chameleon.inventory.own_code import broken, import_own
 from chameleon.text import nearest, snake_case
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
+    from importlib.metadata import EntryPoint
 
 Family = Literal["modules", "planners", "benchmarks"]
+Group = Family | Literal["inventories"]
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
@@ -42,11 +44,8 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
             if cls.__module__ == path and name in (snake_case(cls.__name__), getattr(cls, "name", "")):
                 return cls
         raise InventoryError(f"{path} defines no class named {name!r}")
-    for entry in _entry_points(name, family):
-        try:
-            return _checked(entry.load(), name, family)
-        except (Exception, SystemExit) as problem:
-            raise broken(entry.value, problem) from problem
+    for entry in installed(family, name):
+        return _checked(load_entry(entry), name, family)
     raise _unknown(name, family)
 
 
@@ -57,19 +56,57 @@ def is_own(name: str, family: Family) -> bool:
     """
     if ":" in name or name in shipped(family):
         return ":" in name
-    if not _entry_points(name, family):
+    if not installed(family, name):
         raise _unknown(name, family)
     return True
 
 
-def _entry_points(name: str, family: Family) -> EntryPoints:
+def _unknown(name: str, family: Family) -> InventoryError:
+    names = [*shipped(family), *(entry.name for entry in installed(family))]
+    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, names))
+
+
+def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
+    """Return the entry points of "chameleon.GROUP", of this name where one is given, sorted by name.
+
+    That is what other distributions bring: `weather = "weather_tools:Weather"` below
+    `[project.entry-points."chameleon.modules"]`.
+    """
     from importlib.metadata import entry_points
 
-    return entry_points(group=f"chameleon.{family}", name=name)
+    found = entry_points(group=f"chameleon.{group}")
+    return sorted((each for each in found if name in (None, each.name)), key=lambda each: each.name)
 
 
-def _unknown(name: str, family: Family) -> InventoryError:
-    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, shipped(family)))
+def load_entry(entry: EntryPoint) -> Any:
+    """Import what an entry point names. Raises a `ChameleonError` that says why it cannot be had."""
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as problem:  # it runs the code of others
+        raise broken(entry.value, problem) from problem
+
+
+def distribution_of(entry: EntryPoint) -> str:
+    """Return the name and version of the distribution that brings an entry point."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
+
+
+def file_of(entry: EntryPoint) -> Path:
+    """Return the file of an inventory that another distribution brings; nothing is imported.
+
+    The entry point names the package, or a folder in it, that holds NAME.yaml:
+    `trip = "weather_tools.inventories"` below `[project.entry-points."chameleon.inventories"]`.
+    """
+    package, *inner = entry.value.split(".")
+    spec = find_spec(package) if package.isidentifier() else None
+    for location in (spec.submodule_search_locations if spec else None) or ():
+        if (file := Path(location, *inner, f"{entry.name}.yaml")).is_file():
+            return file
+    raise InventoryError(
+        f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}",
+        where=f"inventory {entry.name}",
+        hint="The value of its entry point is the package that holds the file.",
+    )
 
 
 @lru_cache(maxsize=3)

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from chameleon.errors import InventoryError
+from chameleon.inventory.resolve import file_of, installed
 from chameleon.text import nearest
 from chameleon.yaml_text import read_yaml
 
@@ -99,7 +100,11 @@ class FileKind:
         return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
     def find(self, name: str, folder: Path | None = None) -> Path | Traversable:
-        """Return the file that a name or a path stands for: looked up in `folder` first, then shipped."""
+        """Return the file that a name or a path stands for.
+
+        It is looked up in `folder` first, then among those shipped, then (an inventory) among those that
+        other distributions bring.
+        """
         candidates = [Path(name)] if folder is None else [folder / name, folder / f"{name}.yaml", Path(name)]
         for path in candidates:
             try:
@@ -109,9 +114,14 @@ class FileKind:
                 continue
         if name.endswith((".yaml", ".yml")) or "/" in name or "\\" in name:
             raise InventoryError(f"no such {self.noun} file", where=name)
-        if name not in self.shipped:
-            raise InventoryError(f"there is no {self.noun} {name!r}", hint=nearest(name, self.shipped))
-        return self.home.joinpath(f"{name}.yaml")
+        if name in self.shipped:
+            return self.home.joinpath(f"{name}.yaml")
+        entries = installed("inventories") if self is INVENTORY else []
+        for entry in entries:
+            if entry.name == name:
+                return file_of(entry)
+        names = [*self.shipped, *(entry.name for entry in entries)]
+        raise InventoryError(f"there is no {self.noun} {name!r}", hint=nearest(name, names))
 
     def read(self, file: Path | Traversable) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""

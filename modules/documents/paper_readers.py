@@ -36,6 +36,7 @@ _MANY = {"list": "a list", "tuple": "a tuple", "set": "a set", "frozenset": "a s
 class PassageReader(LLMModule):
     """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
 
+    own_slots = frozenset(["found"])
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
     non_text = ("cache.sources",)
 

@@ -11,6 +11,7 @@ class RowLookup(LLMModule):
     """Keeps only the rows of the table that the question needs. For tables with many rows."""
 
     prompt = "tabmwp/row_lookup"
+    own_slots = frozenset()
     reads = ("input.question", "input.table")
     writes = ("input.table",)
 

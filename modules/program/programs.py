@@ -27,6 +27,7 @@ class ProgramGenerator(LLMModule):
     """Writes a Python program that sets `ans`. For questions that need arithmetic, counting or comparing."""
 
     prompt = "tabmwp/program_generator"
+    own_slots = frozenset(["pandas"])
     reads = f"{GIVEN}, cache.statute?"
     writes = ("cache.program",)
     uses = ("model", "sandbox")

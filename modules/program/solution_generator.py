@@ -34,6 +34,7 @@ class SolutionGenerator(LLMModule):
     """Writes a step-by-step solution that ends with "The answer is …". For questions that need no program."""
 
     prompt = "tabmwp/solution_generator"
+    own_slots = frozenset(["sees"])
     reads = (
         f"{GIVEN}, input.metadata?, input.image?, cache.image_caption?, cache.detected_text?, "
         "cache.bing_search_response?, cache.web_search_response?, cache.wikipedia_search_response?"

@@ -37,6 +37,7 @@ Place = tuple[int, int]
 
 class _ReportProgram(LLMModule):
     reads = ("input.question", "input.table?", "input.passages?", "cache.relevant_rows?")
+    own_slots = frozenset(["before", "after", "rows"])
 
     def slots(self, state: State) -> dict[str, Any]:
         return super().slots(state) | report_slots(state)

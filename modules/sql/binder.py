@@ -37,6 +37,7 @@ class BinderGenerator(LLMModule):
     """Writes SQL programs that may ask a model about cells: QA("map@…") and QA("ans@…"). For tables."""
 
     prompt = "wikitq/binder"
+    own_slots = frozenset(["database"])
     reads = ("input.question", "input.table")
     writes = ("cache.programs",)
 

@@ -38,6 +38,7 @@ class ClozeGenerator(LLMModule):
     """Breaks the question into sentences with a gap for a number each, for `cloze_filler`."""
 
     prompt = "wikitq/dater_cloze"
+    own_slots = frozenset()
     reads = ("input.question", "input.table")
     writes = ("cache.cloze",)
     samples = 5
@@ -73,6 +74,7 @@ class ClozeFiller(LLMModule):
     """Fills the gaps that `cloze_generator` left with numbers that SQL counts in the whole table."""
 
     prompt = "wikitq/dater_sql"
+    own_slots = frozenset(["definition", "questions"])
     reads = ("input.table", "cache.cloze?")
     writes = ("cache.evidence",)
     samples = 5

@@ -19,6 +19,7 @@ class SqlGenerator(LLMModule):
     """Writes one SQLite query over the table, called w. For questions that cells, counts and sums answer."""
 
     prompt = "wikitq/text_to_sql"
+    own_slots = frozenset(["database"])
     reads = ("input.question", "input.table")
     writes = ("cache.sql",)
 

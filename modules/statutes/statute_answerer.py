@@ -57,6 +57,7 @@ class StatuteAnswerer(LLMModule):
     """Judges a statement, or works out an amount, by the provisions that were found. Always comes last."""
 
     prompt = "sara/cot"
+    own_slots = frozenset(["form"])
     reads = ("input.question", "input.text?", "cache.statute?")
     writes = ("cache.answer",)
     max_text_tokens = 12_000

@@ -29,6 +29,7 @@ class TableQuery(LLMModule):
     """Answers the question from the table as it now stands. Comes last, once the table shows the answer."""
 
     prompt = "wikitq/table_query"
+    own_slots = frozenset(["calls"])
     reads = ("input.question", "input.table", "input.text?", "cache.chain?", "cache.evidence?")
     writes = ("cache.answer",)
     table_style: Style = "numbered"

@@ -83,6 +83,7 @@ class TableAnswerer(LLMModule):
     """Answers from the table and what the others found out about it, in several samples for consistency."""
 
     prompt = "tablerag/tabfact"
+    own_slots = frozenset(["history", "passages"])
     reads = (
         "input.question, input.table, input.passages?, input.history?, "
         "cache.terms?, cache.summary?, cache.table_format?"

@@ -61,6 +61,7 @@ class WikiClarifier(LLMModule):
     """Describes the table in the light of the question, with articles about its subject if it may search."""
 
     prompt = "tablerag/wiki_clarifier"
+    own_slots = frozenset(["documents", "history"])
     reads = ("input.question", "input.table", "input.history?")
     writes = ("cache.summary",)
     uses: ClassVar[Keys] = ("model", "web")

@@ -36,6 +36,7 @@ class LLMFilter(Cut, LLMModule):
     """Keeps the rows and columns that the question may need, by pandas code. For tables with many rows."""
 
     prompt = "tablerag/llm_filter"
+    own_slots = frozenset(["history"])
     reads = ("input.question", "input.table", "input.history?", "cache.kept?")
     samples = 5
     max_rows: int | None = 40

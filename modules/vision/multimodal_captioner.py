@@ -18,6 +18,7 @@ class MultimodalCaptioner(LLMModule):
     """Describes what the image shows. For questions about what can be seen in it."""
 
     prompt = "pictures/image_captioner"
+    own_slots = frozenset()
     reads = ("input.image", "input.question?")
     writes = ("cache.image_caption",)
     takes_cut_off = True

@@ -208,7 +208,7 @@ USAGE = [
     ("grid tablerag --no-model --model openai:local", "there is a --model as well"),
     ("recall tables.jsonl", "Missing argument 'QUERIES'"),
     ("index bare --out x -m openai:local", "a model is asked for --summaries alone"),
-    ("list planners one_shot", "only modules are shown one by one"),
+    ("list grids tablerag", "only modules and planners are shown one by one"),
 ]
 
 

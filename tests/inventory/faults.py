@@ -6,6 +6,7 @@ from __future__ import annotations
 
 BASE = "name: mine\nplanner: {use: fixed, plan: [answer_generator]}\n"
 GOOD = f"{BASE}modules:\n  answer_generator: {{}}\n  solution_generator: {{}}\n"
+TABLE = "input: {question: str, table: Table}"  # which the prompt of solution_generator shows
 
 # The file, the line that is told (0: the file alone), and what is told.
 FAULTS: list[tuple[str, int, str]] = [
@@ -21,7 +22,7 @@ FAULTS: list[tuple[str, int, str]] = [
         "the module 'program_executor' is removed here, and fallback (",
     ),
     (
-        f"{BASE}rules: {{last: solution_generator}}\nmodules: {{answer_generator: {{}}, solution_generator: {{}}}}",
+        f"{BASE}rules: {{last: solution_generator}}\nmodules: {{answer_generator: {{}}, solution_generator: {{}}}}\n{TABLE}",
         2,
         "the plan answer_generator breaks a rule: the plan ends with answer_generator",
     ),
@@ -31,7 +32,7 @@ FAULTS: list[tuple[str, int, str]] = [
         "the plan nobody breaks a rule: there is no module 'nobody'",
     ),
     (
-        f"{GOOD}rules: {{once: [answer_generator]}}\nfallback:\n  [answer_generator, answer_generator]",
+        f"{GOOD}rules: {{once: [answer_generator]}}\nfallback:\n  [answer_generator, answer_generator]\n{TABLE}",
         7,
         "breaks a rule: answer_generator occurs 2 times",
     ),
