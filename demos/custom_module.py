@@ -1,50 +1,31 @@
-"""A module of your own, composed in Python with one that is shipped.
+"""Functions of your own as modules, and a plan of them with an argument.
 
 Run: python demos/custom_module.py
 """
 
 from pathlib import Path
 
-from chameleon import Executor, Inventory, Module
+from chameleon import Executor, Inventory, State, tool
 from chameleon.planners.fixed import Fixed
-from chameleon.table import read_table
+from chameleon.table import Table, read_table
 
 
-class Cheapest(Module):
+@tool(reads="input.table", writes="input.table")
+def cheapest(state: State, keep: int = 3) -> Table:
     """Keeps the cheapest rows of the table, by the column that holds money."""
-
-    reads = ("input.table",)
-    writes = ("input.table",)
-
-    def __init__(self, keep: int = 3):
-        self.keep = keep
-
-    def run(self, state):
-        table = state.input["table"]
-        prices = next(column for column in table.columns if column.unit == "$")
-        order = sorted(range(len(table.rows)), key=lambda row: prices.values[row].number)
-        return table.take_rows(order[: self.keep])
-
-    def update_input(self, input, output):
-        return {"table": output}
-
-    def update_cache(self, cache, output):
-        return {}
+    table = state.input["table"]
+    prices = next(column for column in table.columns if column.unit == "$")
+    order = sorted(range(len(table.rows)), key=lambda row: prices.values[row].number)
+    return table.take_rows(order[:keep])
 
 
-class FirstColumn(Module):
+@tool(reads="input.table")
+def first_column(state: State) -> list[str]:
     """Lists the first column."""
-
-    reads = ("input.table",)
-
-    def run(self, state):
-        return list(state.input["table"].columns[0].cells)
+    return list(state.input["table"].columns[0].cells)
 
 
-inventory = Inventory(
-    name="cheapest_trains",
-    planner=Fixed(["cheapest", "first_column"]),
-    modules={"cheapest": Cheapest(keep=2), "first_column": FirstColumn()},
-)
+plan = [{"module": "cheapest", "args": {"keep": 2}}, "first_column"]
 table = read_table(Path(__file__).parent / "data" / "timetable.csv")
-print(Executor(inventory).run({"question": "Which trains are cheapest?", "table": table}).answer)
+executor = Executor(Inventory.of([cheapest, first_column], Fixed(plan)))
+print(executor.run({"question": "Which trains are cheapest?", "table": table}).answer)

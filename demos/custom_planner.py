@@ -5,32 +5,21 @@ Run: python demos/custom_planner.py
 
 from pathlib import Path
 
-from chameleon import Executor, Inventory, Module, Planner, Step
-from chameleon.table import read_table
+from chameleon import Executor, Inventory, Planner, State, Step, tool
+from chameleon.table import Table, read_table
 
 
-class Halve(Module):
+@tool(reads="input.table", writes="input.table")
+def halve(state: State) -> Table:
     """Keeps the first half of the rows."""
-
-    reads = ("input.table",)
-    writes = ("input.table",)
-
-    def run(self, state):
-        table = state.input["table"]
-        return table.take_rows(range(len(table.rows) // 2))
-
-    def update_input(self, input, output):
-        return {"table": output}
-
-    def update_cache(self, cache, output):
-        return {}
+    table = state.input["table"]
+    return table.take_rows(range(len(table.rows) // 2))
 
 
-class Describe(Module):
+@tool(reads="input.table")
+def describe(state: State) -> str:
     """Says how large the table is."""
-
-    def run(self, state):
-        return f"{len(state.input['table'].rows)} rows are left"
+    return f"{len(state.input['table'].rows)} rows are left"
 
 
 class UntilSmall(Planner):
@@ -45,10 +34,8 @@ class UntilSmall(Planner):
         return (Step("describe" if small else "halve"),)
 
 
-inventory = Inventory(
-    name="halving", planner=UntilSmall(), modules={"halve": Halve(), "describe": Describe()}
-)
 table = read_table(Path(__file__).parent / "data" / "survey.csv")
-state = Executor(inventory).run({"question": "What is left?", "table": table})
+executor = Executor(Inventory.of([halve, describe], UntilSmall()))
+state = executor.run({"question": "What is left?", "table": table})
 print(" → ".join(state.program))
 print(state.answer)

@@ -5,7 +5,7 @@ Run: python demos/quickstart.py
 
 from pathlib import Path
 
-from chameleon import Executor, Inventory
+from chameleon import Executor
 from chameleon.table import read_table
 
 QUESTIONS = [
@@ -15,7 +15,7 @@ QUESTIONS = [
 ]
 
 table = read_table(Path(__file__).parent / "data" / "league.csv", caption="league")
-executor = Executor(Inventory.load("tables_offline"))
+executor = Executor("tables_offline")
 
 for question in QUESTIONS:
     state = executor.run({"question": question, "table": table})

@@ -1,0 +1,163 @@
+"""docs/tools.md runs as it stands: its files, its commands, and what they print."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import environment
+from tests.hosted import Asked, HostedServer
+from tests.hosted_tools import Calls
+
+PAGE = Path(__file__).parents[1].joinpath("docs", "tools.md").read_text("utf-8")
+_BLOCK = re.compile(r"(?:`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
+_FIGURES = re.compile(r"(?<=\[)[^]]*(?= (?:s|\$[\d.]+)\])|(?<=^Model: ).*")
+SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
+FILES = {name: text for name, _, text in _BLOCK.findall(PAGE) if name}
+
+
+@pytest.fixture
+def server() -> Iterator[HostedServer]:
+    with HostedServer(_reply, thinking=0) as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with the files of the page, and its package as pip installs it."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    package = tmp_path / "installed"
+    project = tomllib.loads(FILES["pyproject.toml"])["project"]
+    about = package / f"my_tools-{project['version']}.dist-info"
+    about.mkdir(parents=True)
+    (package / "my_tools.py").write_text(FILES["tools.py"], "utf-8")
+    (about / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n", "utf-8")
+    points = ConfigParser(delimiters="=")
+    points.read_dict(project["entry-points"])
+    with (about / "entry_points.txt").open("w") as file:
+        points.write(file)
+    (table,) = re.findall(r"^printf .*$", PAGE, re.M)
+    subprocess.run(["bash", "-c", table], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def run(script: str, folder: Path, server: HostedServer) -> str:
+    """Run a block of the shell as a reader would; packages are installed already."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    keys = {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "k", "CHAMELEON_STORE": "off"}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", re.sub(r"^pip install .*$", "", script, flags=re.M)],
+        cwd=folder,
+        env=environment(str(folder / "installed"), PATH=path, **keys),
+        text=True,
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def commands(section: str) -> list[tuple[str, str]]:
+    """Return the blocks of the shell in a section, each with what is printed below it."""
+    blocks = [(language, text) for name, language, text in _BLOCK.findall(SECTIONS[section])]
+    after = [*blocks[1:], ("", "")]
+    return [
+        (text, printed if kind == "text" else "")
+        for (language, text), (kind, printed) in zip(blocks, after, strict=True)
+        if language == "sh"
+    ]
+
+
+def without_figures(text: str) -> str:
+    return "".join(f"{_FIGURES.sub('#', line.rstrip())}\n" for line in text.splitlines())
+
+
+def as_pattern(printed: str) -> str:
+    """Return what a page prints as a pattern: a line "…" stands for any lines."""
+    return re.escape(without_figures(printed)).replace("…\\\n", "(?:.*\n)*?")
+
+
+@pytest.mark.parametrize("section", [each for each in SECTIONS if each != "A package of your own"])
+def test_what_the_page_prints_is_printed(section: str, folder: Path, server: HostedServer) -> None:
+    assert commands(section)
+    for script, printed in commands(section):
+        said = run(script, folder, server)
+        if printed:
+            assert re.fullmatch(as_pattern(printed), without_figures(said)), said
+
+
+@pytest.mark.xfail(strict=True, reason="`list modules` does not show tools of other packages yet")
+def test_the_tools_of_a_package_are_listed_with_it(folder: Path, server: HostedServer) -> None:
+    ((script, printed),) = commands("A package of your own")
+    listed = run(script, folder, server).splitlines()
+    assert printed.split() in [line.split() for line in listed]
+
+
+def test_an_inventory_names_the_tools_of_a_package(folder: Path, server: HostedServer) -> None:
+    (folder / "tools.py").unlink()
+    (named,) = re.findall(r"`(modules: .*?)`", SECTIONS["A package of your own"])
+    (folder / "mine.yaml").write_text(f"name: mine\nplanner: one_shot\n{named}\n", "utf-8")
+    script = 'chameleon ask "How warm is Oslo in Fahrenheit?" --inventory mine.yaml --model openai:gpt-6-luna'
+    assert run(script, folder, server).endswith("Answer: 39.2\n")
+
+
+def test_an_answer_takes_twenty_lines_of_python_or_twelve_of_yaml() -> None:
+    lines = FILES["tools.py"].splitlines() + FILES["ask.py"].splitlines()
+    assert len(lines) <= 20 and max(map(len, lines)) <= 110
+    assert len(FILES["mine.yaml"].splitlines()) <= 12
+
+
+def test_the_model_sees_the_line_of_a_tool_that_the_page_shows(folder: Path, server: HostedServer) -> None:
+    run("python ask.py", folder, server)
+    (line,) = re.findall(r"^```text\n(- weather.*)\n```$", SECTIONS["Arguments"], re.M)
+    (system, *_) = server.requests[0].body["messages"]
+    assert line in system["content"].splitlines()
+
+
+def test_a_failed_run_continues_inside_the_inventory_that_it_ran(folder: Path, server: HostedServer) -> None:
+    """As the page says of `--log`: what was done inside is not done again."""
+    script = commands("An inventory as a module")[0][0]
+    whole = run(script, folder, server)
+    asked = len(server.requests)
+    log = folder / "run.jsonl"
+    events = log.read_text("utf-8").splitlines(keepends=True)
+    inside = [place for place, line in enumerate(events) if '"module":"small","inside"' in line]
+    log.write_text("".join(events[: inside[-2]]), "utf-8")  # all but the end of its last step
+    assert run(script, folder, server).splitlines()[-1] == whole.splitlines()[-1] == "Answer: Lisbon"
+    assert len(server.requests) == asked
+
+
+def _reply(asked: Asked) -> str | Calls:
+    """Reply as a model that goes by the prompt, and by what its tools gave."""
+    text = "\n".join(said for _, said in asked.messages)
+    given = [each for each in asked.body.get("input", ()) if each.get("type") == "function_call_output"]
+    results = [each["output"] for each in given]
+    if "How warm is Oslo in Fahrenheit?" in text:
+        assert "- weather(city: string): " in text and '- convert(celsius: number, to: "F" | "K"): ' in text
+        first = {"module": "weather", "args": {"city": "Oslo"}}
+        return json.dumps([first, {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}}])
+    if "Is Oslo or Rome warmer" in text:
+        if len(results) == 2:
+            warmest = max(json.loads(each)["temp"] for each in results)
+            return Calls([("convert", {"celsius": warmest, "to": "F"})])
+        if results:
+            return f"Rome, at {results[-1]} °F."
+        return Calls([("weather", {"city": "Oslo"}), ("weather", {"city": "Rome"})])
+    if "visited Lisboa" in text:
+        if results and "Failed" not in results[-1]:
+            return results[-1]
+        is_told = bool(results) and "Lisbon" in results[-1]
+        return Calls([("visitors", {"city": "Lisbon" if is_told else "Lisboa"})])
+    if text.rstrip().endswith("Modules:"):
+        return '["solution_generator", "answer_generator"]'
+    return "Lisbon is the lovelier of the two. The answer is Lisbon."
