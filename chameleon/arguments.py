@@ -82,7 +82,7 @@ class Arguments:
         """Write the arguments on one line: `(amount: number, to: "F" | "C" = "F")`."""
         schema = self.schema
         told = (
-            f"{name}: {_type(each, schema)}{_default(each, name in self.required)}"
+            f"{name}: {self._type(each, schema)}{self._default(each, name in self.required)}"
             for name, each in schema["properties"].items()
         )
         return f"({', '.join(told)})"
@@ -133,6 +133,39 @@ class Arguments:
         place = ".".join(map(str, error["loc"])) or "an argument"
         given = one_line(str(error["input"]), _LONGEST_VALUE)
         return f"the argument {place} of {self.module} is {given!r}: {error['msg']}"
+
+    @staticmethod
+    def _default(schema: Mapping[str, Any], is_required: bool) -> str:
+        if is_required:
+            return ""
+        return f" = {json.dumps(schema.get('default'), ensure_ascii=False)}"
+
+    @staticmethod
+    def _type(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
+        """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`."""
+        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+            return "any"
+        if isinstance(named := schema.get("$ref"), str):
+            return Arguments._type(root.get("$defs", {}).get(named.rpartition("/")[2]), root, depth + 1)
+        if "enum" in schema or "const" in schema:
+            values: Sequence[Any] = schema.get("enum") or [schema.get("const")]
+            return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+        if several := schema.get("anyOf") or schema.get("oneOf"):
+            return " | ".join(dict.fromkeys(Arguments._type(each, root, depth) for each in several))
+        kind = schema.get("type", "any")
+        if kind == "array":
+            return f"[{Arguments._type(schema.get('items', {}), root, depth + 1)}]"
+        if kind == "object" and schema.get("properties"):
+            return f"{{{', '.join(Arguments._members(schema, root, depth))}}}"
+        if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
+            return f"{{string: {Arguments._type(of, root, depth + 1)}}}"
+        return " | ".join(kind) if isinstance(kind, list) else str(kind)
+
+    @staticmethod
+    def _members(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[str]:
+        needed = schema.get("required", ())
+        for name, each in schema["properties"].items():
+            yield f"{name}{'' if name in needed else '?'}: {Arguments._type(each, root, depth + 1)}"
 
 
 def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> type[BaseModel] | None:
@@ -186,36 +219,3 @@ def _without_titles(schema: Any) -> Any:
             if not (key == "title" and isinstance(value, str))
         }
     return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema
-
-
-def _default(schema: Mapping[str, Any], is_required: bool) -> str:
-    if is_required:
-        return ""
-    return f" = {json.dumps(schema.get('default'), ensure_ascii=False)}"
-
-
-def _type(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
-    """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return "any"
-    if isinstance(named := schema.get("$ref"), str):
-        return _type(root.get("$defs", {}).get(named.rpartition("/")[2]), root, depth + 1)
-    if "enum" in schema or "const" in schema:
-        values: Sequence[Any] = schema.get("enum") or [schema.get("const")]
-        return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
-    if several := schema.get("anyOf") or schema.get("oneOf"):
-        return " | ".join(dict.fromkeys(_type(each, root, depth) for each in several))
-    kind = schema.get("type", "any")
-    if kind == "array":
-        return f"[{_type(schema.get('items', {}), root, depth + 1)}]"
-    if kind == "object" and schema.get("properties"):
-        return f"{{{', '.join(_members(schema, root, depth))}}}"
-    if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
-        return f"{{string: {_type(of, root, depth + 1)}}}"
-    return " | ".join(kind) if isinstance(kind, list) else str(kind)
-
-
-def _members(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[str]:
-    needed = schema.get("required", ())
-    for name, each in schema["properties"].items():
-        yield f"{name}{'' if name in needed else '?'}: {_type(each, root, depth + 1)}"

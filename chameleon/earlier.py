@@ -63,11 +63,7 @@ def _part_of(value: Any, part: str, place: Reference) -> Any:
         if part in _OF_A_TABLE:
             return getattr(value, part)
         raise BadArguments(f"{place} is a table and has no {part!r}", hint=nearest(part, _OF_A_TABLE))
-    raise BadArguments(f"{place} is a {_kind(value)}, and nothing in it is called {part!r}")
-
-
-def _kind(value: Any) -> str:
-    return {str: "text", type(None): "null", bool: "truth value"}.get(type(value), "number")
+    raise BadArguments(f"{place} is no mapping, list or table, and nothing in it is called {part!r}")
 
 
 def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:

@@ -149,7 +149,8 @@ def _arguments_of(cls: type[Any]) -> Arguments | None:
         return None
     taken = inspect.signature(cls.run).parameters
     of_state = list(taken)[:2]  # self and the state
-    further = [each for each in list(taken.values())[2:] if each.kind is not each.VAR_KEYWORD]
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    further = [each for each in list(taken.values())[2:] if each.kind in by_name]
     if cls.Args is None and not further:
         return None
     from chameleon.arguments import Arguments

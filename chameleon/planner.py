@@ -146,8 +146,10 @@ def _no_steps(found: Any) -> ModuleError:
     )
 
 
-def as_step(given: str | Mapping[str, Any]) -> Step:
+def as_step(given: Step | str | Mapping[str, Any]) -> Step:
     """Return a step as inventories write it: a name, or {module: …, args: {…}}. Raises `InventoryError`."""
+    if isinstance(given, Step):
+        return given
     if isinstance(given, str):
         return Step(given)
     module, args = given.get("module"), given.get("args", {})

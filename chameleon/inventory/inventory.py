@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from inspect import signature
+from inspect import isclass, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,11 +97,13 @@ class Inventory:
         check_mentioned(self)
 
     @classmethod
-    def of(cls, given: Any, planner: str | Planner = "one_shot", *, name: str = "tools") -> Inventory:
+    def of(
+        cls, given: Any, planner: str | Planner | type[Planner] = "one_shot", *, name: str = "tools"
+    ) -> Inventory:
         """Return an inventory as it is given: made, by its name or file, or as a list of tools.
 
-        Tools are functions, modules and classes of them; `planner` then plans over them, and `name` is the
-        inventory's. Raises `InventoryError` for anything else.
+        Tools are functions, modules and classes of them; `planner`, by its name or as it is made, then plans
+        over them, and `name` is the inventory's. Raises `InventoryError` for anything else.
         """
         if isinstance(given, Inventory):
             return given
@@ -109,8 +111,14 @@ class Inventory:
             return cls.load(given)
         if isinstance(given, Mapping) and "modules" in given:
             return cls.parse(given)
-        chosen: Planner = find_class(planner, "planners")() if isinstance(planner, str) else planner
-        return cls(name, chosen, given)
+        chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
+        planning: Any = chosen() if isclass(chosen) else chosen
+        made = cls(name, planning, given)
+        if not made.modules.keys() - made.brought:
+            raise InventoryError(
+                "there are no tools", where=name, hint="Give a list of functions and modules."
+            )
+        return made
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:

@@ -40,7 +40,9 @@ def test_a_planner_is_shown_with_its_parameters(command: Command) -> None:
     assert "Parameters, all planners: use, prompt, llm\n" in shown and "  shortlist: int = 40\n" in shown
     assert "\n\nA plan that was refused, " in shown  # the rest of the docstring
     told = json.loads(command("list", "planners", "fixed", "--json").out)
-    assert told["asks_model"] is False and told["parameters"] == [{"name": "plan", "type": "list[str]"}]
+    assert told["asks_model"] is False and told["parameters"] == [
+        {"name": "plan", "type": "list[str | dict[str, Any]]"}
+    ]
 
 
 def test_what_others_bring_is_listed_with_its_distribution(command: Command, weather_tools: Path) -> None:

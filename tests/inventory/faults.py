@@ -57,9 +57,9 @@ FAULTS: list[tuple[str, int, str]] = [
         "planner.planners.1.plann: Fixed has no parameter 'plann'. Did you mean 'plan'?",
     ),
     (
-        "name: mine\nplanner:\n  use: replanning\n  planner: one_shot\nmodules: {}",
+        "name: mine\nplanner:\n  use: replanning\n  planner: 3\nmodules: {}",
         4,
-        'planner.planner is "one_shot"',
+        "planner.planner is 3",
     ),
     (
         "name: mine\nplanner: {use: fixed}\nmodules: {}",

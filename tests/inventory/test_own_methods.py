@@ -87,7 +87,7 @@ def test_the_line_to_write_is_told(tmp_path: Path) -> None:
     "body",
     [
         RUN,
-        "    async def run(self, anything, amount: float, to: str = 'F'):\n        return 1\n",
+        "    async def run(self, anything, amount: float = 1.0, to: str = 'F'):\n        return 1\n",
         "    def run(self, *whatever):\n        return 1\n",
         "    @staticmethod\n    def run(state):\n        return 1\n",
         "    run = lambda self, state: 1\n",
