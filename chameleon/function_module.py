@@ -64,7 +64,13 @@ class FunctionModule(Module):
             args[self._state] = state
         by_place = [args.pop(name) for name in self._by_place]
         given = self.function(*by_place, **args)
-        return _plain_later(given) if inspect.isawaitable(given) else _plain(given)
+        if not inspect.isawaitable(given):
+            return _plain(given)
+
+        async def later() -> Any:
+            return _plain(await given)
+
+        return later()
 
 
 def _parameter_of_state(function: Callable[..., Any]) -> str | None:
@@ -75,10 +81,6 @@ def _parameter_of_state(function: Callable[..., Any]) -> str | None:
         ):
             return each.name
     return None
-
-
-async def _plain_later(given: Any) -> Any:
-    return _plain(await given)
 
 
 def _plain(output: Any) -> Any:

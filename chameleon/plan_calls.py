@@ -22,7 +22,7 @@ ARGUMENTS = ("args", "arguments", "parameters", "input", "action_input", "kwargs
 _NOTES = {"comment", "description", "explanation", "id", "index", "note", "output", "purpose", "reason"}
 _NOTES |= {"reasoning", "step", "thought", "type", "why"}
 _HINT = 'Write {"module": "name", "args": {…}}.'
-_MOST_ENDS = 200
+_MOST_ENDS = _MOST_UNREAD = 200
 _SPOT = re.compile(
     r"(?P<name>[^\W\d][\w-]*)[`*\"']{0,3}\s{0,2}"
     r"(?:(?P<call>\()|(?:[:=]|:?\s*(?:with|args|arguments)\b\s*[:=]?)?\s{0,2}(?P<object>\{))"
@@ -30,6 +30,10 @@ _SPOT = re.compile(
 )
 _COMMA_AT_END = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[\]}])')
 _BARE_REFERENCE = re.compile(r"(?<=[=(,\[:])\s*(\$\w[\w.]*(?:\[\d+\])?)(?=\s*[,)\]}])")
+_ARGUMENT = re.compile(r"\w+=[-\"'$\[{\d]\S*")
+_ESCAPES = r"""\\[\\"'bfnrtuUx\n]"""
+_TEXT = re.compile(rf"""\"(?:{_ESCAPES}|[^"\\])*\"|'(?:{_ESCAPES}|[^'\\])*'""")
+_RUNS_TOGETHER = re.compile(r"""[\w\0]\s*\0|["'\\#]""")
 _WORDS_OF_JSON = {"true": True, "false": False, "null": None, "none": None}
 _Unread = (ValueError, SyntaxError, RecursionError, MemoryError)
 _decoder = json.JSONDecoder(object_pairs_hook=only_once)
@@ -48,10 +52,12 @@ class Calls:
         """Return the text with a name for each call with arguments."""
         if not self.takes:
             return text
-        made, place = list[str](), 0
+        made, place, unread = list[str](), 0, 0
         while (spot := _SPOT.search(text, place)) is not None:
             found = self._json(text, spot.start()) if spot["json"] else self._after_name(text, spot)
             end = spot.end() if found is None else found[0]
+            if (unread := unread + (found is None)) > _MOST_UNREAD:
+                raise PlanError(f"the reply has more than {_MOST_UNREAD} brackets that hold no JSON")
             made += [text[place : spot.start()], text[spot.start() : end] if found is None else found[1]]
             place = end
         return "".join([*made, text[place:]])
@@ -71,11 +77,14 @@ class Calls:
         for step in self._steps.values():
             if step not in listed:
                 raise PlanError(f"a call of {step.module} stands beside the plan, and not in it")
-        for step in steps:
-            if step.args or step.module not in self.takes:
-                continue
-            if step.module in self._unread or self._mentions(step.module, rest):
-                raise PlanError(f"the arguments of {step.module} cannot be read", hint=_HINT)
+        if (more := _ARGUMENT.search(rest)) is not None:
+            raise PlanError(f"{more[0][:60]!r} stands beside the plan, and not in it", hint=_HINT)
+        bare = {step.module for step in steps if not step.args}
+        planned = {step.module for step in steps}
+        for module in self.takes:
+            is_unread = module in bare and module in self._unread
+            if is_unread or self._has_more(module, rest, is_planned=module in planned):
+                raise PlanError(f"the arguments of {module} cannot be read", hint=_HINT)
 
     def plainly(self, told: str) -> str:
         """Return a sentence with the names of modules in the place of those that stand for calls."""
@@ -83,9 +92,12 @@ class Calls:
             told = told.replace(name, step.module)
         return told
 
-    def _mentions(self, module: str, rest: str) -> bool:
-        named = "|".join(map(re.escape, self.takes[module]))
-        return re.search(rf"\b(?:{named})[\"'`*]{{0,3}}\s*[:=]\s*\S", rest) is not None
+    def _has_more(self, module: str, rest: str, *, is_planned: bool) -> bool:
+        """Return whether what is left of a text has an argument of a module, or what begins as its call."""
+        name, named = re.escape(module), "|".join(map(re.escape, self.takes[module]))
+        signs = [rf"\b(?:{named})[\"'`*]{{0,3}}\s*[:=>]\s*\S", rf"\b{name}[\"'`*]{{0,3}}(?:\(|\s?[\[{{])"]
+        signs += [] if is_planned else [rf"(?m)^\s*(?:\d+[.)]|[-*•])\W*{name}\b"]
+        return any(re.search(sign, rest) for sign in signs)
 
     def _name_of(self, written: str, args: Mapping[str, Any]) -> str:
         """Return the name that stands for a call; that of the module where there are no arguments."""
@@ -243,7 +255,7 @@ def _decoded(text: str, start: int) -> tuple[int, Any] | None:
         except (ValueError, RecursionError):
             pass
     try:
-        return end, _literal(ast.parse(body, mode="eval").body)
+        return end, _literal(_parsed(body))
     except _Unread:
         return None
 
@@ -285,7 +297,7 @@ def _arguments(written: str, names: Sequence[str]) -> Mapping[str, Any] | None:
     """Read the parenthesis of a call, by name or by place; None for what is none."""
     for text in dict.fromkeys((written, _BARE_REFERENCE.sub(lambda found: json.dumps(found[1]), written))):
         try:
-            call = ast.parse(f"call{text}", mode="eval").body
+            call = _parsed(f"call{text}")
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
                 continue
             placed = [_literal(each) for each in call.args]
@@ -301,6 +313,13 @@ def _arguments(written: str, names: Sequence[str]) -> Mapping[str, Any] | None:
     return None
 
 
+def _parsed(source: str) -> ast.expr:
+    """Return the tree of an expression. Raises ValueError where Python would join texts, or leave one out."""
+    if _RUNS_TOGETHER.search(_TEXT.sub("\0", source)):
+        raise ValueError("a text runs into another, a comment, or has an escape that JSON does not know")
+    return ast.parse(source, mode="eval").body
+
+
 def _literal(node: ast.AST) -> Any:
     """Return the value of a literal of Python or JSON; nothing is evaluated. Raises ValueError for others."""
     match node:
@@ -313,7 +332,9 @@ def _literal(node: ast.AST) -> Any:
         case ast.Dict(keys=keys, values=items):
             pairs = [(_key(key), _literal(item)) for key, item in zip(keys, items, strict=True)]
             return only_once(pairs)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)) if (
+            not isinstance(number, bool)
+        ):
             return -number
     raise ValueError("no literal")
 

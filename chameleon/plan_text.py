@@ -79,6 +79,10 @@ def _found(text: str, calls: Calls) -> list[str]:
 def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) -> list[str]:
     """Find the list or object that names modules and ends its line; objects of one call each are one list."""
     lists = [each for each in found if not _WORD.search(text[each[1] :].partition("\n")[0])]
+    if lists and all(text[start] == "{" for start, *_ in found):
+        if len(lists) < len(found):
+            raise PlanError("an object of the list stands within a line")
+        _check_between(text, lists, known)
     if len(lists) > 1 and all(text[start] == "{" and len(names) == 1 for start, _, names in lists):
         lists = [(lists[0][0], lists[-1][1], [names[0] for _, _, names in lists])]
     if not lists:
@@ -115,10 +119,32 @@ def _lists(text: str, known: Container[str]) -> list[Listed]:
         if found := [each for each in read if any(as_name(name) in known for name in each[2])]:
             if not is_paired:
                 raise PlanError("the brackets of the list do not pair")
-            return found
+            return _calls(text, read) if all(text[start] == "{" for start, *_ in found) else found
     if not is_paired and any(as_name(name) in known for name in _QUOTED.findall(text)):
         raise PlanError("the brackets of the list do not pair")
     return []
+
+
+def _calls(text: str, read: Sequence[Listed]) -> list[Listed]:
+    """Return the objects of calls, which are one list together: also one that names what there is not."""
+    objects = [each for each in read if text[each[0]] == "{"]
+    if any(not names and _CODED.search(text[start + 1 : end]) for start, end, names in objects):
+        raise PlanError("an object of the list cannot be read")
+    return [each for each in objects if each[2]]
+
+
+def _check_between(text: str, objects: Sequence[Listed], known: Container[str]) -> None:
+    """Raise `PlanError` for a line that is a name between objects, or in the numbered list that they are."""
+    for start, end, _ in objects:
+        text = text[:start] + re.sub(r"\S", " ", text[start:end]) + text[end:]
+    first = text.count("\n", 0, objects[0][0])
+    last = text.count("\n", 0, objects[-1][1])
+    lines = text.split("\n")
+    are_numbered = _BULLET.match(lines[first]) is not None
+    for place, line in enumerate(lines):
+        is_beside = first - 1 <= place <= last + 1 or (are_numbered and _BULLET.match(line))
+        if is_beside and as_name(name := _alone(line)) in known:
+            raise PlanError(f"{name!r} stands beside the objects of the list")
 
 
 def _check_lines(lines: Sequence[str], names: Sequence[str], known: Container[str]) -> None:
@@ -223,11 +249,21 @@ def _lines(text: str, calls: Calls) -> list[str]:
             raise PlanError(f"what follows {name} cannot be read", hint="Write its arguments as JSON.")
     for place, line in enumerate(lines):
         if place in bullets:
-            for word in _WORDS.findall(line):
-                if as_name(word) in known and as_name(word) not in listed:
+            remarks = _REMARK.split(line[bullets[place].end() :])[1:]
+            alone = [_alone(part) for remark in remarks for part in _SEPARATOR.split(remark)]
+            for word in [*_WORDS.findall(line), *alone]:
+                if as_name(word) in known and (as_name(word) not in listed or word in alone):
                     raise PlanError(f"{word!r} stands within the list of modules, and not as a step")
-    _check_lines([line for place, line in enumerate(lines) if place not in bullets], heads, known)
+    others = [line for place, line in enumerate(lines) if place not in bullets]
+    if left := [name for name in map(_alone, others) if as_name(name) in known]:
+        raise PlanError(f"{left[0]!r} stands within the list of modules, and not as a step")
+    _check_lines(others, heads, known)
     return heads
+
+
+def _alone(line: str) -> str:
+    """Return what a line says, without what may stand around a name."""
+    return _BULLET.sub("", _START.sub("", _BULLET.sub("", line))).strip(_AROUND_NAMES)
 
 
 def _head(line: str) -> str:

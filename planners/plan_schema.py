@@ -33,10 +33,10 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
     """Return the schema of a call; what types share goes to the top, under names of their own."""
     schema = _moved(arguments.schema, name)
     shared |= {f"{name}_{kind}": each for kind, each in schema.pop("$defs", {}).items()}
-    properties = {
-        argument: each if _is_text(each) else {"anyOf": [each, _REFERENCE]}
-        for argument, each in schema["properties"].items()
-    }
+    properties = dict(schema["properties"])
+    for argument, each in properties.items():
+        if each.get("type") != "string" or "enum" in each:
+            properties[argument] = {"anyOf": [each, _REFERENCE]}
     return {
         "type": "object",
         "properties": {
@@ -46,10 +46,6 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
         "required": ["module", "args"],
         "additionalProperties": False,
     }
-
-
-def _is_text(schema: Mapping[str, Any]) -> bool:
-    return schema.get("type") == "string" and "enum" not in schema
 
 
 def _moved(schema: Any, name: str) -> Any:

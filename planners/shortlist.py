@@ -96,7 +96,8 @@ class ShowsCards:
         if name == NONE and self.embeddings == AUTO:
             _warn_of_words_alone(self.shortlist, len(cards))
         by_meaning = None if name == NONE else partial(embedder, name)
-        always = [*self.always, *_wanted(state, inventory)]
+        refused = [step.module for plan in state.plans if plan.refused for step in plan.steps]
+        always = [*self.always, *(each for each in refused if each in inventory.modules)]
         names = {card.name: estimated_tokens(f"{card.name}, ") for card in cards} if named else {}
         for_names = min(sum(names.values()), _FOR_NAMES * self.max_card_tokens)
         sizes = {card.name: estimated_tokens(self.told(card)) for card in cards}
@@ -117,12 +118,6 @@ class ShowsCards:
 
     def _embeddings_here(self) -> str:
         return automatic() if self.embeddings == AUTO else self.embeddings
-
-
-def _wanted(state: State, inventory: Inventory) -> list[str]:
-    """Return the modules of plans that were refused, whose cards the model may not have seen."""
-    named = {step.module: None for plan in state.plans if plan.refused for step in plan.steps}
-    return [name for name in named if name in inventory.modules]
 
 
 @cache

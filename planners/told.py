@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
 from chameleon.inventory import Inventory
-from chameleon.inventory.schema import RulesSpec
 from chameleon.prompt import named_tables, table_text, text_within
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.state import State
@@ -75,12 +74,9 @@ def _json(value: Any) -> str:
     return json.dumps(to_json(value), ensure_ascii=False)
 
 
-def rules_in_words(inventory: Inventory) -> list[str]:
+def rules_in_words(inventory: Inventory) -> Iterator[str]:
     """Say what the inventory's rules ask of a plan, of the modules that are there."""
-    return list(_rules(inventory.rules, inventory.present))
-
-
-def _rules(rules: RulesSpec, there: Mapping[str, Any]) -> Iterator[str]:
+    rules, there = inventory.rules, inventory.present
     yield f"A plan has at most {rules.max_steps} steps."
     if rules.last:
         yield f"A plan ends with {' or '.join(rules.last)}."

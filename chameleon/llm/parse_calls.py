@@ -25,9 +25,12 @@ def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, 
         clean: what every text in them goes through.
     """
     found: dict[str, ToolCall] = {}
-    for call in [*message.tool_calls, *getattr(message, "invalid_tool_calls", ())]:
+    apart = getattr(message, "invalid_tool_calls", ())
+    for number, call in enumerate([*message.tool_calls, *apart]):
         given = call.get("args")
         args, why = _arguments_of(given, clean)
+        if not why and number >= len(message.tool_calls) > 0:  # LangChain lists it behind all others
+            why = "it has no arguments, and its place among the calls is not known"
         name = clean(str(call.get("name") or ""))
         length = len(given) if isinstance(given, str) else len(json.dumps(args))
         longest -= max(_LEAST_OF_CALL, length + len(name))
