@@ -96,7 +96,6 @@ def test_what_the_page_prints_is_printed(section: str, folder: Path, server: Hos
             assert re.fullmatch(as_pattern(printed), without_figures(said)), said
 
 
-@pytest.mark.xfail(strict=True, reason="`list modules` does not show tools of other packages yet")
 def test_the_tools_of_a_package_are_listed_with_it(folder: Path, server: HostedServer) -> None:
     ((script, printed),) = commands("A package of your own")
     listed = run(script, folder, server).splitlines()
