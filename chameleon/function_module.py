@@ -31,6 +31,10 @@ class FunctionModule(Module):
         writes: Keys | None = None,
         uses: Keys = (),
     ) -> None:
+        if next(iter(inspect.signature(function).parameters), "") == "self":
+            raise InventoryError(
+                f"{function.__qualname__} is a method without its object", hint="Give tool(object.method)."
+            )
         functools.update_wrapper(self, function)
         self.function = function
         self.name = name or snake_case(getattr(function, "__name__", ""))

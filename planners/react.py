@@ -61,8 +61,8 @@ class React(ShowsCards, AsksModel, Planner):
 
     After each turn the model sees what every call came to; one that failed does not end the run, unless the
     module's `on_error` says so. Its reply without a call is the answer, or `last`, a list of modules, answers
-    from what was found: by default what the rules of the inventory put last. It is asked `max_turns` times at
-    most.
+    from what was found: by default what the rules of the inventory put last. It may call in `max_turns`
+    turns, and answers in the next at the latest.
 
     - `native`: whether it is given the modules as its provider's tools, as `auto` where it is known to take
       some; else their cards stand in the prompt, and calls in its text.
@@ -117,7 +117,8 @@ class React(ShowsCards, AsksModel, Planner):
         if not steps:
             return Plan(last or (Step(FINAL, {"answer": self.answer_in(reply.text)}),), self.name)
         if len(taken) == self.max_turns:
-            raise PlanError("nothing more can be called", hint=_LAST_TURN)
+            hint = f"{_LAST_TURN} For more, raise max_turns."
+            raise PlanError(f"it has called in {self.max_turns} turns and does not answer", hint=hint)
         is_again = len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2])
         if is_again:
             hint = "Answer, or call something else."
