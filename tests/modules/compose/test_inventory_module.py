@@ -1,0 +1,92 @@
+"""Inventories within inventories: one log, resumed from every prefix, and one budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Budget, Executor, Inventory, State, Table, tool
+from chameleon.errors import InventoryError
+from chameleon.llm.scripted import ScriptedModel
+from chameleon.log import event_from_json, event_to_json
+from chameleon.planners.fixed import Fixed
+from chameleon.state import Event, Nested
+
+TABLE = Table(["City", "Visitors"], [["Lisbon", "4200"], ["Lyon", "3100"]])
+GIVEN = {"question": "What of Lisbon?", "table": TABLE}
+ASKED = ("How many visitors did Lisbon have?", "Will it rain?")
+REPLIES: list[Any] = [
+    {"text": "", "tool_calls": [{"name": "middle", "args": {"question": each}} for each in ASKED]},
+    "4200",
+]
+
+
+@tool
+def shout() -> str:
+    """Shouts."""
+    return "HEY"
+
+
+def nested() -> Inventory:
+    takes = {"question": "str", "table": "Table"}
+    low = Inventory("low", Fixed(["rules"]), {"rules": Inventory.load("tables_offline")}, input_types=takes)
+    middle = Inventory(
+        "middle", Fixed(["low"]), {"low": low, "shout": shout}, input_types=takes, on_error={"low": ["shout"]}
+    )
+    return Inventory.of([middle], "react")
+
+
+def executor(done: int = 0, **options: Any) -> Executor:
+    return Executor(nested(), LLM.connect(ScriptedModel(REPLIES[done:], tools=True)), **options)
+
+
+def read_again(events: Sequence[Event]) -> list[Event]:
+    return [event_from_json(json.loads(json.dumps(event_to_json(event)))) for event in events]
+
+
+def depth(event: Event) -> int:
+    return 1 + depth(event.event) if isinstance(event, Nested) else 0
+
+
+def test_a_run_three_deep_is_one_log_and_goes_on_from_every_prefix_of_it() -> None:
+    events = list(executor().stream(GIVEN))
+    state = State.fold(events)
+    assert state.answer == "4200" and state.program == ("middle", "middle", "model_answer")
+    assert [record.output for record in state.history] == ["4200", "HEY", "4200"]
+    assert max(map(depth, events)) == 3 and state.usage.calls == 2 and state.steps_taken == 11
+    assert state.cache["sources"][0]["rows"] == (1,)
+    for count in range(len(events)):
+        before = read_again(events[:count])
+        calls = sum(len(getattr(event, "calls", ())) for event in before)
+        after = list(executor(calls).stream(GIVEN, before))
+        assert State.fold([*before, *after]).answer == "4200", count
+        assert len(before) + len(after) == len(events), count
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason", "most"), [(Budget(steps=4), "4 steps", 7), (Budget(calls=1), "1 calls", 10)]
+)
+def test_the_budget_of_a_run_holds_for_what_runs_inside(budget: Budget, reason: str, most: int) -> None:
+    state = executor(budget=budget).run(GIVEN)
+    assert state.ended is not None and state.ended.reason == "budget"
+    assert reason in str(state.ended.error) and state.steps_taken <= most
+
+
+def test_an_inventory_that_declines_within_declines_the_run() -> None:
+    inner = {"rules": Inventory.load("tables_offline")}
+    state = Executor(Inventory("outer", Fixed(["rules"]), inner)).run({**GIVEN, "question": ASKED[1]})
+    assert state.ended is not None and state.ended.reason == "declined"
+    assert "rain" in str(state.ended.error)
+
+
+def test_inventories_that_run_one_another_are_refused(tmp_path: Any) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        text = (
+            f"name: {name}\nplanner: {{use: fixed, plan: [x]}}\nmodules: {{x: {{inventory: {other}.yaml}}}}\n"
+        )
+        (tmp_path / f"{name}.yaml").write_text(text, "utf-8")
+    with pytest.raises(InventoryError, match="circle"):
+        Inventory.load(tmp_path / "a.yaml")

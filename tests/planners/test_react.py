@@ -1,0 +1,118 @@
+"""React: a model calls modules as tools, sees what came back, and answers; resumed from every prefix."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory, State, StepRejected, tool
+from chameleon.llm.scripted import ScriptedModel
+from chameleon.log import event_from_json, event_to_json
+from chameleon.planners.react import React
+
+GIVEN = {"question": "How warm is Paris in Fahrenheit?"}
+both = threading.Barrier(2)
+
+
+@tool
+def weather(city: str) -> dict[str, float]:
+    """Tells the temperature in a city, in Celsius."""
+    if city == "Atlantis":
+        raise StepRejected("there is no Atlantis")
+    if city == "Boom":
+        raise ValueError("/secret/path")
+    return {"temp": 20.0}
+
+
+@tool
+def meet(name: str) -> str:
+    """Waits for the other."""
+    both.wait(10)
+    return name
+
+
+@tool
+async def convert(amount: float, to: str = "F") -> float:
+    """Converts a temperature."""
+    return amount * 9 / 5 + 32
+
+
+def calls(*made: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    return {"text": "", "tool_calls": [{"name": name, "args": args} for name, args in made]}
+
+
+def run(script: Sequence[Any], before: Sequence[Any] = (), **options: Any) -> tuple[list[Any], ScriptedModel]:
+    model = ScriptedModel(script, tools=options.get("native") is not False)
+    inventory = Inventory.of([weather, convert, meet], React(**options))
+    return list(Executor(inventory, LLM.connect(model)).stream(GIVEN, before)), model
+
+
+NATIVE = [calls(("weather", {"city": "Paris"})), calls(("convert", {"amount": "$weather.temp"})), "68 F"]
+IN_TEXT = [
+    '[{"module": "weather", "args": {"city": "Paris"}}]',
+    '[{"module": "convert", "args": {"amount": "$weather.temp"}}]',
+    "Answer: 68 F",
+]
+
+
+@pytest.mark.parametrize(("script", "native"), [(NATIVE, True), (IN_TEXT, False)])
+def test_a_run_goes_on_from_every_prefix_to_the_same_end(script: Sequence[Any], native: bool) -> None:
+    events, model = run(script, native=native)
+    state = State.fold(events)
+    assert state.answer == "68 F" and state.program == ("weather", "convert", "model_answer")
+    assert [len(request) for request in model.requests] == [2, 4, 6]
+    assert "68.0" in model.requests[-1][-1][1]
+    for count in range(len(events)):
+        before = [event_from_json(json.loads(json.dumps(event_to_json(each)))) for each in events[:count]]
+        done = sum(len(getattr(each, "calls", ())) for each in before)
+        after, _ = (
+            run([*script[done:]], before, native=native)
+            if native
+            else run(script[done:], before, native=False)
+        )
+        assert State.fold([*before, *after]).answer == "68 F", count
+
+
+def test_one_failed_call_beside_others_is_told_and_ends_nothing() -> None:
+    script = [calls(*(("weather", {"city": city}) for city in ("Paris", "Atlantis", "Boom"))), "20 C"]
+    events, model = run(script)
+    assert State.fold(events).answer == "20 C"
+    told = [text for role, text in model.requests[-1] if role == "tool"]
+    assert told == ['{"temp": 20.0}', "Failed: there is no Atlantis", "Failed: it failed"]
+
+
+def test_calls_of_one_turn_run_side_by_side() -> None:
+    events, _ = run([calls(("meet", {"name": "Ann"}), ("meet", {"name": "Bob"})), "They met."])
+    assert [record.output for record in State.fold(events).history[:2]] == ["Ann", "Bob"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (calls(("wether", {"city": "Paris"})), "Did you mean 'weather'?"),
+        (calls(("weather", {"town": "Paris"})), "takes no argument 'town'"),
+        (calls(("weather", {})), "lacks the argument 'city'"),
+    ],
+)
+def test_a_wrong_call_is_told_once_and_can_be_mended(wrong: dict[str, Any], why: str) -> None:
+    events, model = run([wrong, *NATIVE])
+    assert State.fold(events).answer == "68 F"
+    assert why in model.requests[1][-1][1]
+    events, _ = run([wrong, wrong])
+    ended = State.fold(events).ended
+    assert ended is not None and ended.reason == "failed" and why in str(ended.error)
+
+
+def test_an_answer_that_begins_with_a_dollar_is_itself() -> None:
+    assert State.fold(run([NATIVE[0], "$weather.temp"])[0]).answer == "$weather.temp"
+    assert State.fold(run([NATIVE[0], "$$5"])[0]).answer == "$$5"
+
+
+def test_a_model_that_calls_on_is_stopped() -> None:
+    cities = [calls(("weather", {"city": city})) for city in "ABCDEF"]
+    ended = State.fold(run(cities, max_turns=2)[0]).ended
+    assert ended is not None and "raise max_turns" in str(ended.error)
