@@ -246,8 +246,8 @@ class Executor:
             if stop is not None and stop.is_set() and state.failure is None:
                 return
             for event in self._next(state, meter, hear, stop):
-                if isinstance(event, StepRecord) and not event.dropped:
-                    meter.take_step()
+                if isinstance(event, StepRecord) and event.dropped:
+                    meter.drop_step()
                 for told in (*state.news_of(event), event):
                     state = state.after(told)
                     keep(told)
@@ -262,15 +262,13 @@ class Executor:
             return [decision]
         if decision is Next.PLAN:  # it may be done; its calls are limited one by one
             return [self._plan(state, meter)]
+        group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
         try:
-            meter.check_step()
+            group = group[: meter.take_steps(len(group))]
         except BudgetExceeded as problem:
-            if meter.steps_left <= 0 and len(state.plans) > 1 and repeats(state.plans[-2], state):
+            if len(state.plans) > 1 and repeats(state.plans[-2], state):
                 problem = BudgetExceeded(problem.what, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
-        group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
-        if len(group) > 1 and meter.steps_left < len(group):
-            group = group[: int(meter.steps_left)]
         if len(group) > 1:
             return self._run_parallel(group, state, meter, stop)
         step, *later = state.pending

@@ -198,24 +198,41 @@ class Meter:
         return own if self.parent is None else min(own, self.parent.time_left)
 
     @property
-    def steps_left(self) -> float:
-        """Return how many more steps may be taken."""
-        own = math.inf if self.budget.steps is None else self.budget.steps - self.steps
-        return own if self.parent is None else min(own, self.parent.steps_left)
+    def seconds_limit(self) -> float:
+        """Return the limit of seconds that is reached first: that of the run, or of the one that it is in."""
+        own = math.inf if self.budget.seconds is None else self.budget.seconds
+        if self.parent is None or self.parent.time_left > self.time_left:
+            return own
+        return self.parent.seconds_limit
 
-    def take_step(self) -> None:
-        """Count a step."""
-        with self._lock:
-            self.steps += 1
-        if self.parent is not None:
-            self.parent.take_step()
+    def take_steps(self, wanted: int) -> int:
+        """Count steps that are about to be run; return how many of them may be, one at least.
 
-    def check_step(self) -> None:
-        """Raise `BudgetExceeded`, naming the limit, when the run may take no further step."""
-        self.budget.check("steps", self.steps)
-        if self.parent is not None:
-            self.parent.check_step()
+        Raises `BudgetExceeded`, naming the limit, when the run may take no further step.
+        """
         self.check()
+        with self._lock:
+            self.budget.check("steps", self.steps)
+            taken = wanted if self.budget.steps is None else min(wanted, self.budget.steps - self.steps)
+            self.steps += taken
+        if self.parent is None:
+            return taken
+        given = 0
+        try:
+            given = self.parent.take_steps(taken)
+        finally:
+            self._return_steps(taken - given)
+        return given
+
+    def drop_step(self) -> None:
+        """Count a step no longer: what it did does not count."""
+        self._return_steps(1)
+        if self.parent is not None:
+            self.parent.drop_step()
+
+    def _return_steps(self, count: int) -> None:
+        with self._lock:
+            self.steps -= count
 
     def check(self) -> None:
         """Raise `BudgetExceeded`, naming the limit, when the run has reached one."""

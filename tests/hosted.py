@@ -576,6 +576,9 @@ class _Messages:
         except ValueError:
             return None
         name = choice.get("name", asked["tools"][0]["name"])
+        if not isinstance(given, dict):  # what a model gives a tool is an object
+            schema = next(tool["input_schema"] for tool in asked["tools"] if tool["name"] == name)
+            given = {schema["required"][0]: given}
         return {"type": "tool_use", "id": "toolu_1", "name": name, "input": given}
 
 

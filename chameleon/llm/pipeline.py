@@ -140,9 +140,7 @@ class Pipeline:
         """
         recorder = current_recorder()
         meter = None if recorder is None else recorder.meter
-        ends = math.inf
-        if meter is not None and meter.budget.seconds is not None:
-            ends = time.monotonic() + meter.budget.seconds - meter.seconds()
+        ends = math.inf if meter is None else time.monotonic() + meter.time_left
         key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
         here = threading.get_ident()
         while True:
@@ -346,7 +344,7 @@ class Pipeline:
         return [reply] + [reply.unpaid() for _ in requests[1:]]
 
     def _out_of_time(self, meter: Meter | None) -> BudgetExceeded:
-        limit = 0.0 if meter is None else meter.budget.seconds or 0.0
+        limit = 0.0 if meter is None else meter.seconds_limit
         return BudgetExceeded(
             f"the run reached its budget of {limit:g} seconds before {self.connection.name} had answered",
             hint="Raise budget.seconds in the inventory.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,6 +90,6 @@ def _prompts(state: State) -> dict[str, str]:
 
 
 def _is_table(text: str) -> bool:
-    """Tell whether most lines are rows: the problem's own table, below its question."""
+    """Tell whether most lines are of the problem's own table, below its question: rows, or columns of SQL."""
     lines = text.splitlines()
-    return sum("|" in line for line in lines) > 0.7 * len(lines)
+    return sum(bool(re.search(r"\||\t", line)) for line in lines) > 0.6 * len(lines)
