@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
@@ -34,6 +34,13 @@ class _Schema(GenerateJsonSchema):
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Leave out a default that JSON cannot hold: the function has it."""
+
+
+class _Outputs(_Schema):
+    """JSON schemas of what comes back: a class that JSON has no form for is its name."""
+
+    def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
+        return {"type": schema["cls"].__name__}
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,9 @@ class Arguments:
         """Write the arguments on one line: `(amount: number, to: "F" | "C" = "F")`."""
         schema = self.schema
         told = (
-            f"{name}: {self._type(each, schema)}{self._default(each, name in self.required)}"
+            f"{name}?: {self.in_words({**each, 'anyOf': kinds}, schema)}"
+            if (kinds := self._unless_null(each))
+            else f"{name}: {self.in_words(each, schema)}{self._default(each, name in self.required)}"
             for name, each in schema["properties"].items()
         )
         return f"({', '.join(told)})"
@@ -141,31 +150,37 @@ class Arguments:
         return f" = {json.dumps(schema.get('default'), ensure_ascii=False)}"
 
     @staticmethod
-    def _type(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
+    def _unless_null(schema: Mapping[str, Any]) -> list[Any]:
+        """Return the types of an argument that is null where it is left out; none for another."""
+        is_null = schema.get("default", ...) is None
+        return [each for each in schema.get("anyOf", ()) if is_null and each != {"type": "null"}]
+
+    @staticmethod
+    def in_words(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
         """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`."""
         if not isinstance(schema, Mapping) or depth > _DEEPEST:
             return "any"
         if isinstance(named := schema.get("$ref"), str):
-            return Arguments._type(root.get("$defs", {}).get(named.rpartition("/")[2]), root, depth + 1)
+            return Arguments.in_words(root.get("$defs", {}).get(named.rpartition("/")[2]), root, depth + 1)
         if "enum" in schema or "const" in schema:
             values: Sequence[Any] = schema.get("enum") or [schema.get("const")]
             return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
         if several := schema.get("anyOf") or schema.get("oneOf"):
-            return " | ".join(dict.fromkeys(Arguments._type(each, root, depth) for each in several))
+            return " | ".join(dict.fromkeys(Arguments.in_words(each, root, depth) for each in several))
         kind = schema.get("type", "any")
         if kind == "array":
-            return f"[{Arguments._type(schema.get('items', {}), root, depth + 1)}]"
+            return f"[{Arguments.in_words(schema.get('items', {}), root, depth + 1)}]"
         if kind == "object" and schema.get("properties"):
             return f"{{{', '.join(Arguments._members(schema, root, depth))}}}"
         if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
-            return f"{{string: {Arguments._type(of, root, depth + 1)}}}"
+            return f"{{string: {Arguments.in_words(of, root, depth + 1)}}}"
         return " | ".join(kind) if isinstance(kind, list) else str(kind)
 
     @staticmethod
     def _members(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[str]:
         needed = schema.get("required", ())
         for name, each in schema["properties"].items():
-            yield f"{name}{'' if name in needed else '?'}: {Arguments._type(each, root, depth + 1)}"
+            yield f"{name}{'' if name in needed else '?'}: {Arguments.in_words(each, root, depth + 1)}"
 
 
 def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> type[BaseModel] | None:
@@ -197,6 +212,19 @@ def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> ty
         return create_model(module, __config__=config, **fields)
     except (PydanticUserError, TypeError) as problem:
         raise InventoryError(f"the annotations of {module} make no schema: {problem}") from problem
+
+
+def output_of(run: Callable[..., Any]) -> str:
+    """Write what a function returns as `Arguments.signature` writes types; "" where that tells nothing."""
+    try:
+        kind = get_type_hints(run, include_extras=True).get("return", type(None))
+        if inspect.isclass(kind) and hasattr(kind, "to_json"):  # a table, say
+            return kind.__name__
+        schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Outputs)
+    except Exception:  # annotations are code, and these are a help alone
+        return ""
+    said = Arguments.in_words(schema, schema)
+    return "" if said in ("any", "null", "object", "array") else said
 
 
 def _noted(hint: Any) -> Any:

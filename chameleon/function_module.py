@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from pydantic import BaseModel, TypeAdapter
 
-from chameleon.arguments import Arguments
+from chameleon.arguments import Arguments, output_of
 from chameleon.errors import InventoryError
 from chameleon.module import Keys, Module, check_keys
 from chameleon.state import State
@@ -49,6 +49,7 @@ class FunctionModule(Module):
         check_keys(reads, writes, f"tool {self.name}")
         skip = () if self._state is None else (self._state,)
         self._arguments = Arguments.of(self.name, function, None, skip)
+        self.gives = output_of(function)
         self._by_place = [
             each.name
             for each in inspect.signature(function).parameters.values()
@@ -59,6 +60,9 @@ class FunctionModule(Module):
     def arguments(self) -> Arguments | None:
         """Return what a plan gives it: the parameters of the function but for the state."""
         return self._arguments
+
+    def __repr__(self) -> str:
+        return f"<tool {self.name}{self._arguments.signature if self._arguments else '()'}>"
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         return self.function(*args, **named)

@@ -41,6 +41,7 @@ class Module:
     - `uses`: what else it needs, such as "gpu", "web" or "model".
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
+    - `gives`: the type of its output for the card, such as "{temp: number}"; of a function its own.
     - `inner`: the inventory that it runs, where it runs one (`chameleon.modules.compose`).
 
     Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
@@ -55,6 +56,7 @@ class Module:
     uses: ClassVar[Keys] = ()
     Args: ClassVar[type[BaseModel] | None] = None
     when: str = ""
+    gives: str = ""
     inner: Inventory | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -169,10 +169,14 @@ class Plan:
     calls: tuple[Call, ...] = ()
     path: tuple[int, ...] = ()
 
+    def __str__(self) -> str:
+        return " → ".join(map(str, self.steps))
+
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
-        steps = " → ".join(map(str, self.steps))
-        return html_rows([("plan", steps), ("by", self.by), ("note", self.note), ("refused", self.refused)])
+        return html_rows(
+            [("plan", str(self)), ("by", self.by), ("note", self.note), ("refused", self.refused)]
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

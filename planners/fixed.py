@@ -14,7 +14,8 @@ from chameleon.state import State, Step
 class Fixed(Planner):
     """Always proposes `plan` once: module names, or {module: NAME, args: {…}} where one takes arguments."""
 
-    def __init__(self, plan: list[str | dict[str, Any]]) -> None:
+    def __init__(self, plan: str | list[str | dict[str, Any]]) -> None:
+        plan = [plan] if isinstance(plan, str) else plan
         if not plan:
             raise InventoryError("a fixed plan needs at least one module", where="planner fixed")
         self.steps = tuple(map(as_step, plan))

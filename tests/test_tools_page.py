@@ -142,7 +142,10 @@ def _reply(asked: Asked) -> str | Calls:
     given = [each for each in asked.body.get("input", ()) if each.get("type") == "function_call_output"]
     results = [each["output"] for each in given]
     if "How warm is Oslo in Fahrenheit?" in text:
-        assert "- weather(city: string): " in text and '- convert(celsius: number, to: "F" | "K"): ' in text
+        assert (
+            "- weather(city: string): " in text
+            and '- convert(celsius: number, to: "F" | "K") -> number: ' in text
+        )
         first = {"module": "weather", "args": {"city": "Oslo"}}
         return json.dumps([first, {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}}])
     if "Is Oslo or Rome warmer" in text:

@@ -164,11 +164,6 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
     error = state.ended.error if state.ended else None
     reason = state.ended.reason if state.ended else None
     answered, declined = reason == "answered", reason == "declined"
-    steps = []
-    for record in state.history:  # without its prompts, which the event log holds
-        written = event_to_json(record)
-        usage = sum((call.usage for call in record.calls), Usage())
-        steps.append({key: written[key] for key in _OF_STEPS if key in written} | {"usage": usage.to_json()})
     planned = [step.to_json() for plan in state.plans if not plan.refused for step in plan.steps]
     return {
         "answer": to_json(state.answer),
@@ -180,8 +175,23 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "plan": list(state.plan),
         **({"planned": planned} if any("args" in step for step in planned) else {}),
         "declined": declined,
-        "steps": steps,
+        "steps": _steps(state),
         **({"dropped": [str(each) for each in state.dropped]} if state.dropped else {}),
         "usage": state.usage.to_json(),
         "error": error.to_json() if error else None,
     }
+
+
+def _steps(state: State) -> list[dict[str, Any]]:
+    """Return what each step did, without its prompts, which the event log holds; of an inventory its own."""
+    steps = []
+    for number, record in enumerate(state.history):
+        written = event_to_json(record)
+        within = State.fold(state.within.get(number, ()))
+        usage = (
+            within.usage if number in state.within else sum((call.usage for call in record.calls), Usage())
+        )
+        told = {key: written[key] for key in _OF_STEPS if key in written}
+        told |= {"steps": _steps(within)} if number in state.within else {}
+        steps.append({**told, "usage": usage.to_json()})
+    return steps

@@ -110,6 +110,8 @@ def _plain(value: Any) -> Any:
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:
     """Return the models that would be asked, "" for none, and what stands in the way; no model is asked."""
     try:
+        if not name and not inventory.needs_default_model:
+            return "; ".join(own_models(Executor(inventory).inventory)), None
         choice = with_end(choose_model(name, inventory.llm.model))
         if choice.model is None and inventory.needs_default_model:
             has_langchain = find_spec("langchain") is not None

@@ -73,8 +73,7 @@ def set_up(
 
         recorded = ResponseStore.default("replay")
     if named is not None and not named.needs_default_model and not options.model:
-        part, model = next(iter(named.own_models.items()))
-        choice = ModelChoice(model, f"every part names its model, {part} first")
+        choice = ModelChoice(next(iter(named.own_models.values())), "")  # each part says its own
     else:
         choice = choose_model(options.model, named.llm.model if named else None, replay=recorded)
     chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
@@ -85,7 +84,7 @@ def set_up(
         asked = pool.submit(with_end, choice) if ask_for_end and recorded is None else None
         executor = Executor(chosen, _connect(choice, chosen, options))
         choice = asked.result() if asked else choice
-    why = "; ".join([f"inventory {chosen.name}", str(choice), *own_models(chosen)])
+    why = "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
     return Setup(executor, in_options(why))
 
 
@@ -101,7 +100,12 @@ def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:
 
 def own_models(inventory: Inventory) -> Iterator[str]:
     """Say which models parts of an inventory have of their own, and when these are switched off."""
+    told = {}
     for name, model in inventory.own_models.items():
+        part = name.partition(".")[0]
+        is_of_all = inventory.askers[name].own_model == "" and part in inventory.modules
+        told[part if is_of_all else name] = model  # an inventory within, as a whole
+    for name, model in told.items():
         end = switch_off(model)
         yield f"{name} asks {model}{f' ({end})' if end else ''}"
 

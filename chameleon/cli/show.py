@@ -20,6 +20,7 @@ from chameleon.values import to_json
 _MOST_SHOWN = 500  # characters of a passage; --json has all
 _INDENT = "     "
 _LONGEST = 12
+_LEAST_COST = 0.0001  # dollars
 _MOST_ITEMS, _MOST_TABLES = 6, 4
 _LABELS = {
     "proposed": "Plan",
@@ -265,7 +266,8 @@ def in_words(usage: Usage) -> str:
     if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
         parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}")
     if usage.calls and usage.cost is not None:
-        parts.append(f"${usage.cost:.4f}")
+        is_little = 0 < usage.cost < _LEAST_COST
+        parts.append(f"under ${_LEAST_COST}" if is_little else f"${usage.cost:.4f}")
     return ", ".join(parts)
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.function_module import as_module
 from chameleon.inventory.resolve import Family, build, find_class, is_own
-from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec, named_planner
+from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm_module import AsksModel, LLMModule
 from chameleon.module import Module
@@ -185,7 +185,7 @@ class Builder:
 
     def _inner(self, data: Any, path: KeyPath) -> Planner:
         try:
-            entry = PlannerSpec.model_validate(named_planner(data))
+            entry = PlannerSpec.model_validate(short_for(data))
         except ValidationError as problem:
             raise spec_error(problem, self.source, path) from problem
         return self.planner(entry, path)

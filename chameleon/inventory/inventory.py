@@ -17,7 +17,15 @@ from chameleon.inventory.building import INVENTORY_MODULE, parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import check_mentioned, leave_out
 from chameleon.inventory.resolve import find_class
-from chameleon.inventory.schema import INPUT_TYPES, InventorySpec, ModelSpec, OnError, RepairSpec, RulesSpec
+from chameleon.inventory.schema import (
+    INPUT_TYPES,
+    InventorySpec,
+    ModelSpec,
+    OnError,
+    RepairSpec,
+    RulesSpec,
+    short_for,
+)
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
@@ -47,11 +55,13 @@ class Card:
     description: str
     when: str = ""
     arguments: Arguments | None = None
+    gives: str = ""
 
     @property
     def signature(self) -> str:
-        """Write the arguments on one line, such as `(amount: number)`; "" where there are none."""
-        return self.arguments.signature if self.arguments else ""
+        """Write arguments and output on one line: `(amount: number) -> number`; "" where there are none."""
+        taken = self.arguments.signature if self.arguments else ""
+        return f"{taken or '()'} -> {self.gives}" if self.gives else taken
 
     @property
     def notes(self) -> Mapping[str, str]:
@@ -170,7 +180,7 @@ class Inventory:
         if self.source is None or not taking:
             raise InventoryError(f"no module of the inventory {self.name} takes {name}")
         entries = self.source.data["modules"]
-        changed = {key: {**(entries[key] or {}), name: value} for key in taking}
+        changed = {key: {**short_for(entries[key]), name: value} for key in taking}
         data = {**self.source.data, "modules": {**entries, **changed}}
         return Inventory.read(replace(self.source, data=data)).without(*self.left_out)
 
@@ -192,7 +202,7 @@ class Inventory:
     def cards(self) -> list[Card]:
         """Return a card for each module that plans may name, in the order of the inventory."""
         return [
-            Card(name, module.description, module.when, self.arguments[name])
+            Card(name, module.description, module.when, self.arguments[name], module.gives)
             for name, module in self.present.items()
             if name not in self.brought
         ]

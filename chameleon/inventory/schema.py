@@ -175,7 +175,7 @@ class Open(BaseModel):
 
 
 class ModuleSpec(Open):
-    """One entry of `modules:`; keys besides these are constructor parameters of the module.
+    """One entry of `modules:`; keys besides these are constructor parameters. A name alone is its `use`.
 
     `inventory` runs another inventory, by name or file, as a module: on what it takes of the input, with the
     model of the run or the one that its `llm` names. `on_error` says what a failure does: stop the run, which
@@ -209,9 +209,9 @@ class PlannerSpec(Open):
     llm: ModelSpec | None = None
 
 
-def named_planner(given: Any) -> Any:
-    """Return what a name alone is short for."""
-    return {"use": given} if isinstance(given, str) else given
+def short_for(given: Any) -> Any:
+    """Return what a name alone, or nothing at all, is short for."""
+    return {"use": given} if isinstance(given, str) else {} if given is None else given
 
 
 class InventorySpec(Strict):
@@ -222,9 +222,12 @@ class InventorySpec(Strict):
     extends: str | None = None
     input: dict[Name, InputType] = Field(default_factory=lambda: {"question": "str"})
     llm: ModelSpec = ModelSpec()
-    planner: Annotated[PlannerSpec, BeforeValidator(named_planner, json_schema_input_type=str | PlannerSpec)]
+    planner: Annotated[PlannerSpec, BeforeValidator(short_for, json_schema_input_type=str | PlannerSpec)]
     fallback: list[Name] = Field(default_factory=list)
     rules: RulesSpec = RulesSpec()
     repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_tell)] = Field(default_factory=dict)
     budget: BudgetSpec = BudgetSpec()
-    modules: dict[Name, Annotated[ModuleSpec, BeforeValidator(lambda entry: {} if entry is None else entry)]]
+    modules: dict[
+        Name,
+        Annotated[ModuleSpec, BeforeValidator(short_for, json_schema_input_type=str | ModuleSpec | None)],
+    ]

@@ -41,7 +41,7 @@ def test_a_planner_is_shown_with_its_parameters(command: Command) -> None:
     assert "\n\nA plan that was refused, " in shown  # the rest of the docstring
     told = json.loads(command("list", "planners", "fixed", "--json").out)
     assert told["asks_model"] is False and told["parameters"] == [
-        {"name": "plan", "type": "list[str | dict[str, Any]]"}
+        {"name": "plan", "type": "str | list[str | dict[str, Any]]"}
     ]
 
 

@@ -67,7 +67,12 @@ FAULTS: list[tuple[str, int, str]] = [
         "Fixed cannot be made: Fixed.__init__() missing 1 required positional argument: 'plan'",
     ),
     (f"{GOOD}  row_lookup: {{min_rows: many}}", 6, "min_rows is 'many': Input should be a valid integer"),
-    (f"{BASE}modules:\n  answer_generator: yes please", 4, 'modules.answer_generator is "yes please"'),
+    (
+        f"{BASE}modules:\n  answer_generator: yes please",
+        4,
+        "modules.answer_generator: there is no module 'yes pl",
+    ),
+    (f"{BASE}modules:\n  answer_generator: 7", 4, "modules.answer_generator is 7"),
     ("name: mine\nmodules: {}", 0, "the key 'planner' is missing"),
     (f"{GOOD}input: {{table: Tabel}}", 6, "an input is one of str, Table, list"),
     (f"{GOOD}repair:\n  answer_generator: {{redo: answer_generator, attempts: -1}}", 7, "greater than 0"),
