@@ -26,6 +26,7 @@ from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest
+from chameleon.usage import current_recorder
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply
@@ -44,6 +45,10 @@ class ModelAnswer(Module):
     reads = ()
 
     def run(self, state: State, *, answer: str) -> str:
+        recorder = current_recorder()
+        if recorder is not None and recorder.hear is not None:
+            recorder.hear(None)  # what a tool's model said does not count
+            recorder.hear(answer)
         return answer
 
 
