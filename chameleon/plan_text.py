@@ -36,6 +36,10 @@ _MOST_GROUPS = 200
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
+class _NoModule(PlanError):
+    """A call with arguments of a module that there is not: `what` is its name."""
+
+
 def parse_plan(
     text: str, names: Collection[str], takes: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[Step, ...]:
@@ -54,6 +58,9 @@ def parse_plan(
     text = calls.set_aside(text).translate(_QUOTES)
     try:
         found = _found(text, calls)
+    except _NoModule as called:
+        what = f"there is no module {called.what[:60]!r}"
+        raise PlanError(what, hint=nearest(called.what, names)) from None
     except PlanError as problem:
         raise PlanError(calls.plainly(problem.what), hint=problem.hint) from None
     steps = []
@@ -214,6 +221,8 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     if naming is not None:
         name, others = str(call[naming]), {key: value for key, value in call.items() if key != naming}
         if any(call.get(key) not in (None, {}, [], "", "{}") for key in ARGUMENTS):
+            if as_name(name) not in known:
+                raise _NoModule(name)
             raise PlanError(f"{name[:60]!r} is given arguments, and a plan names modules alone")
         if any(as_name(each) in known for value in others.values() for each in _named(value, known)):
             raise PlanError(f"the object of {name[:60]!r} names more than one module")

@@ -26,6 +26,7 @@ from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest
+from chameleon.usage import current_recorder
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply
@@ -44,6 +45,10 @@ class ModelAnswer(Module):
     reads = ()
 
     def run(self, state: State, *, answer: str) -> str:
+        recorder = current_recorder()
+        if recorder is not None and recorder.hear is not None:
+            recorder.hear(None)  # what a tool's model said does not count
+            recorder.hear(answer)
         return answer
 
 
@@ -202,7 +207,8 @@ class React(ShowsCards, AsksModel, Planner):
         if _ANSWER.match(text) or (is_native and not is_call):
             return ()
         try:
-            return parse_plan(text, inventory.modules, inventory.takes)
+            tools = [name for name in inventory.modules if name not in inventory.brought]
+            return parse_plan(text, tools, inventory.takes)
         except PlanError:
             if _ANSWER.search(text) or not is_call:
                 return ()
@@ -273,7 +279,7 @@ class React(ShowsCards, AsksModel, Planner):
         if name is None or (name in inventory.brought and name != MORE):
             missing = [call.name]
         if name is None or missing:
-            hint = nearest(missing[0], inventory.present)
+            hint = nearest(missing[0], [each for each in inventory.present if each not in inventory.brought])
             raise PlanError(f"there is no tool {missing[0][:60]!r}", hint=hint)
         return Step(name, call.args or None)
 

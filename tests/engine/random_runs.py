@@ -19,7 +19,7 @@ from chameleon.planners.replanning import Replanning
 from chameleon.planners.rules import Rules
 from chameleon.planners.then import Then
 from chameleon.prompt import Prompt
-from chameleon.state import Event, Plan, StepRecord
+from chameleon.state import Event, Plan, RunEnded, StepRecord
 
 NAMES = ("ant", "bee", "cat", "dog", "eel")
 KEYS = ("input.question", "input.a", "cache.a", "cache.b", "cache.c")
@@ -192,5 +192,7 @@ def timeless(events: Sequence[Event]) -> list[Event]:
         calls = tuple(replace(call, seconds=0.0) for call in getattr(event, "calls", ()))
         if isinstance(event, Plan | StepRecord):
             event = replace(event, seconds=0.0, calls=calls)
+        elif isinstance(event, RunEnded):
+            event = replace(event, calls=calls)
         stripped.append(event)
     return stripped

@@ -107,6 +107,19 @@ def test_a_wrong_call_is_told_once_and_can_be_mended(wrong: dict[str, Any], why:
     assert ended is not None and ended.reason == "failed" and why in str(ended.error)
 
 
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("name", ["pizza", "model_answer"])
+def test_what_can_be_called_is_named_to_a_model_that_called_nothing_of_it(native: bool, name: str) -> None:
+    wrong = (
+        calls((name, {"answer": "20"}))
+        if native
+        else json.dumps([{"module": name, "args": {"answer": "20"}}])
+    )
+    events, model = run([wrong, "Answer: 20"], native=native)
+    assert State.fold(events).answer == "20"
+    assert "There are: convert, meet, weather." in model.requests[1][-1][1]
+
+
 def test_an_answer_that_begins_with_a_dollar_is_itself() -> None:
     assert State.fold(run([NATIVE[0], "$weather.temp"])[0]).answer == "$weather.temp"
     assert State.fold(run([NATIVE[0], "$$5"])[0]).answer == "$$5"
