@@ -96,6 +96,11 @@ class Planner:
         return copied
 
     @property
+    def names_modules(self) -> Mapping[str, Collection[str]]:
+        """Return the modules that its parameters name, for an inventory to find those that are not there."""
+        return {}
+
+    @property
     def needs_model(self) -> bool:
         """Return whether it, or one that it asks, calls a language model."""
         return any(planner.needs_model for planner in self.planners)

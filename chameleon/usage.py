@@ -167,7 +167,8 @@ class Budget:
             )
         if spent >= limit:
             hint = f"Raise budget.{name} in the inventory."
-            raise BudgetExceeded(f"the run reached its budget of {limit:g} {name}", hint=hint)
+            told = f"{limit:g} {name.removesuffix('s') if limit == 1 else name}"
+            raise BudgetExceeded(f"the run reached its budget of {told}", hint=hint)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,7 @@ class React(ShowsCards, AsksModel, Planner):
 
     def __init__(
         self,
-        last: list[str] | None = None,
+        last: str | list[str] | None = None,
         *,
         max_turns: PositiveInt = 12,
         native: bool | str = "auto",
@@ -98,12 +98,17 @@ class React(ShowsCards, AsksModel, Planner):
         if native not in (True, False, "auto"):
             raise InventoryError(f"native is {native!r}", hint="Write true, false or auto.")
         super().__init__(shortlist, max_card_tokens, always, hidden, embeddings)
-        self.last, self.max_turns, self.native = last, max_turns, native
+        self.last = [last] if isinstance(last, str) else last
+        self.max_turns, self.native = max_turns, native
         self.max_output_tokens, self.max_text_tokens = max_output_tokens, max_text_tokens
 
     def told(self, card: Card) -> str:
         """Return what the model is told of a module, as its provider has it."""
         return json.dumps(self.as_tool(card), ensure_ascii=False)
+
+    @property
+    def names_modules(self) -> Mapping[str, Collection[str]]:
+        return {"last": self.last or ()}
 
     def goes_on_after(self, state: State) -> bool:
         """Return that the model is told of a failure, and decides what to do."""
@@ -116,14 +121,14 @@ class React(ShowsCards, AsksModel, Planner):
         if taken and taken[-1].plan.names == tuple(step.module for step in last or (Step(FINAL),)):
             return Plan((), self.name)
         if len(taken) > self.max_turns:
-            raise PlanError(f"the model has been asked {self.max_turns} times and has not answered")
+            raise PlanError(f"the model has had all its turns ({self.max_turns}) and has not answered")
         reply, is_native = self._reply(state, inventory, turns, is_last=len(taken) == self.max_turns)
         steps = self._steps(reply, inventory, is_native=is_native)
         if not steps:
             return Plan(last or (Step(FINAL, {"answer": self.answer_in(reply.text)}),), self.name)
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
-            raise PlanError(f"it has called in {self.max_turns} turns and does not answer", hint=hint)
+            raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
         is_again = len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2])
         if is_again:
             hint = "Answer, or call something else."
@@ -132,13 +137,6 @@ class React(ShowsCards, AsksModel, Planner):
 
     def _last(self, inventory: Inventory) -> tuple[Step, ...]:
         """Return the steps that answer from what was found."""
-        for name in self.last or ():
-            if name not in inventory.modules:
-                raise InventoryError(
-                    f"`last` names a module {name!r} that the inventory does not have",
-                    where=f"the planner of {inventory.name}",
-                    hint=nearest(name, inventory.modules),
-                )
         names = inventory.rules.last[:1] if self.last is None else self.last
         return tuple(map(Step, names))
 

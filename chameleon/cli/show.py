@@ -127,10 +127,11 @@ class RunPage:
             again = (plan.names, plan.refused) == self.refused  # a fixed plan stays what it is
             self.refused = (plan.names, plan.refused)
             if self.trace and not again:
-                names = " → ".join(harmless(str(step)) for step in plan.steps)[:300]
-                self._line(
-                    "\n".join([f"Plan refused: {names}".rstrip(" :"), _INDENT + harmless(plan.refused)])
-                )
+                said = plan.calls[-1] if plan.calls else None
+                names = str(plan) or (said and (said.text or str([*map(dict, said.tool_calls)]))) or ""
+                spent = self._spent(plan.calls)
+                self._line(f"Plan refused: {harmless(names)[:300]}".rstrip(" :") + spent)
+                self._line(_INDENT + harmless(plan.refused))
             return
         if repair and not self.trace:
             return
@@ -138,9 +139,13 @@ class RunPage:
         if self.trace:
             by = f"by {plan.by}" if plan.kind in ("proposed", "replan") else ""
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
-            usage = sum((call.usage for call in plan.calls), Usage())
-            by += f"  [{in_words(usage)}]" if by and usage.calls else ""
+            by += self._spent(plan.calls) if by else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
+
+    @staticmethod
+    def _spent(calls: Sequence[Call]) -> str:
+        usage = sum((call.usage for call in calls), Usage())
+        return f"  [{in_words(usage)}]" if usage.calls else ""
 
     def _step(self, record: StepRecord) -> None:
         usage = sum((call.usage for call in record.calls), Usage())
@@ -158,7 +163,8 @@ class RunPage:
             place = f"{where}: " if where else ""  # a host, a file: the module's name stands above it
             self._block(f"failed: {place}{record.error.advice}")
         else:
-            self._value(record.output)
+            if record.output not in (record.step.args or {}).values():  # which stands above
+                self._value(record.output)
             changed = record.input_changes.get("table")
             if isinstance(changed, Table) and changed != record.output:
                 self._table(changed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import OnError
 from chameleon.inventory.source import KeyPath
+from chameleon.planner import every_planner
 from chameleon.text import nearest
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ def _mentioned(inventory: Inventory) -> Iterator[tuple[KeyPath, str]]:
     for name, spec in inventory.repair.items():
         yield ("repair", name), name
         yield ("repair", name, "redo"), spec.redo
+    for planner in every_planner(inventory.planner):
+        for key, named in planner.names_modules.items():
+            yield from ((("planner", key), name) for name in named)
     for name, policy in inventory.on_error.items():
         for index, each in enumerate(policy if isinstance(policy, list) else ()):
             yield ("modules", name, "on_error", index), each

@@ -72,7 +72,7 @@ class TestALimit:
         planner.template = Prompt.parse("# user\nPlan.")  # type: ignore[misc]
         inventory = Inventory("mine", planner, {"ask": Ask()}, budget=Budget(calls=1))
         state = Executor(inventory, LLM.connect(ScriptedModel(["no plan", '["ask"]']))).run(QUESTION)
-        assert "its budget of 1 calls" in why(state) and state.usage.calls == 1
+        assert "its budget of 1 call" in why(state) and state.usage.calls == 1
 
     def test_of_the_executor_stands_in_for_the_inventorys(self) -> None:
         inventory = Inventory(

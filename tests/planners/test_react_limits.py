@@ -119,7 +119,7 @@ def test_what_is_last_answers_and_is_no_tool() -> None:
     state = Executor(inventory, LLM.connect(model)).run(GIVEN)
     assert state.program == ("weather", "report") and state.answer == report.run(State())
     assert [call.params["tools"] for plan in state.plans for call in plan.calls] == [["weather"], ["weather"]]
-    with pytest.raises(InventoryError, match="`last` names a module 'repot'") as caught:
+    with pytest.raises(InventoryError, match="planner.last names a module 'repot'") as caught:
         Executor(Inventory.of([weather, report], React(last=["repot"])), LLM.connect(model)).run(
             GIVEN, raise_errors=True
         )
@@ -153,7 +153,10 @@ def test_a_model_that_refuses_tools_is_asked_in_text_from_then_on(
     executor = Executor(Inventory.of([weather, convert], "react"), llm)
     assert [executor.run(GIVEN).answer for _ in range(2)] == ["68 F", "68 F"]
     assert ["tools" in request for request in server.requests] == [True, *[False] * 6]
-    assert "Tools:\n- weather(city: string): " in server.requests[1]["messages"][0]["content"]
+    assert (
+        "Tools:\n- weather(city: string) -> {string: number}: "
+        in server.requests[1]["messages"][0]["content"]
+    )
 
 
 def test_where_native_tools_are_asked_for_a_refusal_ends_the_run(

@@ -67,7 +67,7 @@ def test_a_run_three_deep_is_one_log_and_goes_on_from_every_prefix_of_it() -> No
 
 
 @pytest.mark.parametrize(
-    ("budget", "reason", "most"), [(Budget(steps=4), "4 steps", 4), (Budget(calls=1), "1 calls", 10)]
+    ("budget", "reason", "most"), [(Budget(steps=4), "4 steps", 4), (Budget(calls=1), "1 call", 10)]
 )
 def test_the_budget_of_a_run_holds_for_what_runs_inside(budget: Budget, reason: str, most: int) -> None:
     state = executor(budget=budget).run(GIVEN)
