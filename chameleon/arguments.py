@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -133,7 +134,10 @@ class Arguments:
             for error in problem.errors(include_url=False):
                 name = str(error["loc"][0]) if error["loc"] else ""
                 if name not in open_ones:
-                    return self._told(error, name), f"It is {self.module}{self.signature}."
+                    hint = f"It is {self.module}{self.signature}."
+                    if isinstance(text := given.get(name), str) and text.startswith("$"):
+                        hint = f"No step before it gives {text[:60]!r}. {hint}"
+                    return self._told(error, name), hint
         return None
 
     def _told(self, error: Mapping[str, Any], name: str) -> str:
@@ -196,7 +200,7 @@ def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> ty
                 hint="Name each argument in its signature.",
             )
     try:
-        hints = get_type_hints(run, include_extras=True)
+        hints = get_type_hints(written_as(run), include_extras=True)
     except Exception as problem:  # annotations are code: a name that only a type checker imports is missing
         raise InventoryError(f"the annotations of {module} cannot be read: {problem}") from problem
     # A name of its own for each field: an argument may be called as pydantic calls its methods.
@@ -214,10 +218,18 @@ def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> ty
         raise InventoryError(f"the annotations of {module} make no schema: {problem}") from problem
 
 
+def written_as(function: Any) -> Any:
+    """Return the function as it is written, with its annotations: of a partial or an object what it calls."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    is_written = inspect.isroutine(function) or inspect.isclass(function)
+    return function if is_written else type(function).__call__
+
+
 def output_of(run: Callable[..., Any]) -> str:
     """Write what a function returns as `Arguments.signature` writes types; "" where that tells nothing."""
     try:
-        kind = get_type_hints(run, include_extras=True).get("return", type(None))
+        kind = get_type_hints(written_as(run), include_extras=True).get("return", type(None))
         if inspect.isclass(kind) and hasattr(kind, "to_json"):  # a table, say
             return kind.__name__
         schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Outputs)

@@ -40,6 +40,7 @@ class Executor:
     - `inventory`: one that is made, its name or file, or a list of tools (`Inventory.of`).
     - `llm`: the model (`chameleon.llm.LLM`), its name, or a LangChain chat model; needed when the inventory's
       planner or modules ask one and the inventory names none.
+    - `planner`: over a list of tools, in place of `one_shot`: its name, or as it is made.
     - `budget`: limits for one run, in place of the inventory's.
     - `parallel`: run neighbouring steps that do not depend on each other at the same time; the outcome
       is that of running them one by one.
@@ -48,9 +49,15 @@ class Executor:
     """
 
     def __init__(
-        self, inventory: Any, llm: Any = None, *, budget: Budget | None = None, parallel: bool = True
+        self,
+        inventory: Any,
+        llm: Any = None,
+        *,
+        planner: Any = None,
+        budget: Budget | None = None,
+        parallel: bool = True,
     ) -> None:
-        inventory = Inventory.of(inventory)
+        inventory = Inventory.of(inventory) if planner is None else Inventory.of(inventory, planner)
         if inventory.needs_model:
             llm = _connected(llm, inventory)
         planner = inventory.planner.with_llm(llm)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from enum import Enum
 from typing import Any, overload
+from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter
+from pydantic_core import to_jsonable_python
 
-from chameleon.arguments import Arguments, output_of
+from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
 from chameleon.module import Keys, Module, check_keys
 from chameleon.state import State
 from chameleon.text import snake_case
+from chameleon.values import adopted
+
+_AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
 
 
 class FunctionModule(Module):
@@ -31,16 +39,22 @@ class FunctionModule(Module):
         writes: Keys | None = None,
         uses: Keys = (),
     ) -> None:
+        if inspect.isclass(function):
+            hint = "Subclass chameleon.Module, or give tool(object.method)."
+            raise InventoryError(f"{function.__name__} is a class, and no function", hint=hint)
         if next(iter(inspect.signature(function).parameters), "") == "self":
             raise InventoryError(
                 f"{function.__qualname__} is a method without its object", hint="Give tool(object.method)."
             )
         functools.update_wrapper(self, function)
         self.function = function
-        self.name = name or snake_case(getattr(function, "__name__", ""))
+        written = written_as(function)
+        if written.__name__ == "__call__":
+            written = type(function)
+        self.name = name or snake_case(written.__name__)
         if not self.name.isidentifier():
             raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
-        self.description = description or " ".join((inspect.getdoc(function) or "").split())
+        self.description = description or " ".join((inspect.getdoc(written) or "").split())
         self.when = when
         self._state = _parameter_of_state(function)
         # One that is not given the state sees nothing of it, and may run beside its neighbours.
@@ -92,7 +106,8 @@ def _parameter_of_state(function: Callable[..., Any]) -> str | None:
 
 
 def _plain(output: Any) -> Any:
-    """Return what a run holds: a pydantic model or dataclass as the JSON that it makes."""
+    """Return what a run holds: tables, and of pydantic models, dataclasses, dates and sets the JSON."""
+    output = adopted(output)
     if isinstance(output, BaseModel):
         return output.model_dump(mode="json")
     if isinstance(output, list | tuple):
@@ -101,7 +116,7 @@ def _plain(output: Any) -> Any:
         return {key: _plain(each) for key, each in output.items()}
     if dataclasses.is_dataclass(output) and not isinstance(output, type) and not hasattr(output, "to_json"):
         return TypeAdapter(type(output)).dump_python(output, mode="json")
-    return output
+    return to_jsonable_python(output) if isinstance(output, _AS_JSON) else output
 
 
 @overload

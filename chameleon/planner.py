@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import inspect
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -119,12 +120,14 @@ class Planner:
 def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
     """Ask a planner, and return its answer as a `Plan`, refused when the planner could not read one.
 
-    Raises `ModuleError` when the planner returns anything but steps, or arguments that no log could hold.
+    `propose` may be `async`. Raises `ModuleError` when the planner returns anything but steps, or arguments
+    that no log could hold.
     """
     by = planner.name
     try:
         propose = partial(planner.propose, state, inventory)  # a planner of one's own may wait for anything
         proposed = bridge.in_thread(propose) if bridge.may_block(planner.propose) else propose()
+        proposed = bridge.awaited(proposed) if inspect.iscoroutine(proposed) else proposed
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
             return Plan(tuple(_settled(step) for step in proposed), by)
     except PlanError as problem:

@@ -379,6 +379,12 @@ class State:
         """Return the steps that count: all but those dropped beside a failure."""
         return tuple(record for record in self.history if not record.dropped)
 
+    def __str__(self) -> str:
+        """Write how the run ended, and by which modules: "answered: 39.2 (weather → convert)"."""
+        ended = self.ended
+        why = "" if ended is None else ended.error or self.answer
+        return f"{ended.reason if ended else 'not ended'}: {why} ({' → '.join(self.program)})"
+
     def _repr_html_(self) -> str:
         """Show it in a notebook: the question, the plan, the answer or why there is none."""
         why = self.ended.error if self.ended else None

@@ -16,7 +16,7 @@ from chameleon.function_module import as_module
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import check_mentioned, leave_out
-from chameleon.inventory.resolve import find_class
+from chameleon.inventory.resolve import build, find_class
 from chameleon.inventory.schema import (
     INPUT_TYPES,
     InventorySpec,
@@ -115,14 +115,22 @@ class Inventory:
         Tools are functions, modules and classes of them; `planner`, by its name or as it is made, then plans
         over them, and `name` is the inventory's. Raises `InventoryError` for anything else.
         """
+        is_made = isinstance(given, Inventory | str | Path)
+        if is_made and planner != "one_shot":
+            raise InventoryError("an inventory has a planner of its own", hint="Change it there.")
         if isinstance(given, Inventory):
             return given
         if isinstance(given, str | Path):
             return cls.load(given)
         if isinstance(given, Mapping) and "modules" in given:
             return cls.parse(given)
+        if not isinstance(given, Mapping) and (isinstance(given, Module) or callable(given)):
+            given = [given]
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
-        planning: Any = chosen() if isclass(chosen) else chosen
+        planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
+        if not isinstance(planning, Planner):
+            hint = 'Give its name, such as "react", or a Planner.'
+            raise InventoryError(f"{str(planning)[:60]!r} is no planner", where=name, hint=hint)
         made = cls(name, planning, given)
         if not made.modules.keys() - made.brought:
             raise InventoryError(
@@ -285,6 +293,9 @@ class Inventory:
         except ChameleonError as problem:
             raise InputError(problem.what, hint=problem.hint) from problem
         return frozen
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""

@@ -1,0 +1,219 @@
+"""Functions as modules: what a planner is shown of them, what they take and what they give."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from chameleon import Executor, Inventory, Module, State, Table, tool
+from chameleon.errors import InventoryError
+from chameleon.planners.fixed import Fixed
+
+GIVEN = {"question": "What?"}
+
+
+class Sky(Enum):
+    RAIN = "rain"
+
+
+@dataclass
+class Weather:
+    sky: str
+    temp: float
+
+
+@dataclass
+class Place:
+    name: str
+    where: tuple[float, float] | None = None
+
+
+class Trip(BaseModel):
+    to: Place
+    days: int = Field(3, ge=1)
+    notes: list[str] = Field([], description="whatever comes to mind")
+
+
+def card(function: Callable[..., Any]) -> str:
+    (shown,) = Inventory.of([function]).cards
+    return f"{shown.name}{shown.signature}: {shown.description}"
+
+
+def ran(function: Callable[..., Any], **args: Any) -> Any:
+    """Return the output of a step with these arguments, or the error of the run."""
+    name = next(iter(Inventory.of([function]).modules))
+    state = Executor(Inventory.of([function], Fixed([{"module": name, "args": args}]))).run(GIVEN)
+    assert state.ended is not None
+    return str(state.ended.error) if state.ended.error else state.answer
+
+
+def test_the_card_has_the_signature_the_docstring_and_what_comes_back() -> None:
+    def forecast(city: str, days: int = 3, unit: Literal["C", "F"] = "C", at: str | None = None) -> Weather:
+        """Tells the weather
+        in a city."""
+        raise NotImplementedError
+
+    assert card(forecast) == (
+        'forecast(city: string, days: integer = 3, unit: "C" | "F" = "C", at?: string)'
+        " -> {sky: string, temp: number}: Tells the weather in a city."
+    )
+
+    def book(trip: Trip, places: list[Place], fees: dict[str, float]) -> Table:
+        """Books."""
+        raise NotImplementedError
+
+    place = "{name: string, where?: [any] | null}"
+    assert card(book) == (
+        f"book(trip: {{to: {place}, days?: integer, notes?: [string]}}, places: [{place}], "
+        "fees: {string: number}) -> Table: Books."
+    )
+    assert card(tool(lambda x: x, name="same", description="Gives it.")) == "same(x: any): Gives it."
+
+
+def test_what_is_said_of_an_argument_is_a_note() -> None:
+    def walk(metres: Annotated[float, "in metres"], trip: Trip) -> None: ...
+
+    (shown,) = Inventory.of([walk]).cards
+    assert shown.notes == {"metres": "in metres"} and "-> " not in shown.signature
+
+
+def test_it_is_called_as_it_is_written() -> None:
+    class Purse:
+        """Holds money."""
+
+        held = 5
+
+        def take(self, euros: int) -> int:
+            """Takes some."""
+            return self.held - euros
+
+        def __call__(self, euros: int) -> int:
+            return euros
+
+    def add(a: int, b: int) -> int:
+        """Adds."""
+        return a + b
+
+    async def later(a: int) -> int:
+        await asyncio.sleep(0)
+        return a
+
+    def by_place(a: int, /, b: int = 2) -> int:
+        return a - b
+
+    assert ran(Purse().take, euros=2) == 3 and ran(Purse(), euros=2) == 2
+    assert card(Purse()) == "purse(euros: integer) -> integer: Holds money."
+    assert ran(functools.partial(add, b=2), a=1) == 3 and card(functools.partial(add, b=2)).endswith("Adds.")
+    assert ran(later, a=4) == 4 and ran(by_place, a=5) == 3
+    inventory = Inventory.of([later], Fixed([{"module": "later", "args": {"a": 4}}]))
+    assert asyncio.run(Executor(inventory).arun(GIVEN)).answer == 4
+    assert tool(add)(1, 2) == 3, "it is still the function"
+    assert repr(tool(add)) == "<tool add(a: integer, b: integer)>"
+
+
+def test_arguments_come_as_they_are_annotated() -> None:
+    def days(trip: Trip, extra: int) -> str:
+        return f"{trip.to.name} {trip.days + extra}"
+
+    assert ran(days, trip={"to": {"name": "Oslo"}}, extra="2") == "Oslo 5"
+    assert "the argument trip.days of days is '0': Input should be greater than or equal to 1" in ran(
+        days, trip={"to": {"name": "Oslo"}, "days": 0}, extra=2
+    )
+    assert "days lacks the argument 'extra'" in ran(days, trip={"to": {"name": "Oslo"}})
+    assert "days takes no argument 'extras'. Did you mean 'extra'?" in ran(days, trip={}, extras=1)
+
+
+def test_the_state_is_given_and_not_shown() -> None:
+    def named(word: str, state) -> str:  # type: ignore[no-untyped-def]
+        return f"{word} {state.input['question']}"
+
+    def annotated(now: State) -> str:
+        return str(now.input["question"])
+
+    assert ran(named, word="So") == "So What?" and card(named).startswith("named(word: string)")
+    assert ran(annotated) == "What?"
+    hidden = tool(named, reads="cache.named?")
+    assert "does not declare" in ran(hidden, word="So")
+
+
+@pytest.mark.parametrize(
+    ("output", "held"),
+    [
+        (Place("Oslo", (59.9, 10.7)), {"name": "Oslo", "where": (59.9, 10.7)}),
+        (Trip(to=Place("Oslo")), {"to": {"name": "Oslo", "where": None}, "days": 3, "notes": ()}),
+        ([Place("Oslo")], ({"name": "Oslo", "where": None},)),
+        ({"on": datetime.date(2026, 11, 24), "sky": Sky.RAIN}, {"on": "2026-11-24", "sky": "rain"}),
+        (Decimal("1.50"), "1.50"),
+        ({3}, (3,)),
+        (Path("a.png"), Path("a.png")),
+        (Table(["City"], [["Oslo"]]), Table(["City"], [["Oslo"]])),
+    ],
+)
+def test_what_comes_back_is_held_as_json_tables_and_paths(output: Any, held: Any) -> None:
+    def give() -> Any:
+        return output
+
+    assert ran(give) == held
+
+
+def test_a_data_frame_is_a_table() -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def give() -> Any:
+        return {"found": pandas.DataFrame({"City": ["Oslo"], "n": [1]})}
+
+    found: Mapping[str, Any] = ran(give)
+    assert found["found"] == Table(["City", "n"], [["Oslo", "1"]])
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [(float("nan"), "output is nan"), (b"x", "output is a bytes"), (object(), "output is a object")],
+)
+def test_what_no_log_could_hold_is_refused(output: Any, told: str) -> None:
+    def give() -> Any:
+        return output
+
+    assert told in ran(give)
+
+
+def _many(*cities: str) -> None: ...
+def _named(**cities: str) -> None: ...
+def _unknown(city: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (_many, "_many takes *cities, and a plan gives arguments by name. Name each argument"),
+        (_named, "_named takes **cities, and a plan gives"),
+        (_unknown, "the annotations of _unknown cannot be read: name 'Nowhere' is not defined"),
+        (Trip, "Trip is a class, and no function. Subclass chameleon.Module"),
+        (Module.run, "Module.run is a method without its object. Give tool(object.method)."),
+        (lambda x: x, 'has no name. Give it one: tool(function, name="…").'),
+    ],
+)
+def test_what_is_no_tool_is_refused_in_a_sentence(given: Any, told: str) -> None:
+    with pytest.raises(InventoryError) as caught:
+        tool(given)
+    assert told in str(caught.value)
+
+
+def test_two_of_one_name_are_refused() -> None:
+    def give() -> str:
+        return "this"
+
+    with pytest.raises(InventoryError, match="two modules are called give"):
+        Inventory.of([give, tool(give)])
+    both = Inventory.of({"give": give, "again": give}, Fixed(["give", "again"]))
+    assert Executor(both).run(GIVEN).program == ("give", "again")
