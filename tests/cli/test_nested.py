@@ -46,3 +46,54 @@ def test_a_check_names_the_models_that_parts_have_of_their_own(command: Command,
     assert "\nModel: small asks openai:gpt-6-luna\n" in shown
     shown = command("check", f"{cascade}/cascade.yaml", "--model", "openai:gpt-4.1").out
     assert "\nModel: openai:gpt-4.1, because " in shown and "small asks openai:gpt-6-luna" in shown
+
+
+INNER = """\
+name: inner
+input: {question: str, table: Table}
+planner: {use: fixed, plan: [table_reader, final_answer]}
+modules: {table_reader: {}, final_answer: {}}
+"""
+OUTER = """\
+name: outer
+input: {question: str, table: Table}
+planner: {use: fixed, plan: [rules]}
+modules: {rules: {inventory: inner.yaml}}
+"""
+
+
+@pytest.fixture
+def deep(cascade: Path) -> Path:
+    (cascade / "inner.yaml").write_text(INNER)
+    (cascade / "outer.yaml").write_text(OUTER)
+    (cascade / "top.yaml").write_text(OUTER.replace("inner.yaml", "outer.yaml").replace("outer", "top", 1))
+    return cascade
+
+
+def test_a_run_three_deep_is_shown_indented_and_refused_where_one_has_changed(
+    command: Command, deep: Path
+) -> None:
+    asked = ["ask", QUESTION, "--table", f"{deep}/visits.csv", "--inventory", f"{deep}/top.yaml"]
+    asked += ["--log", f"{deep}/run.jsonl", "--trace"]
+    shown = command(*asked)
+    lines = [line.partition("  [")[0] for line in shown.out.splitlines()]
+    assert [line for line in lines if line.strip()[:4] in ("Plan", "rule", "1. t", "2. f", "1. r")] == [
+        "Plan: rules",
+        "     rules:",
+        "     Plan: rules",
+        "          rules › rules:",
+        "          Plan: table_reader → final_answer",
+        "            1. table_reader",
+        "            2. final_answer",
+        "       1. rules",
+        "  1. rules",
+    ]
+    assert shown.out.count("Answer: 1,100") == 1 and command(*asked).out.count("Answer: 1,100") == 1
+    (deep / "inner.yaml").write_text(INNER.replace("{table_reader: {}", "{table_reader: {at_least: 0.5}"))
+    assert "the inventory that rules runs has changed since the log began" in command(*asked).err
+
+
+def test_faults_inside_are_told_with_their_place(command: Command, deep: Path) -> None:
+    (deep / "inner.yaml").write_text(INNER.replace("final_answer]", "final_anser]"))
+    checked = command("check", f"{deep}/outer.yaml")
+    assert checked.code == 1 and "rules" in checked.err and "Did you mean 'final_answer'?" in checked.err

@@ -1,0 +1,163 @@
+"""Runs three deep: their log in a file, what they spend, who stops them, and what has changed since."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
+from chameleon.llm.scripted import ScriptedModel
+from chameleon.planners.fixed import Fixed
+from chameleon.state import Event, Nested, StepRecord
+
+GIVEN = {"question": "What?"}
+CALL = {"name": "low", "args": {"question": "What?"}}
+
+
+@tool
+def work() -> str:
+    """Works."""
+    return "done"
+
+
+def deep(**low: Any) -> Inventory:
+    """Return an inventory of one of one that asks a model twice: to plan `work`, and to plan nothing else."""
+    lowest = Inventory.of([work, rest], name="low", **{"planner": "react", **low})
+    middle = Inventory("middle", Fixed(["low"]), {"low": lowest}, input_types={"question": "str"})
+    return Inventory("high", Fixed(["middle"]), {"middle": middle})
+
+
+@tool
+def rest() -> str:
+    """Takes its time."""
+    time.sleep(0.2)
+    return "rested"
+
+
+def model(*names: str, **spent: Any) -> LLM:
+    """Return a model that calls these tools one after the other, and answers."""
+    script: list[Mapping[str, Any]] = [
+        {"text": "", "tool_calls": [{"name": name, "args": {}}], **spent} for name in names
+    ]
+    return LLM.connect(ScriptedModel([*script, {"text": "All done.", **spent}], tools=True))
+
+
+def why(state: State) -> str:
+    assert state.ended is not None
+    return f"{state.ended.reason}: {state.ended.error}"
+
+
+def test_a_log_file_that_is_cut_at_any_line_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    inventory, path = deep(), tmp_path / "run.jsonl"
+    with EventLog(path) as log:
+        whole = Executor(inventory, model("work", "rest")).run(GIVEN, log)
+    assert whole.answer == "All done." and whole.usage.calls == 3
+    lines = path.read_bytes().splitlines(keepends=True)
+    for count in range(len(lines) + 1):
+        path.write_bytes(b"".join(lines[:count]) + b'{"event":"nest')  # killed while it wrote
+        done = sum(len(_asked(json.loads(line))) for line in lines[:count])
+        with EventLog(path) as log:
+            state = Executor(inventory, model(*("work", "rest")[done:])).run(GIVEN, log)
+        assert state.answer == "All done." and state.usage.calls == 3
+        assert len(path.read_bytes().splitlines()) == len(lines), count
+
+
+def _asked(event: Mapping[str, Any]) -> Sequence[Any]:
+    found: Sequence[Any] = _asked(event["inside"]) if "inside" in event else event.get("calls", ())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        (Budget(calls=1), "budget of 1 call"),
+        (Budget(tokens=30), "budget of 30 tokens"),
+        (Budget(cost=0.03), "budget of 0.03 cost"),
+        (Budget(steps=3), "budget of 3 steps"),
+        (Budget(seconds=0.15), "budget of 0.15 seconds"),
+    ],
+)
+@pytest.mark.parametrize("is_own", [False, True])
+def test_budgets_hold_inside(budget: Budget, told: str, is_own: bool) -> None:
+    llm = model("rest", "work", "rest", "work", input_tokens=10, output_tokens=10, cost=0.02)
+    inventory = deep()
+    if is_own:
+        lowest = replace(Inventory.of([work, rest], "react", name="low"), budget=budget)
+        inventory = Inventory("high", Fixed(["low"]), {"low": lowest})
+    state = Executor(inventory, llm, budget=None if is_own else budget).run(GIVEN)
+    assert why(state).startswith("budget: ") and told in why(state)
+    most = 1 if budget.calls else 2 if budget.tokens or budget.cost else 4
+    assert state.usage.calls <= most and (is_own or state.steps_taken <= (budget.steps or 64))
+
+
+def test_what_is_spent_inside_is_counted_once() -> None:
+    state = Executor(deep(), model("work", input_tokens=10, output_tokens=5, cost=0.01)).run(GIVEN)
+    usage = state.usage
+    assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, 20, 10)
+    assert usage.cost == pytest.approx(0.02) and len(state.calls) == 2
+    assert [record.calls for record in state.history] == [()], "the step itself asked nothing"
+
+
+def test_it_asks_the_model_that_its_file_names() -> None:
+    inner = Inventory.parse({"name": "inner", "extends": "tables", "llm": {"model": "openai:gpt-6-luna"}})
+    outer = Inventory("outer", Fixed(["inner"]), {"inner": inner})
+    assert set(outer.own_models.values()) == {"openai:gpt-6-luna"} and not outer.needs_default_model
+
+
+def test_two_run_side_by_side_and_come_to_what_one_after_the_other_does() -> None:
+    both = threading.Barrier(2)
+
+    @tool
+    def meet() -> str:
+        both.wait(10)
+        return "met"
+
+    parts = {name: Inventory(name, Fixed(["meet"]), {"meet": meet}) for name in ("left", "right")}
+    executor = Executor(Inventory("outer", Fixed(["left", "right"]), parts))
+    events = list(executor.stream(GIVEN))
+    assert State.fold(events).answer == "met"
+    assert [event.module for event in events if isinstance(event, Nested)] == ["left"] * 4 + ["right"] * 4
+
+
+def test_a_run_that_is_stopped_inside_goes_on_from_there() -> None:
+    stop, seen = threading.Event(), list[Event]()
+    for each in Executor(deep(), model("work", "rest")).stream(GIVEN, stop=stop):
+        seen.append(each)
+        event = each
+        while isinstance(event, Nested):
+            event = event.event
+        if isinstance(event, StepRecord):
+            stop.set()
+    state = State.fold(seen)
+    assert state.ended is None and len(state.calls) == 1
+    after = list(Executor(deep(), model("rest")).stream(GIVEN, seen))
+    assert State.fold([*seen, *after]).answer == "All done."
+
+
+def test_a_failure_inside_is_forgotten_with_its_steps(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with EventLog(path) as log:
+        failed = Executor(deep(), LLM.connect(ScriptedModel([], tools=True))).run(GIVEN, log)
+        assert why(failed).startswith("failed: module middle: module low: planner react: ")
+        log.forget_failure()
+        assert Executor(deep(), model("work")).run(GIVEN, log).answer == "All done."
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_it_runs_in_an_event_loop_as_it_does_without(count: int) -> None:
+    events = list(Executor(deep(), model("work", "rest")).stream(GIVEN))[:count]
+    done = sum(len(getattr(event, "calls", ())) for event in events)
+
+    async def run() -> list[Event]:
+        executor = Executor(deep(), model(*("work", "rest")[done:]))
+        return [event async for event in executor.astream(GIVEN, events)]
+
+    assert State.fold([*events, *asyncio.run(run())]).answer == "All done."
