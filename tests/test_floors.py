@@ -16,10 +16,11 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
     ("table", "web", "sandbox", "pictures"),
     ("llm",),
     ("state", "module", "prompt", "llm_module", "steps", "arguments", "earlier", "function_module"),
+    ("toolkit",),
     ("plan_text", "plan_calls", "planner", "inventory"),
     ("executor", "decide", "log"),
     ("retrieval", "documents"),
-    ("evaluation",),
+    ("evaluation", "interop"),
     ("cli",),
 )
 PARTS = ("modules", "planners", "benchmarks")

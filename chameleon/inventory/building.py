@@ -22,6 +22,7 @@ from chameleon.llm_module import AsksModel, LLMModule
 from chameleon.module import Module
 from chameleon.planner import Planner
 from chameleon.text import nearest
+from chameleon.toolkit import ModuleList, Toolkit
 from chameleon.usage import Budget
 
 INVENTORY_MODULE = "inventory_module"
@@ -42,14 +43,17 @@ def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
     """
     spec = spec_of(source)
     builder = Builder(source, spec, read)
+    planner = builder.planner(spec.planner, ("planner",))
+    made = {name: builder.modules(name, entry) for name, entry in spec.modules.items()}
+    policies = ((names, spec.modules[entry].on_error) for entry, names in made.items())
     return {
         **{key: getattr(spec, key) for key in ("name", "about", "rules", "repair", "llm")},
-        "planner": builder.planner(spec.planner, ("planner",)),
-        "modules": {name: builder.module(name, entry) for name, entry in spec.modules.items()},
+        "planner": planner,
+        "modules": builder.together(made),
         "spec": spec,
         "input_types": spec.input,
         "fallback": tuple(spec.fallback),
-        "on_error": {name: entry.on_error for name, entry in spec.modules.items() if entry.on_error},
+        "on_error": {name: policy for names, policy in policies if policy for name in names},
         "budget": Budget(**spec.budget.model_dump()),
         "source": source,
     }
@@ -99,13 +103,33 @@ class Builder:
     spec: InventorySpec
     read: Callable[[Source], Any]
 
-    def module(self, name: str, entry: ModuleSpec) -> Module:
-        """Make one module. Raises `InventoryError` with the place."""
+    def modules(self, name: str, entry: ModuleSpec) -> Mapping[str, Module]:
+        """Make the modules of one entry: one of its name, or those that a toolkit has, by their own."""
         path = ("modules", name)
         if entry.inventory is not None:
-            module = self._nested(entry.inventory, entry, path)
-        else:
-            module = self._made(self._found(entry.use or name, "modules", path), entry, path)
+            return {name: self._configured(self._nested(entry.inventory, entry, path), name, entry, path)}
+        found = self._found(entry.use or name, "modules", path)
+        made = self._made(found, entry, path)
+        if isinstance(made, Module):
+            return {name: self._configured(made, name, entry, path)}
+        try:
+            several = made.modules()
+            return {own: self._configured(each, own, ModuleSpec(), path) for own, each in several.items()}
+        except ChameleonError as problem:
+            raise problem.at(self._place(path)) from problem
+
+    def together(self, made: Mapping[str, Mapping[str, Module]]) -> dict[str, Module]:
+        """Return the modules of all entries. Raises `InventoryError` where two have one name."""
+        found: dict[str, Module] = {}
+        for entry, modules in made.items():
+            if twice := next((name for name in modules if name in found), None):
+                hint = "Give the entry a prefix for the names of its tools."
+                raise self._wrong(("modules", entry), f"two modules are called {twice}", hint)
+            found |= modules
+        return found
+
+    def _configured(self, module: Module, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
+        """Return a module under its name, with what all modules may have: card, prompt, model."""
         module = module.with_name(name)
         module.description = entry.description or module.description
         module.when = entry.when or module.when
@@ -147,14 +171,17 @@ class Builder:
 
         return full_name(llm.model or ""), llm.connection()
 
-    def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module:
-        """Make the module of a class; a function, or a module that is made, is one already."""
+    def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module | Toolkit:
+        """Make the module or toolkit of a class; a function, or a module that is made, is one already."""
+        given, locate = entry.parameters(), partial(self._place, path)
         if inspect.isclass(found):
-            if not issubclass(found, Module):
+            if not issubclass(found, Module | Toolkit):
                 raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
-            given, locate = entry.parameters(), partial(self._place, path)
-            made: Module = build(found, given, locate, ModuleSpec.model_fields)
+            made: Module | Toolkit = build(found, given, locate, ModuleSpec.model_fields)
             return made
+        if isinstance(found, list | tuple):
+            listed: Toolkit = build(ModuleList, {**given, "given": [*map(as_module, found)]}, locate)
+            return listed
         if parameter := next(iter(entry.parameters()), None):
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
             raise self._wrong((*path, parameter), f"{entry.use or path[-1]} takes no parameter", hint)

@@ -157,8 +157,9 @@ def _checked(found: Any, reference: str, family: Family) -> Any:
 
 
 def _may_be(found: Any, family: Family) -> bool:
-    """Tell whether an object can stand for one of a family; a module that is made has a `run`."""
-    return inspect.isclass(found) or (family == "modules" and (callable(found) or hasattr(found, "run")))
+    """Tell whether an object can stand for one of a family: of modules also made ones, and a list."""
+    is_module = callable(found) or hasattr(found, "run") or isinstance(found, list | tuple)
+    return inspect.isclass(found) or (family == "modules" and is_module)
 
 
 def build(

@@ -1,0 +1,42 @@
+"""`Toolkit`: one entry of an inventory that brings several modules, such as the tools of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from chameleon.errors import InventoryError
+from chameleon.module import Module
+from chameleon.text import nearest
+
+
+class Toolkit:
+    """Brings several modules under names of their own. Subclass it and write `modules`.
+
+    Keyword parameters of its constructor are keys of its entry: `modules: {files: {use: …, prefix: fs_}}`.
+    """
+
+    def modules(self) -> Mapping[str, Module]:
+        """Return the modules by name. Raises a `ChameleonError` where they cannot be had."""
+        raise InventoryError(f"{type(self).__name__} has no modules method")
+
+
+class ModuleList(Toolkit):
+    """The modules of a list, or those of them that `tools` names; `prefix` is put before every name."""
+
+    def __init__(self, given: Any, *, tools: list[str] | None = None, prefix: str = "") -> None:
+        self.given: tuple[Module, ...] = tuple(given)
+        self.tools, self.prefix = tools, prefix
+
+    def modules(self) -> Mapping[str, Module]:
+        by_name = {module.name: module for module in self.given}
+        return {f"{self.prefix}{name}": by_name[name] for name in chosen(by_name, self.tools)}
+
+
+def chosen(there: Collection[str], wanted: Iterable[str] | None) -> list[str]:
+    """Return the names that are wanted, by default all. Raises `InventoryError` for one that is not there."""
+    names = list(there if wanted is None else wanted)
+    for name in names:
+        if name not in there:
+            raise InventoryError(f"there is no tool {name!r}", hint=nearest(name, [*there]))
+    return names
