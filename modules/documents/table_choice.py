@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import Declined, LLMModule, State, StepRejected, Table
+from chameleon.conversation import query_of
 from chameleon.modules.tablerag.table_retriever import opened_index, passage_of, source_of
 from chameleon.prompt import table_text
 from chameleon.quoting import Quoted, block, on_one_line, untagged
@@ -53,7 +54,7 @@ def retrieved(state: State) -> list[tuple[Document, float]]:
         return []
     index = opened_index(str(state.input["index"]))
     places = [index.place(hit["id"]) for hit in state.cache["retrieved"]]
-    scores = index.evidence(state.input["question"], places)
+    scores = index.evidence(query_of(state.input), places)
     found = zip(map(index.document_at, places), scores, strict=True)
     return sorted(found, key=lambda pair: -pair[1])
 

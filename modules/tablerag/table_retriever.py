@@ -16,8 +16,8 @@ from pydantic import NonNegativeInt, PlainValidator, PositiveInt
 from pydantic_core import PydanticCustomError
 
 from chameleon import Module, State, Table
+from chameleon.conversation import query_of
 from chameleon.errors import Declined, InputError
-from chameleon.modules.tablerag.conversation import query_of
 from chameleon.prompt import table_text
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.manifest import MANIFEST
@@ -119,7 +119,7 @@ class TableRetriever(Module):
         if not path:
             return None
         index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
-        return index, retriever, query_of(state)
+        return index, retriever, query_of(state.input)
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "retrieved" not in output:
