@@ -21,6 +21,12 @@ class PastTurn:
     answer: str
     reason: str
 
+    @classmethod
+    def of(cls, state: State) -> PastTurn:
+        """Return the turn that a run was."""
+        question = state.begun.input.get("question", "") if state.begun else ""
+        return cls(**turn_of(question, state.answer), reason=state.ended.reason if state.ended else "")
+
 
 class ConversationLog(EventLog):
     """A file of JSON lines that holds the runs of a conversation, whole lines only.
@@ -35,6 +41,11 @@ class ConversationLog(EventLog):
         self.first: RunStarted | None = None
         self.last: State | None = None
         super().__init__(path)
+
+    def reopen(self) -> None:
+        """Read the file anew, as after Ctrl-C: what is written there counts."""
+        self.close()
+        ConversationLog.__init__(self, self.path)
 
     def append(self, event: Event) -> None:
         """Write one event: see `EventLog`. The first of a run begins a turn, the last ends it."""
@@ -70,9 +81,7 @@ class ConversationLog(EventLog):
         if (state := self.unfinished) is None:
             return
         self.last = state
-        reason = state.ended.reason if state.ended else ""
-        question = state.begun.input.get("question", "") if state.begun else ""
-        self.turns.append(PastTurn(**turn_of(question, state.answer), reason=reason))
+        self.turns.append(PastTurn.of(state))
         self.events.clear()
 
     @property
