@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn
 from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State
-from chameleon.conversation import query_of
+from chameleon.conversation import queries_of
 from chameleon.errors import MissingPackage, ModelError
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
@@ -69,10 +69,10 @@ class PaperRetriever(Module):
         Raises `Declined` for a paper without passages, and with `without_words: decline` where no word of
         the question stands in any of them.
         """
-        passages, question, note = state.input.get("passages") or (), query_of(state.input), ""
-        near = nearness(question, passages)
+        passages, queries, note = state.input.get("passages") or (), queries_of(state.input), ""
+        near = [sum(each) for each in zip(*(nearness(query, passages) for query in queries), strict=True)]
         if passages and max(near) <= 0 and self.without_words == "nearest":
-            near, note = _beyond_words(question, passages)
+            near, note = _beyond_words(queries[-1], passages)
         kept, left = list[int](), self.max_tokens
         for place in self._in_order(near):
             size = estimated_tokens(f"{passages[place].get('title', '')}\n{passages[place]['text']}")
