@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -174,12 +174,9 @@ class Chat:
             return
         if state.begun is None:
             return
-        self.last = state
+        self.last = state = among_choices(state, given.get("choices") or ())
         self.turns.append(PastTurn.of(state))
-        page.end(
-            advised(among_choices(state, given.get("choices") or ()), self.executor),
-            self.given.get("unit") or "",
-        )
+        page.end(_in_chat(advised(state, self.executor)), self.given.get("unit") or "")
 
     def _stopped(self, state: State) -> State:
         """End the run that Ctrl-C stopped; of a log what is written counts."""
@@ -200,3 +197,12 @@ class Chat:
                 one_line(turn.answer, _LONGEST) if turn.reason == "answered" else f"({turn.reason or 'left'})"
             )
             echo(f"> {one_line(turn.question, _LONGEST)}\n{said}", err=True)
+
+
+def _in_chat(state: State) -> State:
+    """Tell of another inventory how to chat with it."""
+    ended = state.ended
+    if ended is None or ended.error is None:
+        return state
+    error = replace(ended.error, hint=ended.error.hint.replace("--inventory ", "chameleon chat "))
+    return state.with_fields(ended=replace(ended, error=error))
