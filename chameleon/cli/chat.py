@@ -174,6 +174,11 @@ class Chat:
             return
         if state.begun is None:
             return
+        if state.ended is None:  # it waits for something: the next question begins anew
+            say("The question was left unanswered.")
+            if self.log is not None:
+                self.log.next_turn()
+            return
         self.last = state = among_choices(state, given.get("choices") or ())
         self.turns.append(PastTurn.of(state))
         page.end(_in_chat(advised(state, self.executor)), self.given.get("unit") or "")
