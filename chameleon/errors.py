@@ -81,6 +81,10 @@ class CutOff(StepRejected):
     """A reply that was cut off at its limit, however much room it was given: asking once more is no help."""
 
 
+class NotApproved(ModuleError):
+    """A step that asks for approval, and that a person did not allow, or nobody yet."""
+
+
 class Declined(ChameleonError):
     """The question is understood to be out of reach; `what` says why, in plain words."""
 

@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 
 from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
-from chameleon.module import Keys, Module, check_keys
+from chameleon.module import Keys, Module, check_keys, checked_asks
 from chameleon.state import State
 from chameleon.text import snake_case
 from chameleon.values import adopted
@@ -38,6 +38,8 @@ class FunctionModule(Module):
         reads: Keys | None = None,
         writes: Keys | None = None,
         uses: Keys = (),
+        asks: str = "",
+        at_most: int | None = None,
     ) -> None:
         if inspect.isclass(function):
             hint = "Subclass chameleon.Module, or give tool(object.method)."
@@ -55,7 +57,7 @@ class FunctionModule(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
         self.description = description or " ".join((inspect.getdoc(written) or "").split())
-        self.when = when
+        self.when, self.asks, self.at_most = when, checked_asks(asks, self.name), at_most
         self._state = _parameter_of_state(function)
         # One that is not given the state sees nothing of it, and may run beside its neighbours.
         self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
@@ -134,7 +136,8 @@ def tool(
 
     Its parameters are the arguments that a plan gives, checked by pydantic. A parameter called `state`, or
     annotated as `State`, is given the state; a function without one sees nothing else. The options are those
-    of a module: name, description, when, reads, writes, uses. Raises `InventoryError` for a signature that no
+    of a module: name, description, when, reads, writes, uses, asks ("approval": a person is to allow each
+    step), at_most (how often a run may run it). Raises `InventoryError` for a signature that no
     schema can tell.
     """
     if function is None:

@@ -19,6 +19,7 @@ import orjson
 from chameleon import values
 from chameleon.errors import InputError, LogError, OtherFormat
 from chameleon.state import (
+    Approval,
     Dropped,
     Event,
     Failure,
@@ -28,6 +29,7 @@ from chameleon.state import (
     Reason,
     RunEnded,
     RunStarted,
+    Said,
     Step,
     StepRecord,
 )
@@ -92,6 +94,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 written["dropped"] = True
         case Nested():
             return {"event": "nested", "module": event.module, "inside": event_to_json(event.event)}
+        case Approval():
+            steps = [step.to_json() for step in event.steps]
+            return {"event": "approval", "said": event.said, "by": event.by, "steps": steps}
         case Dropped():
             told = {"parameter": event.parameter, "value": event.value, "why": event.why}
             return {"event": "dropped", "model": event.model, **told}
@@ -172,15 +177,7 @@ def _event(data: Mapping[str, Any]) -> Event:
     seconds = float(data.get("seconds", 0))
     match data["event"]:
         case "run_started" | "begun":  # as it was called before formats had names
-            if (found := data.get("format")) != FORMAT:
-                named = f"has the format {found!r}" if found else "names no format"
-                raise OtherFormat(
-                    f"the log {named}, and this version reads {FORMAT}",
-                    hint="Read it with the version of Chameleon that wrote it, or begin a new log.",
-                )
-            if not isinstance(given := values.from_json(data["input"]), Mapping):
-                raise TypeError("the input is no mapping")
-            return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})))
+            return _beginning(data)
         case "plan":
             if (kind := data.get("kind", "proposed")) not in get_args(PlanKind):
                 raise ValueError(f"no kind of plan: {kind!r}")
@@ -201,6 +198,10 @@ def _event(data: Mapping[str, Any]) -> Event:
             )
         case "nested":
             return Nested(str(data["module"]), _event(data["inside"]))
+        case "approval":
+            if (said := data["said"]) not in get_args(Said):
+                raise ValueError(f"no answer: {said!r}")
+            return Approval(tuple(map(Step.from_json, data["steps"])), said, str(data["by"]))
         case "dropped":
             return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         case "run_ended":
@@ -209,6 +210,18 @@ def _event(data: Mapping[str, Any]) -> Event:
             return RunEnded(data["reason"], error, calls)
         case kind:
             raise LogError(f"an event is of an unknown kind: {kind!r}")
+
+
+def _beginning(data: Mapping[str, Any]) -> RunStarted:
+    if (found := data.get("format")) != FORMAT:
+        named = f"has the format {found!r}" if found else "names no format"
+        raise OtherFormat(
+            f"the log {named}, and this version reads {FORMAT}",
+            hint="Read it with the version of Chameleon that wrote it, or begin a new log.",
+        )
+    if not isinstance(given := values.from_json(data["input"]), Mapping):
+        raise TypeError("the input is no mapping")
+    return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})))
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:

@@ -39,6 +39,8 @@ class Module:
     - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model".
+    - `asks`: "approval" where a person is to allow each of its steps (`chameleon.approval`).
+    - `at_most`: how often a run may run it.
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
     - `gives`: the type of its output for the card, such as "{temp: number}"; of a function its own.
@@ -57,6 +59,8 @@ class Module:
     Args: ClassVar[type[BaseModel] | None] = None
     when: str = ""
     gives: str = ""
+    asks: str = ""
+    at_most: int | None = None
     inner: Inventory | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -176,3 +180,10 @@ def split_keys(keys: Keys) -> tuple[str, ...]:
     """Return keys as a tuple, whether they were written as one or as a string with commas."""
     listed = keys.split(",") if isinstance(keys, str) else keys
     return tuple(key.strip() for key in listed if key.strip())
+
+
+def checked_asks(asks: str, name: str) -> str:
+    """Return what a module asks for. Raises `InventoryError` for what is nothing to ask for."""
+    if asks not in ("", "approval"):
+        raise InventoryError(f"{name} asks for {asks!r}", hint='Write asks="approval", or nothing.')
+    return asks

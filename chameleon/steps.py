@@ -189,13 +189,22 @@ class PreparedModule:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """What a step that runs an inventory goes on from: what has happened in it, and the run that it is of."""
+class Terms:
+    """What a run may spend, who hears its text (see `Recorder`), what stops it, who approves its steps."""
 
-    events: tuple[Event, ...]
     meter: Meter
     hear: Callable[[str | None], None] | None = None
     stop: threading.Event | None = None
+    approve: Callable[..., Any] | None = None
+    approve_each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a step that runs an inventory goes on from: what has happened in it, and the terms of its run."""
+
+    events: tuple[Event, ...]
+    terms: Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,26 +220,22 @@ def run_step(
     module: PreparedModule,
     everyones: Mapping[str, Access],
     state: State,
-    meter: Meter,
-    *,
-    hear: Callable[[str | None], None] | None = None,
-    stop: threading.Event | None = None,
+    terms: Terms,
 ) -> Iterator[Nested | StepRecord]:
     """Run a module on the state; yield what happens in it, and at last the record of the step.
 
     A failure becomes the record's error, told with the module's name. A step that runs an inventory goes on
     from `state.inside`, and gives no record where it was stopped before its end.
 
-    `everyones`: what each module of the inventory may see and change, by name. `hear`: see `Recorder`.
+    `everyones`: what each module of the inventory may see and change, by name.
     """
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
     begun = time.monotonic()
     if module.module.inner is not None:
-        inside = Inside(state.inside, meter, hear, stop)
         try:
             args = _begin(step, module, access, state)
-            work = module.ready().run_inside(seen, inside, **args)
+            work = module.ready().run_inside(seen, Inside(state.inside, terms), **args)
             if (outcome := (yield from _nested(step.module, work))) is None:
                 return
             record = _record(step, module.module, access, seen, outcome)
@@ -238,7 +243,7 @@ def run_step(
             record = StepRecord(step, error=_failure(problem, step))
         yield replace(record, seconds=time.monotonic() - begun)
         return
-    with recording(meter, hear) as recorder:
+    with recording(terms.meter, terms.hear) as recorder:
         try:
             args = _begin(step, module, access, state)
             ready = module.ready()

@@ -18,7 +18,7 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
     ("state", "module", "prompt", "llm_module", "steps", "arguments", "earlier", "function_module"),
     ("toolkit",),
     ("plan_text", "plan_calls", "planner", "inventory"),
-    ("executor", "decide", "log"),
+    ("executor", "decide", "log", "approval"),
     ("retrieval", "documents"),
     ("evaluation", "interop"),
     ("cli",),

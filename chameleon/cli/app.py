@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from chameleon.cli.options import (
+    ApproveMode,
     DataOptions,
     EvalOptions,
     GridOptions,
@@ -29,6 +30,11 @@ DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
 SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
 JSON = option(default=False, help="Print one JSON object.")
+APPROVE = option(
+    default="plan",
+    help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or none, "
+    "which refuses it.",
+)
 Command = Callable[..., int | None]
 COMMANDS: dict[str, Command] = {}
 
@@ -84,15 +90,33 @@ def ask(
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
+    approve: ApproveMode = APPROVE,
     json: bool = JSON,
 ) -> int:
     """Answer a question, from a table, an index of tables, a picture or a text.
 
-    Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined.
+    Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval.
     """
     from chameleon.cli.asking import run_question
 
-    return run_question(question, trace=trace, stream=stream, log=log, as_json=json)
+    return run_question(question, trace=trace, stream=stream, log=log, as_json=json, approve=approve)
+
+
+@command("approve")
+def answer(
+    log: Path = argument("LOG", "The event log of a run that waits."),
+    yes: bool = option(default=False, help="Approve without being asked."),
+    no: bool = option(default=False, help="Refuse without being asked."),
+) -> int:
+    """Approve or refuse the steps that a run waits for, in its log.
+
+    Exit codes: 0 answered, 1 nothing waits, 4 it still waits.
+    """
+    if yes and no:
+        raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
+    from chameleon.cli.approving import answer_in
+
+    return answer_in(log, True if yes else False if no else None)
 
 
 @command()

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 StoreMode = Literal["off", "record", "replay", "auto"]
+ApproveMode = Literal["plan", "step", "none"]
 
 
 def option(*short: str, default: Any = None, **about: Any) -> Any:

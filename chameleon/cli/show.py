@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from chameleon.cli.out import counted, echo
-from chameleon.state import Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
+from chameleon.state import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
 from chameleon.usage import Call, Usage
@@ -62,6 +62,9 @@ class RunPage:
             self.steps, self.inside = self.steps + 1, None
             if self.trace:
                 self._step(event)
+        elif isinstance(event, Approval):
+            if event.said != "asked":
+                self._line(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {harmless(str(event))}")
         elif isinstance(event, Dropped):
             self._line(f"{harmless(str(event))}.")
         elif isinstance(event, RunStarted):

@@ -114,7 +114,8 @@ class Builder:
             return {name: self._configured(made, name, entry, path)}
         try:
             several = made.modules()
-            return {own: self._configured(each, own, ModuleSpec(), path) for own, each in several.items()}
+            shared = ModuleSpec(asks=entry.asks)
+            return {own: self._configured(each, own, shared, path) for own, each in several.items()}
         except ChameleonError as problem:
             raise problem.at(self._place(path)) from problem
 
@@ -133,6 +134,10 @@ class Builder:
         module = module.with_name(name)
         module.description = entry.description or module.description
         module.when = entry.when or module.when
+        module.asks = entry.asks or module.asks
+        if isinstance(entry.at_most, dict):
+            raise self._wrong((*path, "at_most"), "at_most is a mapping", "Write how often it may run.")
+        module.at_most = entry.at_most or module.at_most
         settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
         settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}
         given = {key: value for key, value in settings.items() if value is not None}

@@ -180,8 +180,9 @@ class ModuleSpec(Open):
     `inventory` runs another inventory, by name or file, as a module: on what it takes of the input, with the
     model of the run or the one that its `llm` names. `on_error` says what a failure does: stop the run, which
     is what it does unless the planner goes on, skip the step, take the inventory's fallback plan, or take the
-    plan listed here. `description` and `when` are the card that a planner reads; by default the
-    class's own.
+    plan listed here. `asks: approval` has a person allow each of its steps; `at_most` is how often one run
+    may run it, by tool where the entry brings several. `description` and `when` are the card that a planner
+    reads; by default the class's own.
     """
 
     use: str | None = None
@@ -189,6 +190,8 @@ class ModuleSpec(Open):
     description: str | None = None
     when: str | None = None
     on_error: OnError | None = None
+    asks: Literal["approval"] | None = None
+    at_most: PositiveInt | dict[str, PositiveInt] | None = None
     prompt: str | None = None
     llm: ModelSpec | None = None
     samples: PositiveInt | None = None
