@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from chameleon.approval import Request, described, refuse
@@ -63,10 +63,10 @@ def kept(events: Iterable[Event]) -> Path:
     return path
 
 
-def how_to_go_on(state: State, path: Path) -> str:
+def how_to_go_on(state: State, path: Path) -> Iterator[str]:
     """Say what a run waits for, and how it goes on."""
-    steps = ", ".join(map(str, state.waiting))
-    return f"Waits for approval: {steps}. Run `chameleon approve {path}`, then this command with --log {path}"
+    yield f"Waits for approval: {', '.join(map(str, state.waiting))}"
+    yield f"Run `chameleon approve {path}`, then this command with --log {path}"
 
 
 def _is_attended() -> bool:

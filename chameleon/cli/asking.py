@@ -80,7 +80,8 @@ def run_question(
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
     if waits_in is not None:
-        page.note(how_to_go_on(state, waits_in))
+        for line in how_to_go_on(state, waits_in):
+            page.note(line)
         return EXIT_WAITS
     if state.ended is None:
         return 0
