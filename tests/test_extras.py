@@ -17,6 +17,7 @@ from tests.test_floors import files, imports, imports_of, run_nodes
 ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
     "chameleon/documents": "papers",
+    "chameleon/interop": "mcp models",
     "chameleon/llm": "models openai",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
@@ -38,6 +39,10 @@ NAMES = {  # of packages that are imported by another name
     "pydantic_core": "pydantic",
     "recognizers_date_time": "recognizers-text-date-time",
     "recognizers_number": "recognizers-text-number",
+    "anyio": "mcp",  # which requires these
+    "httpx2": "mcp",
+    "mcp_types": "mcp",
+    "referencing": "jsonschema",
     "yaml": "pyyaml",
 }
 LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's

@@ -19,7 +19,8 @@ from chameleon.cli.show import RunPage, answer_text
 from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
-from chameleon.log import EventLog, event_to_json
+from chameleon.inventory import Inventory
+from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.module import split_keys
 from chameleon.state import Event, Failure, Plan, RunEnded, State
 from chameleon.usage import Usage
@@ -52,9 +53,13 @@ def run_question(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
     check_options(options)
+    recorded = settings_in(log)
+    named: str | Inventory | None = options.inventory
+    if options.inventory is not None and recorded:  # what servers listed stands there
+        named = Inventory.load(options.inventory, recorded=recorded)
     with read_input(options) as everything:
         setup = set_up(
-            options.inventory,
+            named,
             options,
             defaults=defaults_for(everything),
             ask_for_end=True,

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.function_module import as_module
 from chameleon.inventory.resolve import Family, build, find_class, is_own
-from chameleon.inventory.schema import InventorySpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
+from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm_module import AsksModel, LLMModule
 from chameleon.module import Module
@@ -26,6 +26,7 @@ from chameleon.toolkit import ModuleList, Toolkit
 from chameleon.usage import Budget
 
 INVENTORY_MODULE = "inventory_module"
+MCP_SERVER = "chameleon.modules.compose.mcp_server:McpServer"
 _PROMPT_SETTINGS = (
     "structured",
     "table_style",
@@ -71,16 +72,17 @@ def spec_of(source: Source) -> InventorySpec:
 
 
 def own_code(source: Source) -> list[str]:
-    """Return what an inventory names that Chameleon does not ship: to make it is to run that code.
+    """Return what an inventory names that Chameleon does not ship: to make it is to run that code or server.
 
     Nothing is imported. Raises `InventoryError` for a name that stands for nothing.
     """
     spec = spec_of(source)
     nested = (own_code(source.nested(each.inventory)) for each in spec.modules.values() if each.inventory)
     planners = [name for name in _used(spec.planner.model_dump()) if is_own(name, "planners")]
-    names = [entry.use or name for name, entry in spec.modules.items() if not entry.inventory]
+    names = [entry.use or name for name, entry in spec.modules.items() if not (entry.inventory or entry.mcp)]
     modules = [name for name in names if is_own(name, "modules")]
-    return [*dict.fromkeys([*planners, *modules, *chain.from_iterable(nested)])]
+    servers = [each.mcp.place for each in spec.modules.values() if each.mcp]
+    return [*dict.fromkeys([*planners, *modules, *servers, *chain.from_iterable(nested)])]
 
 
 def _used(data: Any) -> Iterator[str]:
@@ -108,8 +110,10 @@ class Builder:
         path = ("modules", name)
         if entry.inventory is not None:
             return {name: self._configured(self._nested(entry.inventory, entry, path), name, entry, path)}
-        found = self._found(entry.use or name, "modules", path)
-        made = self._made(found, entry, path)
+        if entry.mcp is not None:
+            made: Module | Toolkit = self._server(entry.mcp, entry, path)
+        else:
+            made = self._made(self._found(entry.use or name, "modules", path), entry, path)
         if isinstance(made, Module):
             return {name: self._configured(made, name, entry, path)}
         try:
@@ -165,11 +169,29 @@ class Builder:
         except InventoryError as problem:
             raise problem.at(self._place(path)) if not problem.where else problem from None
         own = entry.llm.params() if entry.llm else {}
-        source = replace(source, params={**own, **self.source.params})
+        recorded = self.source.recorded.get("inside", {}).get(path[-1], {})
+        source = replace(source, params={**own, **self.source.params}, recorded=recorded)
         module: Any = self._found(INVENTORY_MODULE, "modules", path)(self.read(source))
         if entry.llm and entry.llm.model:
             module.own_model, module.own_connection = self._own_model(entry.llm)
         return cast(Module, module)
+
+    def _server(self, mcp: McpSpec, entry: ModuleSpec, path: KeyPath) -> Toolkit:
+        """Make what brings the tools of a server: as a log has them, where a run is to go on."""
+        if entry.use:
+            raise self._wrong((*path, "use"), "the tools of a server have no 'use'", "Leave it out.")
+        listed = [
+            tool for tool in self.source.recorded.get("tools", {}).values() if tool.get("of") == path[-1]
+        ]
+        given = {**entry.parameters(), "entry": path[-1], "server": mcp, "at_most": entry.at_most}
+        given |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": listed or None}
+        made: Toolkit = build(
+            find_class(MCP_SERVER, "modules"),
+            given,
+            partial(self._place, path),
+            ModuleSpec.model_fields,
+        )
+        return made
 
     def _own_model(self, llm: ModelSpec) -> tuple[str, Mapping[str, Any]]:
         from chameleon.llm.providers import full_name

@@ -139,9 +139,15 @@ class Inventory:
         return made
 
     @classmethod
-    def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
-        """Read the shipped inventory of that name, or the file at that path."""
-        return cls.read(read_source(str(name), folder))
+    def load(
+        cls, name: str | Path, folder: Path | None = None, *, recorded: Mapping[str, Any] | None = None
+    ) -> Inventory:
+        """Read the shipped inventory of that name, or the file at that path.
+
+        `recorded` are the settings of a run's log, `RunStarted.settings`: the tools of servers are then as
+        they were listed for that run, and no server is asked for them.
+        """
+        return cls.read(replace(read_source(str(name), folder), recorded=recorded or {}))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
