@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.out import echo, echo_json
@@ -93,18 +91,16 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
         owner = "Chameleon" if source == _SHIPPED else source
         return row | {"about": "", "error": f"the name stands for that of {owner}"}
     try:
-        with redirect_stdout(sys.stderr):  # its code may print
-            if kind in ("modules", "planners"):
-                return row | _part(kind, load_entry(entry))
-            return row | _about(kind, entry.name, as_json=as_json)
+        if kind in ("modules", "planners"):
+            return row | _part(kind, load_entry(entry))
+        return row | _about(kind, entry.name, as_json=as_json)
     except ChameleonError as problem:
         return row | {"about": "", "error": str(problem)}
 
 
 def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool) -> None:
     """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
-    with redirect_stdout(sys.stderr):  # its code may print
-        found = find_class(name, kind)
+    found = find_class(name, kind)
     shown = _part(kind, found)
     cls = found if inspect.isclass(found) else type(found)
     if kind == "modules":
