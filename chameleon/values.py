@@ -49,7 +49,7 @@ class ReadOnly(dict[str, Any]):
     """A dictionary that nobody can change; it can be read, copied, pickled and written as JSON."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("a run's values are read-only: return changes from update_input or update_cache")
+        raise TypeError("a run's values are read-only: return what changes, and name its key in `writes`")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse

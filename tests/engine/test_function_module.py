@@ -217,3 +217,23 @@ def test_two_of_one_name_are_refused() -> None:
         Inventory.of([give, tool(give)])
     both = Inventory.of({"give": give, "again": give}, Fixed(["give", "again"]))
     assert Executor(both).run(GIVEN).program == ("give", "again")
+
+
+def test_a_fault_is_told_at_the_users_own_line_with_what_a_function_can_do() -> None:
+    def change(state: State) -> str:
+        state.input["question"] = "Which?"  # type: ignore[index]
+        return "changed"
+
+    told = ran(change)
+    line = change.__code__.co_firstlineno + 1
+    assert f"name its key in `writes` (test_function_module.py, line {line})" in told
+
+
+def test_a_function_that_returns_nothing_and_is_the_last_is_told_what_the_answer_is() -> None:
+    def give() -> None:
+        """Gives nothing."""
+
+    assert (
+        ran(give)
+        == "module give: it returned nothing, and is the last. Return the answer from its function or `run`."
+    )
