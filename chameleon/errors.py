@@ -256,7 +256,7 @@ class WebError(ModuleError):
 
 
 def raised_at(problem: BaseException) -> str:
-    """Return the file and line where a problem is to be looked for: the last of the user's own code, if any."""
+    """Return the file and line where a problem arose: the last of the user's own code, if any."""
     frames = [*traceback.walk_tb(problem.__traceback__)]
     packages = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames)
     own = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]

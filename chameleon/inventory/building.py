@@ -225,8 +225,8 @@ class Builder:
     def _found(self, name: str, family: Family, path: KeyPath) -> Any:
         try:
             return find_class(name, family, self.source.folders)
-        except ChameleonError as problem:
-            raise problem.at(self._place(path)) from problem
+        except ChameleonError as problem:  # a fault of another tool in the file has its own place
+            raise problem if problem.where else problem.at(self._place(path)) from problem
 
     def _configure(self, owner: Any, given: Mapping[str, Any], llm: ModelSpec | None, path: KeyPath) -> None:
         """Set what all askers of a model have: prompt, folders to look in, parameters, their own model."""

@@ -98,7 +98,7 @@ class Inventory:
         try:
             named = _by_name(self.modules)
         except InventoryError as problem:
-            raise problem.at(self.name) from problem
+            raise problem if problem.where else problem.at(self.name) from problem
         for planner in every_planner(self.planner):
             brought = {name: each for name, each in planner.brings.items() if name not in named}
             object.__setattr__(self, "brought", self.brought | set(brought))

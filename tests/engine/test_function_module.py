@@ -209,6 +209,25 @@ def test_what_is_no_tool_is_refused_in_a_sentence(given: Any, told: str) -> None
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ("@tool\ndef star(*args): ...", "star takes *args, and a plan gives arguments by name"),
+        ("@tool(reads='table')\ndef bad(): ...", "reads of the tool bad has the key 'table'"),
+        ("@tool(read='input.table')\ndef bad(): ...", "a tool has no option 'read'. Did you mean 'reads'?"),
+    ],
+)
+def test_a_bad_tool_is_told_with_its_own_line_and_not_as_a_fault_of_its_neighbour(
+    bad: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "tools.py").write_text(f"from chameleon import tool\n\ndef good(): ...\n\n{bad}\n")
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nplanner: one_shot\nmodules: {good: 'tools:good'}\n")
+    with pytest.raises(InventoryError) as caught:
+        Inventory.load(file)
+    assert str(caught.value).startswith(f"tools.py:5: {told}")
+
+
 def test_two_of_one_name_are_refused() -> None:
     def give() -> str:
         return "this"
