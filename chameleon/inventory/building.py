@@ -163,7 +163,9 @@ class Builder:
         try:
             source = self.source.nested(name)
         except InventoryError as problem:
-            raise problem.at(self._place(path)) if not problem.where else problem from None
+            is_missing = problem.where in ("", name)
+            place = ": ".join(filter(None, (self._place(path), problem.where)))
+            raise problem.at(place) if is_missing else problem from None
         own = entry.llm.params() if entry.llm else {}
         source = replace(source, params={**own, **self.source.params})
         module: Any = self._found(INVENTORY_MODULE, "modules", path)(self.read(source))

@@ -63,7 +63,14 @@ def is_own(name: str, family: Family) -> bool:
 
 def _unknown(name: str, family: Family) -> InventoryError:
     names = [*shipped(family), *(entry.name for entry in installed(family))]
-    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, names))
+    home, _, part = name.rpartition(".")
+    if part in ("yaml", "yml") and family == "modules":
+        hint = f"An inventory as a module is {{inventory: {name}}}."
+    elif home and part.isidentifier():
+        hint = f"Did you mean '{home}:{part}'?"
+    else:
+        hint = nearest(name, names)
+    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
 
 
 def installed(group: Group, name: str | None = None) -> list[EntryPoint]:

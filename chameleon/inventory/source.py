@@ -121,7 +121,9 @@ class FileKind:
             if entry.name == name:
                 return file_of(entry)
         names = [*self.shipped, *(entry.name for entry in entries)]
-        raise InventoryError(f"there is no {self.noun} {name!r}", hint=nearest(name, names))
+        is_here = any(path.stem == name for path in Path().glob("*.yaml"))
+        hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, names)
+        raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
 
     def read(self, file: Path | Traversable) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
