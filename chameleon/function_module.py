@@ -20,7 +20,7 @@ from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
 from chameleon.module import Keys, Module, check_keys, checked_asks
 from chameleon.state import State
-from chameleon.text import nearest, snake_case
+from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
 _AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
@@ -170,6 +170,6 @@ def as_module(given: Any) -> Module:
     if callable(given) and not inspect.isclass(given):
         return tool(given)
     raise InventoryError(
-        f"{given!r} is a {type(given).__name__}, not a module",
+        f"{given!r} is {type_in_words(given)}, not a module",
         hint="Give a Module, or a function (`chameleon.tool`).",
     )

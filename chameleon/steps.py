@@ -17,7 +17,7 @@ from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Event, Failure, MissingKeys, Nested, State, Step, StepRecord
-from chameleon.text import nearest, redact
+from chameleon.text import nearest, redact, type_in_words
 from chameleon.usage import Meter, recording
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def failure_of(problem: BaseException, where: str) -> Failure:
 def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[str, Any]:
     """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare."""
     if not isinstance(changes, (dict, Mapping)):
-        raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
+        raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, and must return a mapping")
     if not changes:
         return _NOTHING
     is_output = True

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeVar
 
 from chameleon.errors import ModuleError, NoSuchKey, read_at
+from chameleon.text import type_in_words
 
 T = TypeVar("T")
 
@@ -92,7 +93,8 @@ def _freeze(value: Any, where: str, depth: int) -> Any:
     if (other := adopted(value)) is not value:
         return other
     raise ModuleError(
-        f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
+        f"{where} is {type_in_words(value)}",
+        hint="A run holds JSON values, Table and paths only.",
     )
 
 

@@ -282,10 +282,13 @@ def spec_error(
     key = ".".join(present)
     if first["type"] == "extra_forbidden":
         hint = nearest(str(path[-1]), model.model_fields)
+        if model is InventorySpec and key in ModuleSpec.model_fields:
+            hint = f"It stands at a module: `modules: {{NAME: {{{key}: …}}}}`."
         return InventoryError(f"unknown key {key!r}", where=where, hint=hint)
     message = first["msg"].removeprefix("Value error, ")
     shown = json.dumps(first["input"], default=str)[:80]
-    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=where)
+    hint = f"Write `{present[-1]}: {{NAME: …}}`." if first["type"] == "dict_type" else ""
+    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=where, hint=hint)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -13,7 +13,7 @@ import yaml
 
 from chameleon.errors import InventoryError
 from chameleon.inventory.resolve import file_of, installed
-from chameleon.text import nearest
+from chameleon.text import nearest, with_article
 from chameleon.yaml_text import read_yaml
 
 _LARGEST = 1_000_000
@@ -127,7 +127,7 @@ class FileKind:
 
     def read(self, file: Path | Traversable) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
-        a_file = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+        a_file = with_article(self.noun)
         own = isinstance(file, Path)
         shown = str(file) if own else "/".join(filter(None, ("inventories", self.folder, file.name)))
         try:

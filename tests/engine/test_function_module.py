@@ -178,7 +178,7 @@ def test_a_data_frame_is_a_table() -> None:
 
 @pytest.mark.parametrize(
     ("output", "told"),
-    [(float("nan"), "output is nan"), (b"x", "output is a bytes"), (object(), "output is a object")],
+    [(float("nan"), "output is nan"), (b"x", "output is a bytes"), (object(), "output is an object")],
 )
 def test_what_no_log_could_hold_is_refused(output: Any, told: str) -> None:
     def give() -> Any:

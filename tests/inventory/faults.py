@@ -64,7 +64,17 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         "name: mine\nplanner: {use: fixed}\nmodules: {}",
         2,
-        "Fixed cannot be made: Fixed.__init__() missing 1 required positional argument: 'plan'",
+        "planner: Fixed lacks the parameter 'plan'",
+    ),
+    (
+        "name: mine\nplanner: one_shot\nmodules: [a]",
+        3,
+        'modules is ["a"]: input should be a valid dictionary. Write `modules: {NAME: …}`.',
+    ),
+    (
+        f"{GOOD}on_error: {{answer_generator: skip}}",
+        6,
+        "unknown key 'on_error'. It stands at a module: `modules: {NAME: {on_error: …}}`.",
     ),
     (f"{GOOD}  row_lookup: {{min_rows: many}}", 6, "min_rows is 'many': Input should be a valid integer"),
     (

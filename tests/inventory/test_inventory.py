@@ -185,7 +185,7 @@ class TestInputs:
             ({5: 1}, "takes no 5"),
             ({"size": "big"}, "size is a str"),
             ({"size": float("nan")}, "input.size is nan"),
-            ({"choices": [object()]}, "input.choices[0] is a object"),
+            ({"choices": [object()]}, "input.choices[0] is an object"),
         ],
     )
     def test_that_do_not_fit_are_told(self, inventory: Inventory, change: dict[Any, Any], told: str) -> None:
