@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptError, raised_at
 from chameleon.inventory.own_methods import undeclared_reads, wrong_signatures
 from chameleon.inventory.own_prompts import hides_modules, unfilled
+from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.module import Module
 from chameleon.planner import Planner, check_names, every_planner
 from chameleon.state import State, Step
@@ -107,7 +108,7 @@ def _how_to_give(key: str, there: Collection[str]) -> str:
     """Return what to add to the input, or what may be meant by a key."""
     place, _, name = key.partition(".")
     if place == "input":
-        return f"Add `{name}: {'Table' if name == 'table' else 'any'}` to `input`."
+        return f"Add `{name}: {CUSTOMARY_TYPES.get(name, 'any')}` to `input`."
     return nearest(key, there)
 
 
