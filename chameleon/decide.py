@@ -54,7 +54,7 @@ def finished(state: State) -> RunEnded:
         return RunEnded("failed", state.failure.error)
     last = state.executed[-1]
     if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
-        where, hint = f"module {last.step.module}", "The last module's `run` returns the answer."
+        where, hint = f"module {last.step.module}", "Return the answer from its function or `run`."
         return RunEnded("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
     return RunEnded("answered")
 

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from chameleon import bridge
 from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval
-from chameleon.debug import show_traceback
 from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
@@ -33,7 +32,7 @@ from chameleon.state import (
     Step,
     StepRecord,
 )
-from chameleon.steps import PreparedModule, Terms, parallel_group, run_step
+from chameleon.steps import PreparedModule, Terms, failure_of, parallel_group, run_step
 from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
 
@@ -332,8 +331,7 @@ class Executor:
             except BudgetExceeded as problem:
                 event = RunEnded("budget", Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
-                show_traceback(problem)
-                event = RunEnded("failed", Failure.of(problem, f"planner {self.inventory.planner.name}"))
+                event = RunEnded("failed", failure_of(problem, f"planner {self.inventory.planner.name}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
             return replace(event, seconds=time.monotonic() - begun, calls=calls)

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
+from pathlib import Path
 from typing import Any, overload
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
 from chameleon.module import Keys, Module, check_keys, checked_asks
 from chameleon.state import State
-from chameleon.text import snake_case
+from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
 _AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
@@ -121,6 +122,9 @@ def _plain(output: Any) -> Any:
     return to_jsonable_python(output) if isinstance(output, _AS_JSON) else output
 
 
+_OPTIONS = [*inspect.signature(FunctionModule).parameters][1:]
+
+
 @overload
 def tool(function: Callable[..., Any], **options: Any) -> FunctionModule: ...
 @overload
@@ -141,8 +145,20 @@ def tool(
     schema can tell.
     """
     if function is None:
-        return functools.partial(FunctionModule, **options)
-    return FunctionModule(function, **options)
+        return functools.partial(tool, **options)
+    try:
+        for name in options:
+            if name not in _OPTIONS:
+                raise InventoryError(f"a tool has no option {name!r}", hint=nearest(name, _OPTIONS))
+        return FunctionModule(function, **options)
+    except InventoryError as problem:
+        raise problem.at(written_at(function)) from problem
+
+
+def written_at(function: Any) -> str:
+    """Return the name of the file in which a function is written, and its line; "" where it has none."""
+    code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
 
 
 def as_module(given: Any) -> Module:
@@ -152,8 +168,8 @@ def as_module(given: Any) -> Module:
     if inspect.isclass(given) and issubclass(given, Module):
         return given()
     if callable(given) and not inspect.isclass(given):
-        return FunctionModule(given)
+        return tool(given)
     raise InventoryError(
-        f"{given!r} is a {type(given).__name__}, not a module",
+        f"{given!r} is {type_in_words(given)}, not a module",
         hint="Give a Module, or a function (`chameleon.tool`).",
     )

@@ -166,14 +166,13 @@ def _arguments_of(cls: type[Any]) -> Arguments | None:
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
 
 
-def check_keys(reads: Keys | None, writes: Keys | None, where: str) -> None:
+def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:
     """Raise `InventoryError` for a key that is none of the state."""
     for attribute, keys in (("reads", reads), ("writes", writes)):
         for key in split_keys(keys or ()):
             if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
                 raise InventoryError(
-                    f"{attribute} of the {where} has the key {key!r}",
-                    where=where,
+                    f"{attribute} of the {owner} has the key {key!r}",
                     hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
                 )
 

@@ -17,7 +17,7 @@ from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Event, Failure, MissingKeys, Nested, State, Step, StepRecord
-from chameleon.text import nearest, redact
+from chameleon.text import nearest, redact, type_in_words
 from chameleon.usage import Meter, recording
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def run_step(
                 return
             record = _record(step, module.module, access, seen, outcome)
         except (Exception, SystemExit) as problem:
-            record = StepRecord(step, error=_failure(problem, step))
+            record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
         yield replace(record, seconds=time.monotonic() - begun)
         return
     with recording(terms.meter, terms.hear) as recorder:
@@ -249,7 +249,7 @@ def run_step(
             ready = module.ready()
             record = _record(step, ready, access, seen, Outcome(module.run(seen, args)))
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
-            record = StepRecord(step, error=_failure(problem, step))
+            record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
     yield replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
 
 
@@ -286,10 +286,10 @@ def _record(step: Step, module: Module, access: Access, seen: State, found: Outc
     return StepRecord(step, output, input_changes, _changes("cache", cache_changes, access, output))
 
 
-def _failure(problem: BaseException, step: Step) -> Failure:
-    """Return what failed, with the module's name; of an error that is not ours with its class and place."""
+def failure_of(problem: BaseException, where: str) -> Failure:
+    """Return what failed, with its name; of an error that is not ours with its class and place."""
     show_traceback(problem)
-    failure = Failure.of(problem, f"module {step.module}")
+    failure = Failure.of(problem, where)
     if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
         message = redact(f"{failure.kind}: {failure.message}{raised_at(problem)}")
         failure = replace(failure, kind="ModuleError", message=message)
@@ -299,7 +299,7 @@ def _failure(problem: BaseException, step: Step) -> Failure:
 def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[str, Any]:
     """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare."""
     if not isinstance(changes, (dict, Mapping)):
-        raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
+        raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, and must return a mapping")
     if not changes:
         return _NOTHING
     is_output = True

@@ -334,5 +334,7 @@ def list_kind(
 
 
 def _print_schema(spec: type[BaseModel]) -> int:
-    typer.echo(json_text.dumps(spec.model_json_schema(), indent=2))
+    from chameleon.cli.out import echo
+
+    echo(json_text.dumps(spec.model_json_schema(), indent=2))
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -218,7 +217,6 @@ class RunPage:
     def _line(self, text: str) -> None:
         if not self.silent:
             echo(textwrap.indent(text, _INDENT * len(self.above)))
-            sys.stdout.flush()
 
 
 def _is_chain(value: Any) -> bool:

@@ -167,7 +167,9 @@ class Builder:
         try:
             source = self.source.nested(name)
         except InventoryError as problem:
-            raise problem.at(self._place(path)) if not problem.where else problem from None
+            is_missing = problem.where in ("", name)
+            place = ": ".join(filter(None, (self._place(path), problem.where)))
+            raise problem.at(place) if is_missing else problem from None
         own = entry.llm.params() if entry.llm else {}
         recorded = self.source.recorded.get("inside", {}).get(path[-1], {})
         source = replace(source, params={**own, **self.source.params}, recorded=recorded)
@@ -247,8 +249,8 @@ class Builder:
     def _found(self, name: str, family: Family, path: KeyPath) -> Any:
         try:
             return find_class(name, family, self.source.folders)
-        except ChameleonError as problem:
-            raise problem.at(self._place(path)) from problem
+        except ChameleonError as problem:  # a fault of another tool in the file has its own place
+            raise problem if problem.where else problem.at(self._place(path)) from problem
 
     def _configure(self, owner: Any, given: Mapping[str, Any], llm: ModelSpec | None, path: KeyPath) -> None:
         """Set what all askers of a model have: prompt, folders to look in, parameters, their own model."""
@@ -302,10 +304,13 @@ def spec_error(
     key = ".".join(present)
     if first["type"] == "extra_forbidden":
         hint = nearest(str(path[-1]), model.model_fields)
+        if model is InventorySpec and key in ModuleSpec.model_fields:
+            hint = f"It stands at a module: `modules: {{NAME: {{{key}: …}}}}`."
         return InventoryError(f"unknown key {key!r}", where=where, hint=hint)
     message = first["msg"].removeprefix("Value error, ")
     shown = json.dumps(first["input"], default=str)[:80]
-    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=where)
+    hint = f"Write `{present[-1]}: {{NAME: …}}`." if first["type"] == "dict_type" else ""
+    return InventoryError(f"{key} is {shown}: {message[:1].lower()}{message[1:]}", where=where, hint=hint)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.own_code import broken, import_own
-from chameleon.text import nearest, snake_case
+from chameleon.text import nearest, snake_case, type_in_words
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Family = Literal["modules", "planners", "benchmarks"]
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 Group = Family | Literal["inventories"]
 
 
@@ -63,7 +64,14 @@ def is_own(name: str, family: Family) -> bool:
 
 def _unknown(name: str, family: Family) -> InventoryError:
     names = [*shipped(family), *(entry.name for entry in installed(family))]
-    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, names))
+    home, _, part = name.rpartition(".")
+    if part in ("yaml", "yml") and family == "modules":
+        hint = f"An inventory as a module is {{inventory: {name}}}."
+    elif home and part.isidentifier():
+        hint = f"Did you mean '{home}:{part}'?"
+    else:
+        hint = nearest(name, names)
+    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
 
 
 def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
@@ -152,7 +160,7 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
 def _checked(found: Any, reference: str, family: Family) -> Any:
     if not _may_be(found, family):
         what = "class or function" if family == "modules" else "class"
-        raise InventoryError(f"{reference!r} is a {type(found).__name__}, not a {what}")
+        raise InventoryError(f"{reference!r} is {type_in_words(found)}, not a {what}")
     return found
 
 
@@ -185,6 +193,9 @@ def build(
         except ValidationError as problem:
             reason = problem.errors()[0]["msg"]
             raise InventoryError(f"{name} is {str(value)[:80]!r}: {reason}", where=locate(name)) from problem
+    for each in taken:
+        if each.default is each.empty and each.name not in checked and each.kind in _NAMED:
+            raise InventoryError(f"{cls.__name__} lacks the parameter {each.name!r}", where=locate())
     try:
         return cls(**checked)
     except ChameleonError as problem:

@@ -13,7 +13,7 @@ import yaml
 
 from chameleon.errors import InventoryError
 from chameleon.inventory.resolve import file_of, installed
-from chameleon.text import nearest
+from chameleon.text import nearest, with_article
 from chameleon.yaml_text import read_yaml
 
 _LARGEST = 1_000_000
@@ -123,11 +123,13 @@ class FileKind:
             if entry.name == name:
                 return file_of(entry)
         names = [*self.shipped, *(entry.name for entry in entries)]
-        raise InventoryError(f"there is no {self.noun} {name!r}", hint=nearest(name, names))
+        is_here = any(path.stem == name for path in Path().glob("*.yaml"))
+        hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, names)
+        raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
 
     def read(self, file: Path | Traversable) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
-        a_file = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+        a_file = with_article(self.noun)
         own = isinstance(file, Path)
         shown = str(file) if own else "/".join(filter(None, ("inventories", self.folder, file.name)))
         try:
