@@ -14,6 +14,7 @@ from chameleon.cli.options import (
     ApproveMode,
     DataOptions,
     EvalOptions,
+    GivenOptions,
     GridOptions,
     ModelOptions,
     QuestionOptions,
@@ -125,6 +126,23 @@ def plan(question: QuestionOptions, json: bool = JSON) -> int:
     from chameleon.cli.asking import run_question
 
     return run_question(question, plan_only=True, trace=True, log=None, as_json=json)
+
+
+@command()
+def chat(
+    given: GivenOptions,
+    inventory: str | None = argument("INVENTORY", "The inventory; by default as for `ask`.", default=None),
+    trace: bool = option(default=False, help="Show what each module did."),
+    stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
+    log: Path | None = option(metavar="FILE", help="Keep the conversation; one that is there goes on."),
+) -> int:
+    """Answer one question after another, each with those before it. Questions are lines of standard input.
+
+    /table shows the table as it stands, /history what was said, /help all commands; Ctrl-D leaves.
+    """
+    from chameleon.cli.chat import chat_about
+
+    return chat_about(given, inventory, trace=trace, stream=stream, path=log)
 
 
 @command()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import values
 from chameleon.bridge import may_block
+from chameleon.conversation import HISTORY
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.function_module import as_module
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of
@@ -285,6 +286,8 @@ class Inventory:
                         hint=f"Give {key!r} in the input.",
                     )
             for key, value in present.items():
+                if key == HISTORY and key not in self.input_types and isinstance(value, list | tuple):
+                    continue  # every inventory takes the turns before
                 if key not in self.input_types:
                     raise InputError(
                         f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
