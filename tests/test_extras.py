@@ -26,6 +26,7 @@ ROOMS = {  # what may be imported beside the core; a room that is not named take
     "chameleon/table": "excel databases corpus programs",
     "chameleon/web": "web",
     "benchmarks": "text-metrics binder-metric programs",
+    "modules/compose": "models",
     "modules/search": "web ddgs",
     "modules/vision": "vision",
     "planners": "embeddings",
@@ -43,15 +44,19 @@ NAMES = {  # of packages that are imported by another name
     "httpx2": "mcp",
     "mcp_types": "mcp",
     "referencing": "jsonschema",
+    "uvicorn": "mcp",
     "yaml": "pyyaml",
 }
 LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
+    "chameleon.interop.langchain",
+    "chameleon.interop.mcp_server",
     "chameleon.llm.openai_chat",
     "chameleon.llm.scripted",
     "chameleon.retrieval.sentence_transformer",
     "chameleon.web.session",
 }
 NOT_IMPORTED = {  # by our own code
+    "jsonschema": "what the MCP SDK checks results by, in a version that it can use",
     "emoji": "what Recognizers-Text needs, in a version that it can use",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
     **dict.fromkeys(

@@ -309,6 +309,30 @@ def check(
 
 
 @command()
+def serve(
+    options: ModelOptions,
+    inventories: list[str] = argument("INVENTORY…", "What to serve, each as a tool."),
+    mcp: bool = option(default=False, help="As a server of the Model Context Protocol."),
+    http: str | None = option(
+        metavar="[HOST:]PORT", help="By streamable HTTP, on this machine alone unless a HOST is named."
+    ),
+    files: list[Path] | None = option(
+        metavar="FOLDER",
+        help="Where clients may have files read by their path; without --http the folder this runs in.",
+    ),
+) -> int:
+    """Serve inventories to other agents, by default at standard input and output.
+
+    Exit codes: 0 the client went away, 1 unable to begin, 2 wrong usage, 130 after Ctrl-C.
+    """
+    if not mcp:
+        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
+    from chameleon.cli.serving import serve_inventories
+
+    return serve_inventories(inventories, options, http, files)
+
+
+@command()
 def doctor(json: bool = JSON) -> None:
     """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
     from chameleon.cli.doctor import examine

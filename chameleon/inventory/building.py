@@ -14,8 +14,7 @@ from typing import Any, cast, get_args
 from pydantic import BaseModel, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
-from chameleon.function_module import as_module
-from chameleon.inventory.resolve import Family, build, find_class, is_own
+from chameleon.inventory.resolve import Family, adapter_of, build, find_class, is_own, module_of
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Source
 from chameleon.llm_module import AsksModel, LLMModule
@@ -204,18 +203,24 @@ class Builder:
         """Make the module or toolkit of a class; a function, or a module that is made, is one already."""
         given, locate = entry.parameters(), partial(self._place, path)
         if inspect.isclass(found):
+            if (adapter := adapter_of(found)) is not None:
+                return cast(Module, adapter(build(found, given, locate, ModuleSpec.model_fields)))
             if not issubclass(found, Module | Toolkit):
                 raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
             made: Module | Toolkit = build(found, given, locate, ModuleSpec.model_fields)
             return made
         if isinstance(found, list | tuple):
-            listed: Toolkit = build(ModuleList, {**given, "given": [*map(as_module, found)]}, locate)
+            try:
+                given = {**given, "given": [*map(module_of, found)]}
+            except InventoryError as problem:
+                raise problem.at(self._place(path)) from problem
+            listed: Toolkit = build(ModuleList, given, locate)
             return listed
         if parameter := next(iter(entry.parameters()), None):
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
             raise self._wrong((*path, parameter), f"{entry.use or path[-1]} takes no parameter", hint)
         try:
-            return copy.copy(as_module(found))
+            return copy.copy(module_of(found))
         except InventoryError as problem:
             raise problem.at(self._place(path)) from problem
 

@@ -13,11 +13,10 @@ from chameleon import values
 from chameleon.bridge import may_block
 from chameleon.conversation import HISTORY
 from chameleon.errors import ChameleonError, InputError, InventoryError
-from chameleon.function_module import as_module
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import check_mentioned, leave_out
-from chameleon.inventory.resolve import build, find_class
+from chameleon.inventory.resolve import adapter_of, build, find_class, module_of
 from chameleon.inventory.schema import (
     INPUT_TYPES,
     InventorySpec,
@@ -125,7 +124,8 @@ class Inventory:
             return cls.load(given)
         if isinstance(given, Mapping) and "modules" in given:
             return cls.parse(given)
-        if not isinstance(given, Mapping) and (isinstance(given, Module) or callable(given)):
+        is_one = isinstance(given, Module) or callable(given) or adapter_of(given) is not None
+        if is_one and not isinstance(given, Mapping):
             given = [given]
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
@@ -362,4 +362,4 @@ def _module(given: Any) -> Module:
     if isinstance(given, Inventory):
         nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
         return nested
-    return as_module(given)
+    return module_of(given)
