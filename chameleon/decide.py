@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import Enum
 
 from chameleon import errors
-from chameleon.errors import PlanError
+from chameleon.errors import NotApproved, PlanError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import OnError
 from chameleon.planner import REPAIR_TURNS, refused_plans
@@ -31,7 +31,7 @@ def decide(state: State, inventory: Inventory) -> Decision:
     if (failed := state.failure) is not None and failed.error is not None:
         return _repair(state, failed, inventory) or _by_policy(state, failed, failed.error, inventory)
     if state.pending:
-        return Next.STEPS
+        return _denied(state, inventory) or Next.STEPS
     if (refused := refused_plans(state)) and len(refused) > REPAIR_TURNS:
         return _fall_back(state, inventory, f"no valid plan: {refused[-1].refused}", PlanError.__name__)
     return Next.PLAN
@@ -54,9 +54,22 @@ def finished(state: State) -> RunEnded:
         return RunEnded("failed", state.failure.error)
     last = state.executed[-1]
     if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
-        where, hint = f"module {last.step.module}", "The last module's `run` returns the answer."
+        where, hint = f"module {last.step.module}", "Return the answer from its function or `run`."
         return RunEnded("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
     return RunEnded("answered")
+
+
+def _denied(state: State, inventory: Inventory) -> RunEnded | None:
+    """Return the end of a run whose plan a person did not allow; None where it can go on without the step."""
+    for step in state.denied:
+        if _policy(step.module, state, inventory) == "stop" and not inventory.planner.handles_failure(state):
+            return RunEnded("declined", not_approved(step))
+    return None
+
+
+def not_approved(step: Step) -> Failure:
+    """Return why a step that a person did not allow is not run."""
+    return Failure(NotApproved.__name__, f"{step} was not approved", where=f"module {step.module}")
 
 
 def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | None:
@@ -120,7 +133,8 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, error.kind)
     if policy != "skip" and not inventory.planner.handles_failure(state):
-        return RunEnded("declined" if error.kind == "InnerDeclined" else "failed", error)
+        is_declined = error.kind in ("InnerDeclined", NotApproved.__name__)
+        return RunEnded("declined" if is_declined else "failed", error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
     reason = f"no valid plan: {refused[-1].refused}"

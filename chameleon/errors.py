@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+_NOT_OWN = frozenset(["chameleon", *sys.stdlib_module_names])
 _HOLDERS = ("chameleon.values", "chameleon.steps", "chameleon.state")
 
 
@@ -79,6 +80,10 @@ class StepRejected(ModuleError):
 
 class CutOff(StepRejected):
     """A reply that was cut off at its limit, however much room it was given: asking once more is no help."""
+
+
+class NotApproved(ModuleError):
+    """A step that asks for approval, and that a person did not allow, or nobody yet."""
 
 
 class Declined(ChameleonError):
@@ -251,9 +256,12 @@ class WebError(ModuleError):
 
 
 def raised_at(problem: BaseException) -> str:
-    """Return the file and line that raised a problem: a fault of the module's own code is found there."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    """Return the file and line where a problem arose: the last of the user's own code, if any."""
+    frames = [*traceback.walk_tb(problem.__traceback__)]
+    packages = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames)
+    own = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]
+    places = [f" ({Path(frame.f_code.co_filename).name}, line {line})" for frame, line in own or frames]
+    return places[-1] if places else ""
 
 
 def read_at() -> str:

@@ -13,15 +13,26 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from chameleon import bridge
-from chameleon.debug import show_traceback
+from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval
 from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.log import EventLog
 from chameleon.planner import RETURN_NOTHING, next_plan, repeats
-from chameleon.state import Event, Failure, Nested, Plan, RunEnded, RunStarted, State, Step, StepRecord
-from chameleon.steps import PreparedModule, parallel_group, run_step
+from chameleon.state import (
+    Approval,
+    Event,
+    Failure,
+    Nested,
+    Plan,
+    RunEnded,
+    RunStarted,
+    State,
+    Step,
+    StepRecord,
+)
+from chameleon.steps import PreparedModule, Terms, failure_of, parallel_group, run_step
 from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
 
@@ -42,6 +53,9 @@ class Executor:
       planner or modules ask one and the inventory names none.
     - `planner`: over a list of tools, in place of `one_shot`: its name, or as it is made.
     - `budget`: limits for one run, in place of the inventory's.
+    - `approve`: says whether steps that ask for approval may run (`chameleon.approval.Approve`); without it
+      a run waits there, and goes on from its log once that has the answer (`State.answered`).
+    - `approve_each`: whether it is asked before each such step rather than once for a plan.
     - `parallel`: run neighbouring steps that do not depend on each other at the same time; the outcome
       is that of running them one by one.
 
@@ -56,6 +70,8 @@ class Executor:
         planner: Any = None,
         budget: Budget | None = None,
         parallel: bool = True,
+        approve: Approve | None = None,
+        approve_each: bool = False,
     ) -> None:
         inventory = Inventory.of(inventory) if planner is None else Inventory.of(inventory, planner)
         if inventory.needs_model:
@@ -69,7 +85,7 @@ class Executor:
             name: PreparedModule(module, takes[name]) for name, module in self.inventory.modules.items()
         }
         self.budget = budget or inventory.budget
-        self.parallel = parallel
+        self.parallel, self.approve, self.approve_each = parallel, approve, approve_each
         self.model: str | None = getattr(llm, "name", None)
         self.server: str = getattr(llm, "address", "")
 
@@ -91,7 +107,8 @@ class Executor:
         """Run one input to its end; `state.answer` is the answer.
 
         A failure is no exception here unless `raise_errors` says so: `state.ended` says how the run ended and
-        why. Raises `InputError` for an input that the inventory does not take. `log`, `on_text`:
+        why; where nobody has approved a step that asks for it, there is no end yet, and `state.waiting` says
+        which. Raises `InputError` for an input that the inventory does not take. `log`, `on_text`:
         see `stream`.
         """
         before = log if isinstance(log, EventLog) else tuple(log)
@@ -228,14 +245,13 @@ class Executor:
         *,
         stop: threading.Event | None = None,
         on_text: OnText | None = None,
-        within: Meter | None = None,
+        within: Terms | None = None,
     ) -> Iterator[tuple[Event, State]]:
         """Yield each event of a run with the state that it leads to: see `stream`.
 
-        `within` is the meter of the run that this one is a step of.
+        `within` has the terms of the run that this one is a step of.
         """
         keep = log.append if isinstance(log, EventLog) else _keep_nothing
-        hear = _without_doubt(on_text) if on_text else None
         given = self.inventory.check_input(input)
         files = files_of(self.inventory, given)
         settings = freeze({**self.settings, **files}, "settings") if files else self.settings
@@ -247,41 +263,60 @@ class Executor:
             yield begun, state
         else:
             check_same(state, self.inventory, given, settings)
-        meter = Meter(self.budget, state.usage, state.seconds, state.steps_taken, within)
+        meter = Meter(self.budget, state.usage, state.seconds, state.steps_taken)
+        if within is None:
+            hear = _without_doubt(on_text) if on_text else None
+            terms = Terms(meter, hear, stop, self.approve, self.approve_each)
+        else:
+            meter.parent = within.meter
+            terms = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
         while state.ended is None:
             # After a failure the run's own rules come first: what it ends with is known only then.
-            if stop is not None and stop.is_set() and state.failure is None:
+            if terms.stop is not None and terms.stop.is_set() and state.failure is None:
                 return
-            for event in self._next(state, meter, hear, stop):
+            for event in self._next(state, terms):
                 if isinstance(event, StepRecord) and event.dropped:
                     meter.drop_step()
                 for told in (*state.news_of(event), event):
                     state = state.after(told)
                     keep(told)
                     yield told, state
+            if state.waiting:
+                return
 
-    def _next(
-        self, state: State, meter: Meter, on_text: OnText | None, stop: threading.Event | None
-    ) -> Iterable[Plan | StepRecord | Nested | RunEnded]:
+    def _next(self, state: State, terms: Terms) -> Iterable[Event]:
         """Return the events that come of what `decide` says."""
         decision = decide(state, self.inventory)
         if isinstance(decision, (Plan, RunEnded)):
             return [decision]
         if decision is Next.PLAN:  # it may be done; its calls are limited one by one
-            return [self._plan(state, meter)]
+            return [self._plan(state, terms.meter)]
+        if steps := held(state, self.inventory, each=terms.approve_each):
+            return self._ask(steps, state, terms.approve)
         group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
+        group, failure = may_run(group, state, self.inventory)
+        if failure is not None:
+            return [StepRecord(state.pending[0], error=failure)]
         try:
-            group = group[: meter.take_steps(len(group))]
+            group = group[: terms.meter.take_steps(len(group))]
         except BudgetExceeded as problem:
             if len(state.plans) > 1 and repeats(state.plans[-2], state):
                 problem = BudgetExceeded(problem.what, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
         if len(group) > 1:
-            return self._run_parallel(group, state, meter, stop)
+            return self._run_parallel(group, state, replace(terms, hear=None))
         step, *later = state.pending
-        hear = None if any(self.inventory.modules[each.module].needs_model for each in later) else on_text
-        module = self._modules[step.module]
-        return run_step(step, module, self.access, state, meter, hear=hear, stop=stop)
+        if any(self.inventory.modules[each.module].needs_model for each in later):
+            terms = replace(terms, hear=None)
+        return run_step(step, self._modules[step.module], self.access, state, terms)
+
+    def _ask(self, steps: tuple[Step, ...], state: State, approve: Approve | None) -> Iterator[Event]:
+        """Ask a person to allow these steps; yield the question, and the answer where there is one."""
+        if not state.asked:
+            yield Approval(steps, "asked")
+        said = answer_of(approve, Request(steps, state, self.inventory))
+        if said is not None:
+            yield Approval(steps, "yes" if said else "no", getattr(approve, "__name__", ""))
 
     def _plan(self, state: State, meter: Meter) -> Plan | RunEnded:
         """Ask the planner; whatever it raises ends the run."""
@@ -296,22 +331,21 @@ class Executor:
             except BudgetExceeded as problem:
                 event = RunEnded("budget", Failure.of(problem))
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
-                show_traceback(problem)
-                event = RunEnded("failed", Failure.of(problem, f"planner {self.inventory.planner.name}"))
+                event = RunEnded("failed", failure_of(problem, f"planner {self.inventory.planner.name}"))
         calls = tuple(recorder.calls)
         if isinstance(event, Plan):
             return replace(event, seconds=time.monotonic() - begun, calls=calls)
         return replace(event, calls=calls) if calls else event
 
     def _run_parallel(
-        self, group: tuple[Step, ...], state: State, meter: Meter, stop: threading.Event | None
+        self, group: tuple[Step, ...], state: State, terms: Terms
     ) -> Iterator[StepRecord | Nested]:
         """Run these steps at the same time; yield what happened in each and its record, in plan order."""
         alone = state.with_fields(inside=())
 
         def work(step: Step) -> list[Nested | StepRecord]:
             seen = state if step is group[0] else alone
-            return list(run_step(step, self._modules[step.module], self.access, seen, meter, stop=stop))
+            return list(run_step(step, self._modules[step.module], self.access, seen, terms))
 
         stopped = False
         for done in bridge.each([partial(work, step) for step in group], len(group), "chameleon-step"):
@@ -367,6 +401,8 @@ def _checked(state: State, raise_errors: bool) -> State:
     """Return the state of a run that has answered; raise the error of another where that is asked for."""
     if raise_errors and state.ended is not None and state.ended.error is not None:
         raise state.ended.error.exception
+    if raise_errors and state.waiting:
+        raise needs_approval(state)
     return state
 
 

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
+from pathlib import Path
 from typing import Any, overload
 from uuid import UUID
 
@@ -17,9 +18,9 @@ from pydantic_core import to_jsonable_python
 
 from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
-from chameleon.module import Keys, Module, check_keys
+from chameleon.module import Keys, Module, check_keys, checked_asks
 from chameleon.state import State
-from chameleon.text import snake_case
+from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
 _AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
@@ -38,6 +39,8 @@ class FunctionModule(Module):
         reads: Keys | None = None,
         writes: Keys | None = None,
         uses: Keys = (),
+        asks: str = "",
+        at_most: int | None = None,
     ) -> None:
         if inspect.isclass(function):
             hint = "Subclass chameleon.Module, or give tool(object.method)."
@@ -55,7 +58,7 @@ class FunctionModule(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
         self.description = description or " ".join((inspect.getdoc(written) or "").split())
-        self.when = when
+        self.when, self.asks, self.at_most = when, checked_asks(asks, self.name), at_most
         self._state = _parameter_of_state(function)
         # One that is not given the state sees nothing of it, and may run beside its neighbours.
         self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
@@ -87,10 +90,10 @@ class FunctionModule(Module):
         by_place = [args.pop(name) for name in self._by_place]
         given = self.function(*by_place, **args)
         if not inspect.isawaitable(given):
-            return _plain(given)
+            return plain(given)
 
         async def later() -> Any:
-            return _plain(await given)
+            return plain(await given)
 
         return later()
 
@@ -105,18 +108,21 @@ def _parameter_of_state(function: Callable[..., Any]) -> str | None:
     return None
 
 
-def _plain(output: Any) -> Any:
+def plain(output: Any) -> Any:
     """Return what a run holds: tables, and of pydantic models, dataclasses, dates and sets the JSON."""
     output = adopted(output)
     if isinstance(output, BaseModel):
         return output.model_dump(mode="json")
     if isinstance(output, list | tuple):
-        return [_plain(each) for each in output]
+        return [plain(each) for each in output]
     if isinstance(output, Mapping):
-        return {key: _plain(each) for key, each in output.items()}
+        return {key: plain(each) for key, each in output.items()}
     if dataclasses.is_dataclass(output) and not isinstance(output, type) and not hasattr(output, "to_json"):
         return TypeAdapter(type(output)).dump_python(output, mode="json")
     return to_jsonable_python(output) if isinstance(output, _AS_JSON) else output
+
+
+_OPTIONS = [*inspect.signature(FunctionModule).parameters][1:]
 
 
 @overload
@@ -134,12 +140,25 @@ def tool(
 
     Its parameters are the arguments that a plan gives, checked by pydantic. A parameter called `state`, or
     annotated as `State`, is given the state; a function without one sees nothing else. The options are those
-    of a module: name, description, when, reads, writes, uses. Raises `InventoryError` for a signature that no
+    of a module: name, description, when, reads, writes, uses, asks ("approval": a person is to allow each
+    step), at_most (how often a run may run it). Raises `InventoryError` for a signature that no
     schema can tell.
     """
     if function is None:
-        return functools.partial(FunctionModule, **options)
-    return FunctionModule(function, **options)
+        return functools.partial(tool, **options)
+    try:
+        for name in options:
+            if name not in _OPTIONS:
+                raise InventoryError(f"a tool has no option {name!r}", hint=nearest(name, _OPTIONS))
+        return FunctionModule(function, **options)
+    except InventoryError as problem:
+        raise problem.at(written_at(function)) from problem
+
+
+def written_at(function: Any) -> str:
+    """Return the name of the file in which a function is written, and its line; "" where it has none."""
+    code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
 
 
 def as_module(given: Any) -> Module:
@@ -149,8 +168,9 @@ def as_module(given: Any) -> Module:
     if inspect.isclass(given) and issubclass(given, Module):
         return given()
     if callable(given) and not inspect.isclass(given):
-        return FunctionModule(given)
+        made: FunctionModule = tool(given)
+        return made
     raise InventoryError(
-        f"{given!r} is a {type(given).__name__}, not a module",
+        f"{given!r} is {type_in_words(given)}, not a module",
         hint="Give a Module, or a function (`chameleon.tool`).",
     )

@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -17,8 +18,9 @@ from typing import Any, Self, get_args
 import orjson
 
 from chameleon import values
-from chameleon.errors import InputError, LogError, OtherFormat
+from chameleon.errors import ChameleonError, InputError, LogError, OtherFormat
 from chameleon.state import (
+    Approval,
     Dropped,
     Event,
     Failure,
@@ -28,6 +30,7 @@ from chameleon.state import (
     Reason,
     RunEnded,
     RunStarted,
+    Said,
     Step,
     StepRecord,
 )
@@ -92,6 +95,9 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 written["dropped"] = True
         case Nested():
             return {"event": "nested", "module": event.module, "inside": event_to_json(event.event)}
+        case Approval():
+            steps = [step.to_json() for step in event.steps]
+            return {"event": "approval", "said": event.said, "by": event.by, "steps": steps}
         case Dropped():
             told = {"parameter": event.parameter, "value": event.value, "why": event.why}
             return {"event": "dropped", "model": event.model, **told}
@@ -172,15 +178,7 @@ def _event(data: Mapping[str, Any]) -> Event:
     seconds = float(data.get("seconds", 0))
     match data["event"]:
         case "run_started" | "begun":  # as it was called before formats had names
-            if (found := data.get("format")) != FORMAT:
-                named = f"has the format {found!r}" if found else "names no format"
-                raise OtherFormat(
-                    f"the log {named}, and this version reads {FORMAT}",
-                    hint="Read it with the version of Chameleon that wrote it, or begin a new log.",
-                )
-            if not isinstance(given := values.from_json(data["input"]), Mapping):
-                raise TypeError("the input is no mapping")
-            return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})))
+            return _beginning(data)
         case "plan":
             if (kind := data.get("kind", "proposed")) not in get_args(PlanKind):
                 raise ValueError(f"no kind of plan: {kind!r}")
@@ -201,6 +199,10 @@ def _event(data: Mapping[str, Any]) -> Event:
             )
         case "nested":
             return Nested(str(data["module"]), _event(data["inside"]))
+        case "approval":
+            if (said := data["said"]) not in get_args(Said):
+                raise ValueError(f"no answer: {said!r}")
+            return Approval(tuple(map(Step.from_json, data["steps"])), said, str(data["by"]))
         case "dropped":
             return Dropped(str(data["model"]), str(data["parameter"]), data["value"], str(data["why"]))
         case "run_ended":
@@ -209,6 +211,18 @@ def _event(data: Mapping[str, Any]) -> Event:
             return RunEnded(data["reason"], error, calls)
         case kind:
             raise LogError(f"an event is of an unknown kind: {kind!r}")
+
+
+def _beginning(data: Mapping[str, Any]) -> RunStarted:
+    if (found := data.get("format")) != FORMAT:
+        named = f"has the format {found!r}" if found else "names no format"
+        raise OtherFormat(
+            f"the log {named}, and this version reads {FORMAT}",
+            hint="Read it with the version of Chameleon that wrote it, or begin a new log.",
+        )
+    if not isinstance(given := values.from_json(data["input"]), Mapping):
+        raise TypeError("the input is no mapping")
+    return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})))
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
@@ -242,6 +256,16 @@ def _is_failed(event: Event) -> bool:
     if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
     return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
+
+
+def settings_in(path: Path | None) -> Mapping[str, Any]:
+    """Return the settings of the run in a file; none where there is no run yet, or no file."""
+    with suppress(OSError, ValueError, ChameleonError):
+        if path is not None and path.is_file():
+            with path.open("rb") as lines:
+                begun = event_from_json(read_line(lines.readline()))
+            return begun.settings if isinstance(begun, RunStarted) else {}
+    return {}
 
 
 class EventLog:

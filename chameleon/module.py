@@ -39,9 +39,12 @@ class Module:
     - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model".
+    - `asks`: "approval" where a person is to allow each of its steps (`chameleon.approval`).
+    - `at_most`: how often a run may run it.
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
     - `gives`: the type of its output for the card, such as "{temp: number}"; of a function its own.
+    - `listed`: what a server says of it, as JSON, which the log of a run keeps.
     - `inner`: the inventory that it runs, where it runs one (`chameleon.modules.compose`).
 
     Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
@@ -57,6 +60,9 @@ class Module:
     Args: ClassVar[type[BaseModel] | None] = None
     when: str = ""
     gives: str = ""
+    asks: str = ""
+    at_most: int | None = None
+    listed: Mapping[str, Any] | None = None
     inner: Inventory | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -160,14 +166,13 @@ def _arguments_of(cls: type[Any]) -> Arguments | None:
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
 
 
-def check_keys(reads: Keys | None, writes: Keys | None, where: str) -> None:
+def check_keys(reads: Keys | None, writes: Keys | None, owner: str) -> None:
     """Raise `InventoryError` for a key that is none of the state."""
     for attribute, keys in (("reads", reads), ("writes", writes)):
         for key in split_keys(keys or ()):
             if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
                 raise InventoryError(
-                    f"{attribute} of the {where} has the key {key!r}",
-                    where=where,
+                    f"{attribute} of the {owner} has the key {key!r}",
                     hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
                 )
 
@@ -176,3 +181,10 @@ def split_keys(keys: Keys) -> tuple[str, ...]:
     """Return keys as a tuple, whether they were written as one or as a string with commas."""
     listed = keys.split(",") if isinstance(keys, str) else keys
     return tuple(key.strip() for key in listed if key.strip())
+
+
+def checked_asks(asks: str, name: str) -> str:
+    """Return what a module asks for. Raises `InventoryError` for what is nothing to ask for."""
+    if asks not in ("", "approval"):
+        raise InventoryError(f"{name} asks for {asks!r}", hint='Write asks="approval", or nothing.')
+    return asks

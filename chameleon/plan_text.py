@@ -78,7 +78,8 @@ def _found(text: str, calls: Calls) -> list[str]:
     lists = _lists(text, known)
     found = _ending_a_line(text, lists, known) or _lines(text, calls) or _separated(text, known)
     if not (found := found or _within_a_line(text, lists, known)):
-        hint = 'Reply with a list such as ["name", "name"].'
+        calls_in = '[{"module": "NAME", "args": {…}}]' if calls.takes else '["name", "name"]'
+        hint = f"Reply with a list such as {calls_in}."
         raise PlanError("the reply holds no list of modules", hint=hint)
     return found
 

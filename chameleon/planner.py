@@ -17,7 +17,7 @@ from chameleon import bridge, values
 from chameleon.errors import InventoryError, ModuleError, PlanError
 from chameleon.prompt import Messages
 from chameleon.state import Plan, State, Step, StepRecord
-from chameleon.text import nearest, snake_case
+from chameleon.text import nearest, snake_case, type_in_words
 
 if TYPE_CHECKING:
     from chameleon.arguments import Arguments
@@ -149,7 +149,7 @@ def _settled(step: Any) -> Step:
 
 def _no_steps(found: Any) -> ModuleError:
     return ModuleError(
-        f"propose gave {str(found)[:60]!r}, which is a {type(found).__name__}",
+        f"propose gave {str(found)[:60]!r}, which is {type_in_words(found)}",
         hint='It must return steps, such as [Step("row_lookup")].',
     )
 
@@ -160,10 +160,11 @@ def as_step(given: Step | str | Mapping[str, Any]) -> Step:
         return given
     if isinstance(given, str):
         return Step(given)
-    module, args = given.get("module"), given.get("args", {})
-    if not isinstance(module, str) or not isinstance(args, Mapping) or set(given) - {"module", "args"}:
+    written = given if isinstance(given, Mapping) else {}
+    module, args = written.get("module"), written.get("args", {})
+    if not isinstance(module, str) or not isinstance(args, Mapping) or set(written) - {"module", "args"}:
         raise InventoryError(
-            f"{str(dict(given))[:80]} is no step", hint="Write a name, or {module: NAME, args: {…}}."
+            f"{str(given)[:80]} is no step", hint="Write a name, or {module: NAME, args: {…}}."
         )
     return Step(module, values.freeze(args, f"the argument of {module}") if args else None)
 

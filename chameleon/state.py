@@ -1,8 +1,9 @@
 """A run as an event log, and the state that it folds to.
 
-Six kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
-`StepRecord` (one step taken), `Nested` (what happens in a step that runs an inventory), `Dropped` (a
-parameter that a model does not take) and `RunEnded`.
+Seven kinds of events make a run: `RunStarted` (the input), `Plan` (steps to take, or a refused plan),
+`Approval` (steps that a person is asked to allow, or the answer), `StepRecord` (one step taken), `Nested`
+(what happens in a step that runs an inventory), `Dropped` (a parameter that a model does not take) and
+`RunEnded`.
 `State.after` is the only way that a state changes, so a trace, a checkpoint, a resumed run and a replay all
 read the same lines.
 """
@@ -22,6 +23,7 @@ from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
 PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
+Said = Literal["asked", "yes", "no"]
 
 # What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
 _TO_A_MODEL: Mapping[str, str] = {
@@ -31,6 +33,7 @@ _TO_A_MODEL: Mapping[str, str] = {
     "MissingPackage": "it is not installed here",
     "SandboxUnavailable": "it cannot run here",
     "CutOff": "it came to no usable result",
+    "NotApproved": "the user did not allow it",
     "StepRejected": "it came to no usable result",
     "StoreError": "its store cannot be used",
     **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
@@ -227,6 +230,23 @@ class Nested:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """A person is asked whether pending steps may run, or has answered; `by` says who, or by what way."""
+
+    steps: tuple[Step, ...]
+    said: Said
+    by: str = ""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Return none: no model has a part in it."""
+        return ()
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.steps))
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """A model was asked without a parameter that is set for it, the first time in this run; and why."""
 
@@ -253,7 +273,7 @@ class RunEnded:
     calls: tuple[Call, ...] = ()
 
 
-Event = RunStarted | Plan | StepRecord | Nested | Dropped | RunEnded
+Event = RunStarted | Plan | Approval | StepRecord | Nested | Dropped | RunEnded
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +291,8 @@ class State:
     Mappings are read-only; lists in values appear as tuples. `plan` names the modules as they were planned,
     in order: a plan that takes the place of another follows what of that was done, and repairs, which repeat
     steps, are left out. `inside` is what has happened in the step that is pending first, where it runs an
-    inventory, `within` the same of steps that were taken, by their number in the history.
+    inventory, `within` the same of steps that were taken, by their number in the history. Of pending steps
+    `asked` wait for a person's answer, `allowed` and `denied` have it.
     `failure` is the last step if it failed and
     no plan has been made since; `step` is the step that a module is now running, and `lacking` what it could
     have read had not another module failed. A module that declares `reads` sees only those keys.
@@ -289,6 +310,9 @@ class State:
     dropped: tuple[Dropped, ...] = ()
     inside: tuple[Event, ...] = ()
     within: Mapping[int, tuple[Event, ...]] = field(default_factory=dict)
+    asked: tuple[Step, ...] = ()
+    allowed: tuple[Step, ...] = ()
+    denied: tuple[Step, ...] = ()
     step: Step | None = field(default=None, compare=False)
     lacking: tuple[MissingKeys, ...] = field(default=(), compare=False)
 
@@ -324,17 +348,44 @@ class State:
             return self.with_fields(inside=(*self.inside, event.event))
         if isinstance(event, Dropped):
             return self.with_fields(dropped=(*self.dropped, event))
+        if isinstance(event, Approval):
+            return self._after_approval(event)
         if isinstance(event, Plan):
             if event.refused:
                 return self.with_fields(plans=(*self.plans, event))
             plan = self._plan_with(event)
             plans = (*self.plans, event)
-            return self.with_fields(plans=plans, plan=plan, pending=event.steps, failure=None)
+            after = self.with_fields(plans=plans, plan=plan, pending=event.steps, failure=None)
+            # What was allowed is a plan as it stood; of one that a repair goes on with, what is left of it.
+            return after if event.kind == "repair" else after.with_fields(asked=(), allowed=(), denied=())
         return self.with_fields(ended=event)
 
-    def news_of(self, event: Plan | StepRecord | Nested | RunEnded) -> tuple[Dropped, ...]:
+    def _after_approval(self, event: Approval) -> State:
+        if not event.steps or any(step not in self.pending for step in event.steps):
+            raise LogError(f"the log asks for, or gives, approval of what is not pending: {event}")
+        if event.said == "asked":
+            return self.with_fields(asked=event.steps)
+        answered = "allowed" if event.said == "yes" else "denied"
+        return self.with_fields(asked=(), **{answered: (*getattr(self, answered), *event.steps)})
+
+    @property
+    def waiting(self) -> tuple[Step, ...]:
+        """Return the steps, of this run or of the inventory that it is in, that wait for a person's yes."""
+        if self.asked or not self.inside:
+            return self.asked
+        return State.fold(self.inside).waiting
+
+    def answered(self, said: Said, by: str) -> Event:
+        """Return the event of an answer to what waits. Raises `LogError` where nothing does."""
+        if self.asked:
+            return Approval(self.asked, said, by)
+        if self.waiting:
+            return Nested(self.pending[0].module, State.fold(self.inside).answered(said, by))
+        raise LogError("nothing in the run waits for approval")
+
+    def news_of(self, event: Event) -> tuple[Dropped, ...]:
         """Return the parameters that models were first asked without in this plan, step or end."""
-        if not event.calls or isinstance(event, Nested):  # the run within tells its own
+        if isinstance(event, RunStarted | Nested) or not event.calls:  # the run within tells its own
             return ()
         told = {(each.model, each.parameter) for each in self.dropped}
         found = {
@@ -366,6 +417,8 @@ class State:
         return self.with_fields(
             history=history,
             pending=self.pending[1:],
+            allowed=_without_one(self.allowed, record.step),
+            denied=_without_one(self.denied, record.step),
             failure=record if record.error else None,
             input=values.merge(self.input, record.input_changes) if record.input_changes else self.input,
             cache=values.merge(self.cache, record.cache_changes) if record.cache_changes else self.cache,
@@ -383,9 +436,10 @@ class State:
 
     def __str__(self) -> str:
         """Write how the run ended, and by which modules: "answered: 39.2 (weather → convert)"."""
-        ended = self.ended
-        why = "" if ended is None else ended.error or self.answer
-        return f"{ended.reason if ended else 'not ended'}: {why} ({' → '.join(self.program)})"
+        ended, waiting = self.ended, self.waiting
+        told = ended.reason if ended else "waits for approval" if waiting else "not ended"
+        why = ", ".join(map(str, waiting)) if ended is None else ended.error or self.answer
+        return f"{told}: {why} ({' → '.join(self.program)})"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: the question, the plan, the answer or why there is none."""
@@ -469,6 +523,14 @@ class State:
         """Return the table as it now stands, if the question came with one."""
         table = self.input.get("table")
         return table if isinstance(table, Table) else None
+
+
+def _without_one(steps: tuple[Step, ...], step: Step) -> tuple[Step, ...]:
+    """Return the steps without the first that is this one."""
+    if step not in steps:
+        return steps
+    place = steps.index(step)
+    return steps[:place] + steps[place + 1 :]
 
 
 def _steps_in(event: Event) -> int:

@@ -18,7 +18,7 @@ from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Event, Failure, MissingKeys, Nested, State, Step, StepRecord
-from chameleon.text import nearest, redact
+from chameleon.text import nearest, redact, type_in_words
 from chameleon.usage import Meter, recording
 
 if TYPE_CHECKING:
@@ -192,13 +192,22 @@ class PreparedModule:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """What a step that runs an inventory goes on from: what has happened in it, and the run that it is of."""
+class Terms:
+    """What a run may spend, who hears its text (see `Recorder`), what stops it, who approves its steps."""
 
-    events: tuple[Event, ...]
     meter: Meter
     hear: Callable[[str | None], None] | None = None
     stop: threading.Event | None = None
+    approve: Callable[..., Any] | None = None
+    approve_each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a step that runs an inventory goes on from: what has happened in it, and the terms of its run."""
+
+    events: tuple[Event, ...]
+    terms: Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,40 +223,36 @@ def run_step(
     module: PreparedModule,
     everyones: Mapping[str, Access],
     state: State,
-    meter: Meter,
-    *,
-    hear: Callable[[str | None], None] | None = None,
-    stop: threading.Event | None = None,
+    terms: Terms,
 ) -> Iterator[Nested | StepRecord]:
     """Run a module on the state; yield what happens in it, and at last the record of the step.
 
     A failure becomes the record's error, told with the module's name. A step that runs an inventory goes on
     from `state.inside`, and gives no record where it was stopped before its end.
 
-    `everyones`: what each module of the inventory may see and change, by name. `hear`: see `Recorder`.
+    `everyones`: what each module of the inventory may see and change, by name.
     """
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
     begun = time.monotonic()
     if module.module.inner is not None:
-        inside = Inside(state.inside, meter, hear, stop)
         try:
             args = _begin(step, module, access, state)
-            work = module.ready().run_inside(seen, inside, **args)
+            work = module.ready().run_inside(seen, Inside(state.inside, terms), **args)
             if (outcome := (yield from _nested(step.module, work))) is None:
                 return
             record = _record(step, module.module, access, seen, outcome)
         except (Exception, SystemExit) as problem:
-            record = StepRecord(step, error=_failure(problem, step))
+            record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
         yield replace(record, seconds=time.monotonic() - begun)
         return
-    with recording(meter, hear) as recorder:
+    with recording(terms.meter, terms.hear) as recorder:
         try:
             args = _begin(step, module, access, state)
             ready = module.ready()
             record = _record(step, ready, access, seen, Outcome(module.run(seen, args)))
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
-            record = StepRecord(step, error=_failure(problem, step))
+            record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
     yield replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
 
 
@@ -284,10 +289,10 @@ def _record(step: Step, module: Module, access: Access, seen: State, found: Outc
     return StepRecord(step, output, input_changes, _changes("cache", cache_changes, access, output))
 
 
-def _failure(problem: BaseException, step: Step) -> Failure:
-    """Return what failed, with the module's name; of an error that is not ours with its class and place."""
+def failure_of(problem: BaseException, where: str) -> Failure:
+    """Return what failed, with its name; of an error that is not ours with its class and place."""
     show_traceback(problem)
-    failure = Failure.of(problem, f"module {step.module}")
+    failure = Failure.of(problem, where)
     if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
         message = redact(f"{failure.kind}: {failure.message}{raised_at(problem)}")
         failure = replace(failure, kind="ModuleError", message=message)
@@ -297,7 +302,7 @@ def _failure(problem: BaseException, step: Step) -> Failure:
 def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[str, Any]:
     """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare."""
     if not isinstance(changes, (dict, Mapping)):
-        raise ModuleError(f"update_{kind} returned a {type(changes).__name__}, and must return a mapping")
+        raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, and must return a mapping")
     if not changes:
         return _NOTHING
     is_output = True

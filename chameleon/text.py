@@ -151,6 +151,18 @@ def nearest(name: str, names: Collection[str]) -> str:
     return f"There are: {', '.join(listed[:20])}{' …' if len(listed) > 20 else ''}."
 
 
+def with_article(noun: str) -> str:
+    """Return a noun with its article: "a list", "an int"; what is many has none."""
+    if noun == "choices":
+        return noun
+    return f"an {noun}" if noun[:1].lower() in "aeio" else f"a {noun}"
+
+
+def type_in_words(value: object) -> str:
+    """Return the type of a value with its article: "an int"."""
+    return with_article(type(value).__name__)
+
+
 def shared_start(a: str, b: str) -> int:
     """Return how many characters two texts begin with alike, by bisection: comparing slices is fast."""
     low, high = 0, min(len(a), len(b))

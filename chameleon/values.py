@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeVar
 
 from chameleon.errors import ModuleError, NoSuchKey, read_at
+from chameleon.text import type_in_words
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ class ReadOnly(dict[str, Any]):
     """A dictionary that nobody can change; it can be read, copied, pickled and written as JSON."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("a run's values are read-only: return changes from update_input or update_cache")
+        raise TypeError("a run's values are read-only: return what changes, and name its key in `writes`")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -92,7 +93,8 @@ def _freeze(value: Any, where: str, depth: int) -> Any:
     if (other := adopted(value)) is not value:
         return other
     raise ModuleError(
-        f"{where} is a {type(value).__name__}", hint="A run holds JSON values, Table and paths only."
+        f"{where} is {type_in_words(value)}",
+        hint="A run holds JSON values, Table and paths only.",
     )
 
 

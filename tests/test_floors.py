@@ -18,7 +18,7 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
     ("state", "module", "prompt", "llm_module", "steps", "arguments", "earlier", "function_module"),
     ("toolkit",),
     ("plan_text", "plan_calls", "planner", "inventory"),
-    ("executor", "decide", "log", "conversation_log"),
+    ("executor", "decide", "log", "approval", "conversation_log"),
     ("retrieval", "documents"),
     ("evaluation", "interop"),
     ("cli",),

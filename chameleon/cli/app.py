@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from chameleon.cli.options import (
+    ApproveMode,
     DataOptions,
     EvalOptions,
     GivenOptions,
@@ -30,6 +31,11 @@ DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
 SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
 JSON = option(default=False, help="Print one JSON object.")
+APPROVE = option(
+    default="plan",
+    help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or none, "
+    "which refuses it.",
+)
 Command = Callable[..., int | None]
 COMMANDS: dict[str, Command] = {}
 
@@ -85,15 +91,33 @@ def ask(
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
+    approve: ApproveMode = APPROVE,
     json: bool = JSON,
 ) -> int:
     """Answer a question, from a table, an index of tables, a picture or a text.
 
-    Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined.
+    Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval.
     """
     from chameleon.cli.asking import run_question
 
-    return run_question(question, trace=trace, stream=stream, log=log, as_json=json)
+    return run_question(question, trace=trace, stream=stream, log=log, as_json=json, approve=approve)
+
+
+@command("approve")
+def answer(
+    log: Path = argument("LOG", "The event log of a run that waits."),
+    yes: bool = option(default=False, help="Approve without being asked."),
+    no: bool = option(default=False, help="Refuse without being asked."),
+) -> int:
+    """Approve or refuse the steps that a run waits for, in its log.
+
+    Exit codes: 0 answered, 1 nothing waits, 4 it still waits.
+    """
+    if yes and no:
+        raise typer.BadParameter("give --yes or --no, not both", param_hint="--yes")
+    from chameleon.cli.approving import answer_in
+
+    return answer_in(log, True if yes else False if no else None)
 
 
 @command()
@@ -285,6 +309,30 @@ def check(
 
 
 @command()
+def serve(
+    options: ModelOptions,
+    inventories: list[str] = argument("INVENTORY…", "What to serve, each as a tool."),
+    mcp: bool = option(default=False, help="As a server of the Model Context Protocol."),
+    http: str | None = option(
+        metavar="[HOST:]PORT", help="By streamable HTTP, on this machine alone unless a HOST is named."
+    ),
+    files: list[Path] | None = option(
+        metavar="FOLDER",
+        help="Where clients may have files read by their path; without --http the folder this runs in.",
+    ),
+) -> int:
+    """Serve inventories to other agents, by default at standard input and output.
+
+    Exit codes: 0 the client went away, 1 unable to begin, 2 wrong usage, 130 after Ctrl-C.
+    """
+    if not mcp:
+        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
+    from chameleon.cli.serving import serve_inventories
+
+    return serve_inventories(inventories, options, http, files)
+
+
+@command()
 def doctor(json: bool = JSON) -> None:
     """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
     from chameleon.cli.doctor import examine
@@ -328,5 +376,7 @@ def list_kind(
 
 
 def _print_schema(spec: type[BaseModel]) -> int:
-    typer.echo(json_text.dumps(spec.model_json_schema(), indent=2))
+    from chameleon.cli.out import echo
+
+    echo(json_text.dumps(spec.model_json_schema(), indent=2))
     return 0

@@ -9,16 +9,18 @@ from typing import Any
 
 import typer
 
+from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on, kept
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import QuestionOptions
+from chameleon.cli.options import ApproveMode, QuestionOptions
 from chameleon.cli.out import ReplyStream, echo_json
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage, answer_text
 from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
-from chameleon.log import EventLog, event_to_json
+from chameleon.inventory import Inventory
+from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.module import split_keys
 from chameleon.state import Event, Failure, Plan, RunEnded, State
 from chameleon.usage import Usage
@@ -43,6 +45,7 @@ def run_question(
     as_json: bool,
     stream: bool = False,
     plan_only: bool = False,
+    approve: ApproveMode = "plan",
 ) -> int:
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
     if log is not None and STANDARD_INPUT in (options.image or ()):
@@ -50,9 +53,13 @@ def run_question(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
     check_options(options)
+    recorded = settings_in(log)
+    named: str | Inventory | None = options.inventory
+    if options.inventory is not None and recorded:  # what servers listed stands there
+        named = Inventory.load(options.inventory, recorded=recorded)
     with read_input(options) as everything:
         setup = set_up(
-            options.inventory,
+            named,
             options,
             defaults=defaults_for(everything),
             ask_for_end=True,
@@ -61,18 +68,26 @@ def run_question(
         given = fit(everything, setup.executor.inventory, options)
         page = RunPage(as_json=as_json, trace=trace, model=setup.executor.model)
         page.begin(setup.why)
+        attend(setup.executor, approve)
+        events: list[Event] = []
         state = State()
         reply = ReplyStream() if stream else None
         for event in _events(setup.executor, given, log, page.note, reply):
             if reply is not None:
                 reply.end()
             page.show(event)
+            events.append(event)
             state = state.after(event)
             if plan_only and isinstance(event, Plan) and not event.refused:
                 break
     state = advised(among_choices(state, given.get("choices") or ()), setup.executor)
+    waits_in = (log or kept(events)) if state.waiting else None
     if as_json:
-        echo_json(summary(state, setup))
+        echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
+    if waits_in is not None:
+        for line in how_to_go_on(state, waits_in):
+            page.note(line)
+        return EXIT_WAITS
     if state.ended is None:
         return 0
     page.end(state, options.unit or "")
@@ -175,6 +190,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "plan": list(state.plan),
         **({"planned": planned} if any("args" in step for step in planned) else {}),
         "declined": declined,
+        **({"waiting": [step.to_json() for step in state.waiting]} if state.waiting else {}),
         "steps": _steps(state),
         **({"dropped": [str(each) for each in state.dropped]} if state.dropped else {}),
         "usage": state.usage.to_json(),

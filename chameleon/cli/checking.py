@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -24,6 +24,8 @@ from chameleon.module import split_keys
 from chameleon.sandbox import importable
 from chameleon.text import harmless, redact
 
+_CARD = "card"
+_LABELS = {"llm": "A run still needs a model", _CARD: "Note"}
 _MOST_BITS = 10_000
 _LOOK = "Only to read it: check --no-import."
 
@@ -48,7 +50,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
             echo_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
         raise
     models, lack = _models(inventory, model) if inventory.needs_model else ("", None)
-    found = [*inventory.obstacles(), *([lack] if lack else [])]
+    found = [*inventory.obstacles(), *([lack] if lack else []), *_undescribed(inventory)]
     found = [replace(each, error=error_in_options(each.error)) for each in found]
     stopping = [each for each in found if each.stops]
     if as_json:
@@ -131,6 +133,17 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
     return in_options(redact("; ".join(models)).removeprefix("model ")), None
 
 
+def _undescribed(inventory: Inventory) -> Iterator[Obstacle]:
+    """Yield a warning for each module of which a model that plans is told nothing but the name."""
+    for card in inventory.cards if inventory.planner.needs_model else ():
+        if not (card.description or card.when):
+            is_nested = inventory.modules[card.name].inner is not None
+            hint = f"Write {'`about:` in its file' if is_nested else 'its docstring'}, or a `description:`."
+            what = f"the model that plans is told nothing of {card.name} but its name"
+            error = InventoryError(what, hint=hint, where=inventory.place(("modules", card.name)))
+            yield Obstacle(_CARD, error, stops=False)
+
+
 def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
     lacking = ", but for what is told below" if found else ""
     verdict = "cannot run here" if any(each.stops for each in found) else f"is fine{lacking}"
@@ -142,10 +155,12 @@ def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
         echo(f"Programs can import {', '.join(['the standard library', *importable()])}.")
     echo(f"Input: {', '.join(f'{key} ({kind})' for key, kind in inventory.input_types.items())}")
     for card in inventory.cards:
-        echo(f"  {card.name + card.signature:22} {card.description} {card.when}".rstrip())
+        echo(f"  {f'{card.name}{card.signature}:':23} {card.description} {card.when}".rstrip())
+        for name, note in card.notes.items():
+            echo(f"      {name}: {note}")
     for each in found:
         if not each.stops:
-            label = f"Will be done without {each.module}" if each.module else "A run still needs a model"
+            label = f"Will be done without {each.module}" if each.module else _LABELS[each.part]
             what = each.error.what.partition(" cannot run here: ")[2] or each.error.what
             advice = " ".join(f"{what.rstrip('.')}. {each.error.hint}".split())
             echo(f"{label}: {harmless(advice)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby, repeat
 from pathlib import Path
@@ -17,6 +17,7 @@ from chameleon.cli.out import counted, echo
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
+from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.table.databases import address_name
 from chameleon.table.databases import is_address as is_database
 from chameleon.table.readers import KINDS, Choice, choose_table, read_stream
@@ -209,11 +210,21 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     lacking = [_FILES[key] for key in files if takes and key not in takes]
     if lacking:
         one = that_takes(*("passages" if key == "text" else key for key in files))
+        own = _taking(files, inventory, options.inventory)
         raise InputError(
             f"the inventory {inventory.name} takes no {' and no '.join(lacking)}",
-            hint=f"Leave it out, or name one that takes it with --inventory{one}.",
+            hint=f"Leave it out, or name one that takes it with --inventory{one}{own}.",
         )
     return fitted
+
+
+def _taking(files: Iterable[str], inventory: Inventory, named: str | None) -> str:
+    """Say how an inventory that is named by its file would take these keys; "" of another."""
+    if named is None or not Path(named).is_file():
+        return ""
+    takes = {**inventory.input_types, **{key: CUSTOMARY_TYPES[key] for key in files}}
+    written = ", ".join(f"{key}: {repr(kind) if '?' in kind else kind}" for key, kind in takes.items())
+    return f", or write `input: {{{written}}}` in {named}"
 
 
 def _file_name(source: str) -> str:

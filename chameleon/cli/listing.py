@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from chameleon.cli.out import echo, echo_json
@@ -93,29 +91,27 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
         owner = "Chameleon" if source == _SHIPPED else source
         return row | {"about": "", "error": f"the name stands for that of {owner}"}
     try:
-        with redirect_stdout(sys.stderr):  # its code may print
-            if kind in ("modules", "planners"):
-                return row | _part(kind, load_entry(entry))
-            return row | _about(kind, entry.name, as_json=as_json)
+        if kind in ("modules", "planners"):
+            return row | _part(kind, _tool(load_entry(entry)))
+        return row | _about(kind, entry.name, as_json=as_json)
     except ChameleonError as problem:
         return row | {"about": "", "error": str(problem)}
 
 
 def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool) -> None:
     """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
-    with redirect_stdout(sys.stderr):  # its code may print
-        found = find_class(name, kind)
+    found = _tool(find_class(name, kind))
     shown = _part(kind, found)
     cls = found if inspect.isclass(found) else type(found)
     if kind == "modules":
         shown["about"] = found.description
     brought = [] if ":" in name or name in shipped(kind) else installed(kind, name)
     source = {"source": distribution_of(brought[0]) if brought else _SHIPPED} if ":" not in name else {}
-    shown = {"name": found.name, **shown, "file": str(inspect.getsourcefile(cls) or ""), **source}
+    shown = {"name": found.name, **shown, "file": _file_of(found), **source}
     if as_json:
         echo_json(shown)
         return
-    echo(f"{shown['name']}: {shown['about']}")
+    echo(f"{shown.get('card', shown['name'])}: {shown['about']}")
     echo(f"File: {shown['file']}")
     if source:
         echo(f"Source: {shown['source']}")
@@ -141,6 +137,22 @@ def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool)
         echo("\n" + inspect.cleandoc(text))
 
 
+def _tool(found: Any) -> Any:
+    """Return a function as the tool that it is, and all else as it is."""
+    from chameleon.function_module import as_module
+
+    return as_module(found) if callable(found) and not inspect.isclass(found) else found
+
+
+def _file_of(found: Any) -> str:
+    """Return the file in which a class or the function of a tool is written."""
+    from chameleon.arguments import written_as
+
+    function = getattr(found, "function", None)
+    cls = found if inspect.isclass(found) else type(found)
+    return inspect.getsourcefile(written_as(inspect.unwrap(function)) if function else cls) or ""
+
+
 def _part(kind: Kind, found: Any) -> dict[str, Any]:
     """Return what is told of a module or planner: of a class, or of a tool that is made already.
 
@@ -148,6 +160,7 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     uses; its parameters with defaults. The type of a parameter is as it is written, or the values that there
     are where it is one of several. Raises `InventoryError` for what is no module or planner.
     """
+    from chameleon.inventory import Card
     from chameleon.llm_module import AsksModel, LLMModule
     from chameleon.module import Module, split_keys
     from chameleon.planner import Planner
@@ -159,12 +172,15 @@ def _part(kind: Kind, found: Any) -> dict[str, Any]:
     text = (found.__doc__ if is_class else "") or getattr(found, "description", "")
     told: dict[str, Any] = {
         "about": " ".join(text.strip().split("\n\n")[0].split()),
-        "class": f"{cls.__module__}:{cls.__name__}",
+        "class": f"{found.__module__}:{getattr(found, '__qualname__', cls.__name__)}",
     }
     if kind == "modules":
         told["reads"] = None if found.reads is None else list(split_keys(found.reads))
         told["writes"] = [f"cache.{found.name}"] if found.writes is None else list(split_keys(found.writes))
         told["uses"] = list(split_keys(found.uses))
+        if not is_class:
+            card = Card(found.name, found.description, found.when, found.arguments, found.gives)
+            told["card"] = f"{card.name}{card.signature}"
     hints = hints_of(cls, cls.__name__)
     parameters = []
     for name, each in inspect.signature(cls).parameters.items() if is_class else ():

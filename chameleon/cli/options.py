@@ -11,7 +11,10 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from chameleon.cli.out import results_alone
+
 StoreMode = Literal["off", "record", "replay", "auto"]
+ApproveMode = Literal["plan", "step", "none"]
 
 
 def option(*short: str, default: Any = None, **about: Any) -> Any:
@@ -38,7 +41,8 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
         for name, whole in wholes.items():
             own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}
             given[name] = whole(**own)  # type: ignore[operator]
-        raise typer.Exit(command(**given) or 0)
+        with results_alone():
+            raise typer.Exit(command(**given) or 0)
 
     parameters = list(_parameters(command, hints))
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

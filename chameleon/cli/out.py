@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, Self, TextIO
 
 import typer
 
@@ -16,8 +17,23 @@ _SECONDS_BETWEEN_LINES = 10.0
 _PIECE = 10_000  # characters
 
 
+_results: TextIO | None = None
+
+
 class Interrupted(BaseException):
     """Ctrl-C; an exception of our own, since the command-line library would swallow KeyboardInterrupt."""
+
+
+@contextmanager
+def results_alone() -> Iterator[None]:
+    """Keep stdout for `echo` and `echo_json`: what the code of tools prints goes to stderr."""
+    global _results  # noqa: PLW0603 - as sys.stdout is, which it stands for
+    _results = sys.stdout
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _results = None
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
@@ -26,7 +42,7 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     Characters that are invisible or steer a terminal become U+FFFD. Line breaks stay: a name or a reply that
     is to be one line goes through `harmless` before.
     """
-    typer.echo(harmless_lines(text), err=err, nl=nl)
+    typer.echo(harmless_lines(text), None if err else _results, err=err, nl=nl)
 
 
 def echo_json(value: Any) -> None:
@@ -38,7 +54,7 @@ def echo_json(value: Any) -> None:
         if not piece.isprintable():
             piece = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in piece)
         parts.append(piece)
-    typer.echo("".join(parts))
+    typer.echo("".join(parts), _results)
 
 
 class ReplyStream:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from chameleon.cli.out import counted, echo
-from chameleon.state import Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
+from chameleon.state import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
 from chameleon.usage import Call, Usage
@@ -62,6 +61,9 @@ class RunPage:
             self.steps, self.inside = self.steps + 1, None
             if self.trace:
                 self._step(event)
+        elif isinstance(event, Approval):
+            if event.said != "asked":
+                self._line(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {harmless(str(event))}")
         elif isinstance(event, Dropped):
             self._line(f"{harmless(str(event))}.")
         elif isinstance(event, RunStarted):
@@ -215,7 +217,6 @@ class RunPage:
     def _line(self, text: str) -> None:
         if not self.silent:
             echo(textwrap.indent(text, _INDENT * len(self.above)))
-            sys.stdout.flush()
 
 
 def _is_chain(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 import time
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from chameleon.approval import refuse
 from chameleon.conversation import HISTORY, Turn, turn_of
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
@@ -94,6 +96,7 @@ class Evaluation:
     """Run problems, and report each result.
 
     - `executor` runs them, in `workers` threads; it is given what its inventory takes of a problem's input.
+      What asks for approval is refused where it has nobody to ask.
     - `scorer` says what is right: an answer that was given, never a declined or failed one.
     - `benchmark` tells further columns that a run counts in, and what it found that the scorer looks at.
     - `run_dir` keeps results and events; problems that it has are not run again.
@@ -119,7 +122,9 @@ class Evaluation:
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
-        self.executor, self.scorer, self.benchmark, self.run_dir = executor, scorer, benchmark, run_dir
+        self.executor = copy.copy(executor)
+        self.executor.approve = executor.approve or refuse
+        self.scorer, self.benchmark, self.run_dir = scorer, benchmark, run_dir
         self.workers, self.on_result, self.gold_history = workers, on_result, gold_history
         self.spending = spending or Spending()
         self._stop = threading.Event()

@@ -13,7 +13,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.results import Result
 from chameleon.sandbox import ExecResult, shared_sandbox
-from chameleon.text import nearest
+from chameleon.text import nearest, type_in_words
 
 _AT_ONCE = 4
 # What other systems' files, and our own results, call a prediction.
@@ -49,7 +49,7 @@ class Field:
         if not self.is_text or value is None:
             return value
         if not isinstance(value, str):
-            raise InputError(f"{self.name} of {problem.id} is a {type(value).__name__}, not a text")
+            raise InputError(f"{self.name} of {problem.id} is {type_in_words(value)}, not a text")
         return scorer.from_output(value, problem)
 
     def is_in(self, row: Row) -> bool:

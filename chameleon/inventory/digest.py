@@ -48,6 +48,9 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
         settings["prompts"] = prompts
     if within := {name: each.inner for name, each in inventory.modules.items() if each.inner is not None}:
         settings["inside"] = {name: settings_of(inner) for name, inner in within.items()}
+    listed = {name: each.listed for name, each in inventory.modules.items() if each.listed is not None}
+    if listed:
+        settings["tools"] = listed
     if alone := _for_one_question(inventory):
         settings[ONE_QUESTION] = alone
     if inventory.left_out:

@@ -13,11 +13,10 @@ from chameleon import values
 from chameleon.bridge import may_block
 from chameleon.conversation import HISTORY
 from chameleon.errors import ChameleonError, InputError, InventoryError
-from chameleon.function_module import as_module
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import check_mentioned, leave_out
-from chameleon.inventory.resolve import build, find_class
+from chameleon.inventory.resolve import adapter_of, build, find_class, module_of
 from chameleon.inventory.schema import (
     INPUT_TYPES,
     InventorySpec,
@@ -41,7 +40,7 @@ from chameleon.planner import (
 from chameleon.prompt import Prompt
 from chameleon.state import State, Step
 from chameleon.steps import Access
-from chameleon.text import html_rows, nearest
+from chameleon.text import html_rows, nearest, type_in_words, with_article
 from chameleon.usage import Budget
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class Inventory:
         try:
             named = _by_name(self.modules)
         except InventoryError as problem:
-            raise problem.at(self.name) from problem
+            raise problem if problem.where else problem.at(self.name) from problem
         for planner in every_planner(self.planner):
             brought = {name: each for name, each in planner.brings.items() if name not in named}
             object.__setattr__(self, "brought", self.brought | set(brought))
@@ -125,7 +124,8 @@ class Inventory:
             return cls.load(given)
         if isinstance(given, Mapping) and "modules" in given:
             return cls.parse(given)
-        if not isinstance(given, Mapping) and (isinstance(given, Module) or callable(given)):
+        is_one = isinstance(given, Module) or callable(given) or adapter_of(given) is not None
+        if is_one and not isinstance(given, Mapping):
             given = [given]
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
@@ -140,9 +140,15 @@ class Inventory:
         return made
 
     @classmethod
-    def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
-        """Read the shipped inventory of that name, or the file at that path."""
-        return cls.read(read_source(str(name), folder))
+    def load(
+        cls, name: str | Path, folder: Path | None = None, *, recorded: Mapping[str, Any] | None = None
+    ) -> Inventory:
+        """Read the shipped inventory of that name, or the file at that path.
+
+        `recorded` are the settings of a run's log, `RunStarted.settings`: the tools of servers are then as
+        they were listed for that run, and no server is asked for them.
+        """
+        return cls.read(replace(read_source(str(name), folder), recorded=recorded or {}))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
@@ -268,7 +274,7 @@ class Inventory:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
         if not isinstance(given, Mapping):
             raise InputError(
-                f"the input is a {type(given).__name__}",
+                f"the input is {type_in_words(given)}",
                 hint="An input is a mapping such as {'question': 'How many?'}.",
             )
         present = {key: values.adopted(value) for key, value in given.items() if value is not None}
@@ -276,7 +282,8 @@ class Inventory:
             for key, kind in self.input_types.items():
                 if key not in present and not kind.endswith("?"):
                     raise InputError(
-                        f"the inventory {self.name} needs {_a(key)}", hint=f"Give {key!r} in the input."
+                        f"the inventory {self.name} needs {with_article(key)}",
+                        hint=f"Give {key!r} in the input.",
                     )
             for key, value in present.items():
                 if key == HISTORY and key not in self.input_types and isinstance(value, list | tuple):
@@ -287,8 +294,8 @@ class Inventory:
                     )
                 kind = self.input_types[key].removesuffix("?")
                 if not isinstance(value, INPUT_TYPES[kind]):
-                    given_as = _a(type(value).__name__)
-                    raise InputError(f"{key} is {given_as}, and the inventory takes {_a(kind)}")
+                    given_as = type_in_words(value)
+                    raise InputError(f"{key} is {given_as}, and the inventory takes {with_article(kind)}")
                 if key == "question" and not str(value).strip():
                     raise InputError("the question is empty")
         try:
@@ -337,7 +344,7 @@ def _by_name(given: Any) -> dict[str, Module]:
         return {name: _module(each).with_name(name) for name, each in given.items()}
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InventoryError(
-            f"{str(given)[:60]!r} is a {type(given).__name__}, and no modules",
+            f"{str(given)[:60]!r} is {type_in_words(given)}, and no modules",
             hint="Give a list of functions and modules, or a mapping of names to them.",
         )
     found: dict[str, Module] = {}
@@ -355,11 +362,4 @@ def _module(given: Any) -> Module:
     if isinstance(given, Inventory):
         nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
         return nested
-    return as_module(given)
-
-
-def _a(noun: str) -> str:
-    """Return the noun with its article; what is many has none."""
-    if noun == "choices":
-        return noun
-    return f"an {noun}" if noun[:1] in "aeio" else f"a {noun}"
+    return module_of(given)

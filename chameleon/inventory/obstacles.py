@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptError, raised_at
 from chameleon.inventory.own_methods import undeclared_reads, wrong_signatures
 from chameleon.inventory.own_prompts import hides_modules, unfilled
+from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.module import Module
 from chameleon.planner import Planner, check_names, every_planner
 from chameleon.state import State, Step
@@ -81,18 +82,34 @@ def _faults(part: Module | Planner, inventory: Inventory) -> Iterator[InventoryE
 
 
 def _unwritten(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield keys that a planner asks for, and that neither the input nor a module gives."""
-    given = {f"input.{key.removesuffix('?')}" for key in inventory.input_types}
-    for part in every_planner(inventory.planner):
+    """Yield keys that a planner, or a module that it may choose, needs and that nothing gives."""
+    planners = [*every_planner(inventory.planner)]
+    given = {f"input.{key.removesuffix('?')}" for key in inventory.input_types or ["*"]}
+    there = given.union(*(access.writes for access in inventory.access.values()))
+    for part in planners:
         for key in part.reads:
-            if key not in given and not any(access.may_write(key) for access in inventory.access.values()):
-                written = {each for access in inventory.access.values() for each in access.writes}
-                error = InventoryError(
-                    f"planner {part.name} asks for {key}, which neither the input nor a module gives",
-                    hint=nearest(key, given | written),
-                    where=inventory.place(("planner",)),
-                )
-                yield Obstacle("planner", error)
+            if there.isdisjoint((key, f"{key.partition('.')[0]}.*")):
+                what = f"planner {part.name} asks for {key}, which neither the input nor a module gives"
+                error = InventoryError(what, hint=_how_to_give(key, there))
+                yield Obstacle("planner", error.at(inventory.place(("planner",))))
+    if all(part.planners or part.fixed_plans for part in planners):
+        return  # `_plans` looks at plans that are fixed
+    planned = {name for part in planners for plan in part.fixed_plans for name in plan}
+    free = [name for name in inventory.present if name not in inventory.brought | planned]
+    lacking = {name: keys[0] for name in free if (keys := inventory.access[name].missing(there))}
+    for name, key in lacking.items():
+        told = f"it reads {key.replace('|', ' or ')}, which neither the input nor a module gives"
+        what, hint = f"the module {name} cannot run here: {told}", _how_to_give(key.partition("|")[0], there)
+        error = InventoryError(what, hint=hint, where=inventory.place(("modules", name)))
+        yield Obstacle(f"modules.{name}", error, name, stops=len(lacking) == len(free))
+
+
+def _how_to_give(key: str, there: Collection[str]) -> str:
+    """Return what to add to the input, or what may be meant by a key."""
+    place, _, name = key.partition(".")
+    if place == "input":
+        return f"Add `{name}: {CUSTOMARY_TYPES.get(name, 'any')}` to `input`."
+    return nearest(key, there)
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:

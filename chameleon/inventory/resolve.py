@@ -15,13 +15,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.own_code import broken, import_own
-from chameleon.text import nearest, snake_case
+from chameleon.text import nearest, snake_case, type_in_words
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from chameleon.module import Module
+
 Family = Literal["modules", "planners", "benchmarks"]
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 Group = Family | Literal["inventories"]
+_ADAPTERS = {"langchain_core.tools.base.BaseTool": "chameleon.modules.compose.langchain_tool:LangChainTool"}
+"""Classes of other projects, and the modules that run objects of them; no inventory names these."""
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
@@ -49,6 +54,23 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
     raise _unknown(name, family)
 
 
+def adapter_of(given: Any) -> Any:
+    """Return the class of modules that runs such an object, or objects of this class; None for our own."""
+    kinds = given.__mro__ if inspect.isclass(given) else type(given).__mro__
+    names = (_ADAPTERS.get(f"{kind.__module__}.{kind.__qualname__}") for kind in kinds)
+    adapter = next(filter(None, names), None)
+    return adapter and find_class(adapter, "modules")
+
+
+def module_of(given: Any) -> Module:
+    """Return what is given as a module: as `as_module` does, or a tool of another project."""
+    from chameleon.function_module import as_module
+
+    adapter = None if inspect.isclass(given) else adapter_of(given)
+    made: Module = as_module(given) if adapter is None else adapter(given)
+    return made
+
+
 def is_own(name: str, family: Family) -> bool:
     """Tell whether a name stands for code that Chameleon does not ship; nothing is imported.
 
@@ -63,7 +85,14 @@ def is_own(name: str, family: Family) -> bool:
 
 def _unknown(name: str, family: Family) -> InventoryError:
     names = [*shipped(family), *(entry.name for entry in installed(family))]
-    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=nearest(name, names))
+    home, _, part = name.rpartition(".")
+    if part in ("yaml", "yml") and family == "modules":
+        hint = f"An inventory as a module is {{inventory: {name}}}."
+    elif home and part.isidentifier():
+        hint = f"Did you mean '{home}:{part}'?"
+    else:
+        hint = nearest(name, names)
+    return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
 
 
 def installed(group: Group, name: str | None = None) -> list[EntryPoint]:
@@ -152,7 +181,7 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
 def _checked(found: Any, reference: str, family: Family) -> Any:
     if not _may_be(found, family):
         what = "class or function" if family == "modules" else "class"
-        raise InventoryError(f"{reference!r} is a {type(found).__name__}, not a {what}")
+        raise InventoryError(f"{reference!r} is {type_in_words(found)}, not a {what}")
     return found
 
 
@@ -185,6 +214,9 @@ def build(
         except ValidationError as problem:
             reason = problem.errors()[0]["msg"]
             raise InventoryError(f"{name} is {str(value)[:80]!r}: {reason}", where=locate(name)) from problem
+    for each in taken:
+        if each.default is each.empty and each.name not in checked and each.kind in _NAMED:
+            raise InventoryError(f"{cls.__name__} lacks the parameter {each.name!r}", where=locate())
     try:
         return cls(**checked)
     except ChameleonError as problem:

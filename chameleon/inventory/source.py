@@ -13,7 +13,7 @@ import yaml
 
 from chameleon.errors import InventoryError
 from chameleon.inventory.resolve import file_of, installed
-from chameleon.text import nearest
+from chameleon.text import nearest, with_article
 from chameleon.yaml_text import read_yaml
 
 _LARGEST = 1_000_000
@@ -29,6 +29,7 @@ class Source:
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
     looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
     that any `llm` in it sets. `above` are the files of the inventories that run this one as a module.
+    `recorded` are the settings of a run that is to go on: what servers listed stands there.
     """
 
     data: dict[str, Any]
@@ -37,6 +38,7 @@ class Source:
     places: Mapping[KeyPath, str] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     above: tuple[str, ...] = ()
+    recorded: Mapping[str, Any] = field(default_factory=dict)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return where a key stands: "file:line", or that of the nearest key above it."""
@@ -121,11 +123,13 @@ class FileKind:
             if entry.name == name:
                 return file_of(entry)
         names = [*self.shipped, *(entry.name for entry in entries)]
-        raise InventoryError(f"there is no {self.noun} {name!r}", hint=nearest(name, names))
+        is_here = any(path.stem == name for path in Path().glob("*.yaml"))
+        hint = f"Did you mean {name}.yaml?" if is_here else nearest(name, names)
+        raise InventoryError(f"there is no {self.noun} {name!r}", hint=hint)
 
     def read(self, file: Path | Traversable) -> Source:
         """Read one file, without what it extends. Raises `InventoryError` for what is no YAML mapping."""
-        a_file = f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+        a_file = with_article(self.noun)
         own = isinstance(file, Path)
         shown = str(file) if own else "/".join(filter(None, ("inventories", self.folder, file.name)))
         try:

@@ -15,6 +15,7 @@ from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_results, check_tools, each_text
 from chameleon.pictures.opening import Attachment, read_picture
+from chameleon.text import type_in_words
 from chameleon.usage import Call, Usage, checked_blocks, checked_calls
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -260,6 +261,6 @@ def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
             try:
                 json.dumps(found[name])
             except (TypeError, ValueError):
-                kind = type(value).__name__
-                raise ModelError(f"the model parameter {name} is a {kind}, not JSON") from None
+                told = f"the model parameter {name} is {type_in_words(value)}, not JSON"
+                raise ModelError(told) from None
     return found

@@ -99,10 +99,7 @@ class InventoryModule(Module):
         given = {key: value for key, value in state.input.items() if not takes or key in takes}
         given |= {key: value for key, value in args.items() if value is not None}
         reached = State.fold(inside.events)
-        events = executor.states(
-            given, inside.events, stop=inside.stop, on_text=inside.hear, within=inside.meter
-        )
-        for event, after in events:
+        for event, after in executor.states(given, inside.events, within=inside.terms):
             reached = after
             yield event
         if reached.ended is None:

@@ -236,3 +236,43 @@ def test_a_key_that_is_wrong_is_told_without_importing(command: Command, tmp_pat
     file = tmp_path / "mine.yaml"
     file.write_text("name: mine\nplaner: {use: fixed}\nmodules: {says: {use: 'tools:Says'}}\n")
     assert "mine.yaml:2: unknown key 'planer'" in command("check", str(file), "--no-import").complaint
+
+
+BARE = """
+from typing import Annotated
+from chameleon import tool
+
+@tool
+def weather(city: Annotated[str, "in English"]) -> dict:
+    return {}
+
+@tool
+def convert(celsius: float) -> float:
+    '''Converts.'''
+    return celsius
+"""
+MINE = """name: mine
+planner: react
+modules:
+  weather: 'tools:weather'
+  convert: 'tools:convert'
+  inner: {inventory: inner.yaml}
+"""
+
+
+def test_what_the_model_is_told_is_shown_and_what_it_is_not_told_is_warned_of(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "tools.py").write_text(BARE)
+    inner = "name: inner\nplanner: {use: fixed, plan: final_answer}\nmodules: {final_answer: {}}\n"
+    (tmp_path / "inner.yaml").write_text(inner)
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE)
+    outcome = command("check", str(file), "--model", "scripted:none.jsonl")
+    assert "\n  weather(city: string):\n      city: in English\n" in outcome.out
+    assert "\n  convert(celsius: number) -> number: Converts.\n" in outcome.out
+    notes = [line for line in outcome.out.splitlines() if line.startswith("Note: ")]
+    told = "Note: the model that plans is told nothing of {} but its name. Write {}, or a `description:`."
+    assert notes == [told.format("weather", "its docstring"), told.format("inner", "`about:` in its file")]
+    file.write_text(MINE.replace("react", "{use: fixed, plan: inner}"))
+    assert "Note: " not in command("check", str(file)).out

@@ -108,6 +108,23 @@ def test_what_others_bring_is_shown_one_by_one(command: Command, weather_tools: 
     )
 
 
+@pytest.mark.parametrize(
+    "name", ["forecast", "weather_tools.functions:forecast", "weather_tools.functions:plain"]
+)
+def test_a_function_is_shown_with_its_arguments_and_its_own_file(
+    command: Command, weather_tools: Path, name: str
+) -> None:
+    shown = command("list", "modules", name).out
+    own = name.rpartition(":")[2]
+    assert shown.startswith(
+        f"{own}(city: string, days: integer = 3) -> {{sky: string}}: Tells the weather.\nFile: "
+    )
+    told = json.loads(command("list", "modules", name, "--json").out)
+    assert told["file"] == str(weather_tools / "functions.py") and told["file"] in shown
+    assert told["card"] == f"{own}(city: string, days: integer = 3) -> {{sky: string}}"
+    assert told["class"] == "weather_tools.functions:plain" and told["reads"] == []
+
+
 def test_inventories_are_listed_without_running_anyones_code(command: Command, weather_tools: Path) -> None:
     listed = command("list", "inventories").out
     assert re.search(rf"^trip +{SOURCE}  Questions about a trip\.$", listed, re.MULTILINE)

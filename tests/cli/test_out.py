@@ -59,3 +59,26 @@ def test_the_name_of_an_inventory_is_cleaned(command: Command, tmp_path: Path) -
     outcome = command("check", str(file))
     assert outcome.code == 0 and outcome.out.replace("\n", "").isprintable()
     assert len(outcome.out.splitlines()[0]) > 10 and " is fine: " in outcome.out.splitlines()[0]
+
+
+CHATTY = """
+from chameleon import Planner, Step, tool
+
+print("imported")
+
+@tool
+def chat() -> str:
+    '''Talks.'''
+    print("working")
+    return "done"
+"""
+
+
+def test_what_a_tool_prints_goes_to_stderr(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "chatty.py").write_text(CHATTY)
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nplanner: {use: fixed, plan: chat}\nmodules: {chat: 'chatty:chat'}\n")
+    outcome = command("ask", "What?", "--inventory", str(file), "--json")
+    assert json.loads(outcome.out)["answer"] == "done"
+    assert outcome.err.split() == ["imported", "working"]
+    assert command("ask", "What?", "--inventory", str(file)).err == "working\n"

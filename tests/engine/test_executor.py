@@ -94,7 +94,7 @@ def test_an_input_that_is_no_mapping_is_told_and_a_batch_goes_on(given: Any) -> 
     with pytest.raises(InputError, match="An input is a mapping such as"):
         asks.run(given)
     first, second = asks.batch([given, QUESTION])
-    assert why(first).startswith(f"the input is a {type(given).__name__}") and second.answer == 1
+    assert why(first).startswith("the input is a") and second.answer == 1
 
 
 def test_a_run_can_be_awaited() -> None:

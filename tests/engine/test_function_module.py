@@ -178,7 +178,7 @@ def test_a_data_frame_is_a_table() -> None:
 
 @pytest.mark.parametrize(
     ("output", "told"),
-    [(float("nan"), "output is nan"), (b"x", "output is a bytes"), (object(), "output is a object")],
+    [(float("nan"), "output is nan"), (b"x", "output is a bytes"), (object(), "output is an object")],
 )
 def test_what_no_log_could_hold_is_refused(output: Any, told: str) -> None:
     def give() -> Any:
@@ -209,6 +209,25 @@ def test_what_is_no_tool_is_refused_in_a_sentence(given: Any, told: str) -> None
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ("@tool\ndef star(*args): ...", "star takes *args, and a plan gives arguments by name"),
+        ("@tool(reads='table')\ndef bad(): ...", "reads of the tool bad has the key 'table'"),
+        ("@tool(read='input.table')\ndef bad(): ...", "a tool has no option 'read'. Did you mean 'reads'?"),
+    ],
+)
+def test_a_bad_tool_is_told_with_its_own_line_and_not_as_a_fault_of_its_neighbour(
+    bad: str, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "tools.py").write_text(f"from chameleon import tool\n\ndef good(): ...\n\n{bad}\n")
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nplanner: one_shot\nmodules: {good: 'tools:good'}\n")
+    with pytest.raises(InventoryError) as caught:
+        Inventory.load(file)
+    assert str(caught.value).startswith(f"tools.py:5: {told}")
+
+
 def test_two_of_one_name_are_refused() -> None:
     def give() -> str:
         return "this"
@@ -217,3 +236,23 @@ def test_two_of_one_name_are_refused() -> None:
         Inventory.of([give, tool(give)])
     both = Inventory.of({"give": give, "again": give}, Fixed(["give", "again"]))
     assert Executor(both).run(GIVEN).program == ("give", "again")
+
+
+def test_a_fault_is_told_at_the_users_own_line_with_what_a_function_can_do() -> None:
+    def change(state: State) -> str:
+        state.input["question"] = "Which?"  # type: ignore[index]
+        return "changed"
+
+    told = ran(change)
+    line = change.__code__.co_firstlineno + 1
+    assert f"name its key in `writes` (test_function_module.py, line {line})" in told
+
+
+def test_a_function_that_returns_nothing_and_is_the_last_is_told_what_the_answer_is() -> None:
+    def give() -> None:
+        """Gives nothing."""
+
+    assert (
+        ran(give)
+        == "module give: it returned nothing, and is the last. Return the answer from its function or `run`."
+    )

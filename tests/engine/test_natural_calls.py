@@ -69,10 +69,11 @@ def test_one_tool_is_an_inventory_and_an_inventory_is_itself(tmp_path: Path) -> 
     ("call", "told"),
     [
         (lambda: Inventory.of([]), "there are no tools"),
-        (lambda: Inventory.of(3), "'3' is a int, and no modules"),
+        (lambda: Inventory.of(3), "'3' is an int, and no modules"),
         (lambda: Inventory.of("tabels"), "there is no inventory 'tabels'. Did you mean 'tables'?"),
         (lambda: Inventory.of([one], "reakt"), "there is no planner 'reakt'. Did you mean 'react'?"),
-        (lambda: Inventory.of([one], Fixed), "Fixed cannot be made"),
+        (lambda: Inventory.of([one], Fixed), "tools: Fixed lacks the parameter 'plan'"),
+        (lambda: Fixed([("one", {})]), "('one', {}) is no step. Write a name, or {module: NAME, args"),  # type: ignore[list-item]
         (lambda: Inventory.of([one], 3), "'3' is no planner"),  # type: ignore[arg-type]
         (lambda: Executor("tables", "openai:x", planner="react"), "an inventory has a planner of its own"),
         (lambda: Executor([one]), "asks a model, and none is configured"),

@@ -125,6 +125,15 @@ class TestRefuses:
             read(text)
 
     @pytest.mark.parametrize(
+        ("takes", "form"),
+        [({}, '["name", "name"]'), ({"ocr2": ["file"]}, '[{"module": "NAME", "args": {…}}]')],
+    )
+    def test_and_tells_the_form_that_the_prompt_asks_for(self, takes: Any, form: str) -> None:
+        with pytest.raises(PlanError) as caught:
+            parse_plan("no list here", NAMES, takes)
+        assert caught.value.hint == f"Reply with a list such as {form}."
+
+    @pytest.mark.parametrize(
         ("written", "near"),
         [
             ("RowLookups", "row_lookup"),
@@ -205,6 +214,15 @@ class TestPlanners:
         state = run({"one": lambda state: 1}, Proposes(failing(problem)))
         assert state.ended is not None and state.ended.reason == "failed"
         assert "proposes" in why(state)
+
+    def test_that_raise_are_told_with_the_class_the_file_and_the_line(self) -> None:
+        def keyword(state: State) -> Any:
+            return {"Oslo": ()}["Paris"]
+
+        told = why(run({"one": lambda state: 1}, Proposes(keyword)))
+        assert told.startswith("planner proposes: KeyError: 'Paris' (test_planner.py, line ")
+        told = why(run({"one": lambda state: 1}, Proposes(lambda state: next(iter(())))))
+        assert told.startswith("planner proposes: StopIteration: no message (test_planner.py, line ")
 
     def test_may_decline(self) -> None:
         state = run({"one": lambda state: 1}, Proposes(failing(Declined("not about tables"))))

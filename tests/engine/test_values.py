@@ -40,7 +40,7 @@ class TestFreezing:
         [
             ({1}, "output is a set"),
             (b"x", "output is a bytes"),
-            ({"a": [{}, {"b": object()}]}, "output.a[1].b is a object"),
+            ({"a": [{}, {"b": object()}]}, "output.a[1].b is an object"),
             ([1.0, float("nan")], "output[1] is nan"),
             ({"x": (float("-inf"),)}, "output.x[0] is -inf"),
             ({"a": {5: 1}}, "output.a has the key 5"),

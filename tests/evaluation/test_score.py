@@ -194,7 +194,7 @@ def test_predictions_of_odd_types_are_wrong_and_no_more(score: Scoring, scorer: 
     assert score.counts(odd, "--scorer", scorer)[:2] == (len(ODD), 0)
     texts = [{"pid": row["pid"], "output": 7} for row in rows]
     told = score(texts, "--field", "output", "--scorer", scorer).complaint
-    assert told == f"output of {rows[0]['pid']} is a int, not a text"
+    assert told == f"output of {rows[0]['pid']} is an int, not a text"
 
 
 PROGRAMS: dict[str, tuple[Any, str]] = {

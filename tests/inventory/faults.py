@@ -64,7 +64,17 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         "name: mine\nplanner: {use: fixed}\nmodules: {}",
         2,
-        "Fixed cannot be made: Fixed.__init__() missing 1 required positional argument: 'plan'",
+        "planner: Fixed lacks the parameter 'plan'",
+    ),
+    (
+        "name: mine\nplanner: one_shot\nmodules: [a]",
+        3,
+        'modules is ["a"]: input should be a valid dictionary. Write `modules: {NAME: …}`.',
+    ),
+    (
+        f"{GOOD}on_error: {{answer_generator: skip}}",
+        6,
+        "unknown key 'on_error'. It stands at a module: `modules: {NAME: {on_error: …}}`.",
     ),
     (f"{GOOD}  row_lookup: {{min_rows: many}}", 6, "min_rows is 'many': Input should be a valid integer"),
     (
@@ -118,5 +128,12 @@ FAULTS: list[tuple[str, int, str]] = [
     ("extends: [a]", 1, "extends names one inventory"),
     ("extends: tabmpw", 0, "there is no inventory 'tabmpw'. Did you mean 'tabmwp'?"),
     ("extends: other.yaml", 0, "no such inventory file"),
+    (
+        f"{BASE}modules:\n  shop: shop.yaml",
+        4,
+        "no module 'shop.yaml'. An inventory as a module is {inventory: shop.yaml}.",
+    ),
+    (f"{BASE}modules:\n  shop: {{inventory: shp.yaml}}", 4, "modules.shop: shp.yaml: no such inventory file"),
+    (f"{BASE}modules: {{plain: tl.plain}}", 3, "there is no module 'tl.plain'. Did you mean 'tl:plain'?"),
     ("extends: mine", 0, "extends goes round in a circle: mine → mine"),
 ]

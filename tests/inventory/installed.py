@@ -49,6 +49,24 @@ made = Weather("Oslo")
 made.description = "Tells the weather of Oslo."
 text = "no module"
 '''
+FUNCTIONS = '''\
+from dataclasses import dataclass
+
+from chameleon import tool
+
+
+@dataclass
+class Weather:
+    sky: str
+
+
+def plain(city: str, days: int = 3) -> Weather:
+    """Tells the weather."""
+    return Weather("rain")
+
+
+forecast = tool(plain, name="forecast")
+'''
 TRIP = """\
 name: trip
 about: Questions about a trip.
@@ -60,6 +78,7 @@ ENTRIES = """\
 weather = weather_tools:Weather
 made_weather = weather_tools:made
 a_text = weather_tools:text
+forecast = weather_tools.functions:forecast
 needy = weather_tools.needy:Needy
 leaving = weather_tools.leaving:Leaving
 misspelt = weather_tools:Wether
@@ -82,6 +101,7 @@ def weather_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
     package, told = site / "weather_tools", site / "weather_tools-1.2.dist-info"
     (package / "inventories").mkdir(parents=True)
     (package / "__init__.py").write_text(CODE, "utf-8")
+    (package / "functions.py").write_text(FUNCTIONS, "utf-8")
     (package / "needy.py").write_text("import a_package_that_nobody_has\n", "utf-8")
     (package / "leaving.py").write_text("raise SystemExit(3)\n", "utf-8")
     (package / "inventories" / "trip.yaml").write_text(TRIP, "utf-8")

@@ -70,6 +70,16 @@ class TestFaults:
             with pytest.raises(InventoryError):
                 Inventory.load(name)
 
+    def test_of_a_name_without_yaml_names_the_file_that_lies_here(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        write(tmp_path, "name: shop_fixed", "shop_fixed.yaml")
+        with pytest.raises(
+            InventoryError, match=r"no inventory 'shop_fixed'\. Did you mean shop_fixed\.yaml"
+        ):
+            Inventory.load("shop_fixed")
+
     @given(st.text(max_size=60) | st.text("name:plr{}[]&*!-\n #'\"|>", max_size=60))
     def test_of_any_text_are_errors_of_ours(self, text: str) -> None:
         import tempfile
@@ -175,7 +185,7 @@ class TestInputs:
             ({5: 1}, "takes no 5"),
             ({"size": "big"}, "size is a str"),
             ({"size": float("nan")}, "input.size is nan"),
-            ({"choices": [object()]}, "input.choices[0] is a object"),
+            ({"choices": [object()]}, "input.choices[0] is an object"),
         ],
     )
     def test_that_do_not_fit_are_told(self, inventory: Inventory, change: dict[Any, Any], told: str) -> None:

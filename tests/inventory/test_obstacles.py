@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from chameleon.inventory import Obstacle, shipped_inventories
 from chameleon.planner import every_planner
 from chameleon.planners.fixed import Fixed
 from tests.engine.doubles import QUESTION, Does, failing, why
+from tests.engine.files import write
 
 
 class NoKey(ChameleonError):
@@ -96,3 +98,46 @@ def test_no_inventory_carries_modules_that_its_fixed_plans_never_use(name: str) 
         return
     planned = {each for plan in found.planner.fixed_plans for each in plan}
     assert set(found.modules) <= planned | set(found.fallback)
+
+
+VISITORS = """
+from chameleon import State, tool
+
+@tool(reads="input.table")
+def visitors(city: str, state: State) -> str:
+    '''Tells how many visitors a city had.'''
+    return state.input["table"].column("Visitors").cells[0]
+
+@tool
+def weather(city: str) -> str:
+    '''Tells the weather.'''
+    return "rain"
+"""
+INNER = """
+name: inner
+about: Looks.
+input: {question: str, table: Table}
+planner: {use: fixed, plan: table_reader}
+modules: {table_reader: {}}
+"""
+
+
+@pytest.mark.parametrize("planner", ["one_shot", "react", "{use: then, planners: [one_shot, react]}"])
+@pytest.mark.parametrize("module", ["'tools:visitors'", "{inventory: inner.yaml}"])
+def test_a_tool_that_can_never_run_is_told(planner: str, module: str, tmp_path: Path) -> None:
+    write(tmp_path, VISITORS, "tools.py")
+    write(tmp_path, INNER, "inner.yaml")
+
+    def found(top: str = "", more: str = "") -> list[Obstacle]:
+        text = f"name: mine\nplanner: {planner}\nmodules:\n  visitors: {module}\n{more}{top}"
+        return Inventory.load(write(tmp_path, text)).obstacles()
+
+    (alone,) = found()
+    assert str(alone.error) == (
+        f"{tmp_path}/mine.yaml:4: the module visitors cannot run here: it reads input.table, which neither "
+        "the input nor a module gives. Add `table: Table` to `input`."
+    )
+    assert alone.stops and alone.module == "visitors"
+    (beside,) = found(more="  weather: 'tools:weather'\n")
+    assert not beside.stops
+    assert not found("input: {question: str, table: 'Table?'}") and not found("input: {}")

@@ -213,7 +213,7 @@ def test_wrong_roles_and_parameters_fail_before_anything_is_sent(loopback: Start
         llm.ask([("robot", "x")])
     with pytest.raises(PromptError, match="no message"):
         llm.ask([])
-    with pytest.raises(ModelError, match="seed is a object, not JSON"):
+    with pytest.raises(ModelError, match="seed is an object, not JSON"):
         llm.ask("x", seed=object())
     with pytest.raises(ModelError, match="api_key is a setting of the connection"):
         llm.with_params(api_key="x")

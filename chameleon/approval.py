@@ -1,0 +1,158 @@
+"""Approval: which steps a person is to allow, what is shown for that, and which may not run at all.
+
+A step asks where its module does (`Module.asks`). The executor asks before anything of a plan runs, or before
+each such step; question and answer are events, so a run without an answer is a log that goes on later.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from chameleon import bridge
+from chameleon.decide import not_approved
+from chameleon.earlier import filled, references
+from chameleon.errors import ChameleonError, InventoryError, NotApproved
+from chameleon.state import Failure, State, Step
+from chameleon.values import to_json
+
+if TYPE_CHECKING:
+    from chameleon.inventory import Inventory
+    from chameleon.module import Module
+
+_LONGEST_VALUE = 2_000  # characters of an argument; how many more there are is said
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person is asked to allow: these steps of the run that has come to `state`.
+
+    `inventory` has their modules. `str()` writes one line a step and argument, with the values that
+    references have so far; nothing in it steers a terminal.
+    """
+
+    steps: tuple[Step, ...]
+    state: State
+    inventory: Inventory
+
+    def __str__(self) -> str:
+        return "\n".join(line for step in self.steps for line in described(step, self.state))
+
+
+Approve = Callable[[Request], bool | Awaitable[bool | None] | None]
+"""Answers a request: True allows its steps, False does not, None leaves the run waiting. May be async."""
+
+
+def refuse(request: Request) -> bool:
+    """Allow nothing: the way of runs that nobody attends."""
+    return False
+
+
+def described(step: Step, state: State) -> Iterator[str]:
+    """Yield the module of a step, then each argument whole: what is not printable is escaped."""
+    yield step.module
+    done = set(state.program)
+    to_come = {each.module for each in state.pending} - done
+    for name, value in (step.args or {}).items():
+        told = _written(value)
+        if named := [str(each) for each in references(value, to_come)]:
+            told += f" (what comes of {', '.join(named)})"
+        elif any(references(value, done)):
+            try:
+                told += f" = {_written(filled(value, state))}"
+            except ChameleonError as problem:
+                told += f" ({problem.what})"
+        yield f"  {_written(name)[1:-1]}: {told}"
+
+
+def _written(value: Any) -> str:
+    """Write a value as JSON in one line, every invisible character escaped."""
+    text = json.dumps(to_json(value), ensure_ascii=False)
+    more = f" … and {len(text) - _LONGEST_VALUE:,} more characters" if len(text) > _LONGEST_VALUE else ""
+    text = text[:_LONGEST_VALUE]
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    return text + more
+
+
+def held(state: State, inventory: Inventory, *, each: bool) -> tuple[Step, ...]:
+    """Return the pending steps that a person has not answered for: all of the plan, or with `each` the first.
+
+    Steps that are waiting already are those.
+    """
+    if state.asked:
+        return state.asked
+    answered = [*state.allowed, *state.denied]
+    found = []
+    for step in state.pending[:1] if each else state.pending:
+        if step in answered:
+            answered.remove(step)
+        elif inventory.modules[step.module].asks:
+            found.append(step)
+    return tuple(found)
+
+
+def may_run(
+    group: Sequence[Step], state: State, inventory: Inventory
+) -> tuple[tuple[Step, ...], Failure | None]:
+    """Return the first steps of a group that may run; where none may, also why the first may not.
+
+    That is so where a person said no, nobody has said yes, or the run has run the module `at_most` times.
+    """
+    answered = list(state.allowed)
+    ran = [record.step.module for record in state.history]
+    allowed: list[Step] = []
+    for step in group:
+        module = inventory.modules[step.module]
+        if allowed and (module.asks or _asks_inside(module)):  # it may wait, and must not run if one fails
+            break
+        failure = None
+        if step in state.denied or (module.asks and step not in answered):
+            failure = not_approved(step)
+        elif module.at_most is not None and ran.count(step.module) >= module.at_most:
+            times = "once" if module.at_most == 1 else f"{module.at_most:,} times"
+            what = f"it may run at most {times} in a run, and has"
+            failure = Failure("StepRejected", what, where=f"module {step.module}")
+        if failure is not None:
+            return tuple(allowed), None if allowed else failure
+        if step in answered:
+            answered.remove(step)
+        ran.append(step.module)
+        allowed.append(step)
+        if _asks_inside(module):
+            break
+    return tuple(allowed), None
+
+
+def _asks_inside(module: Module) -> bool:
+    """Return whether an inventory that the module runs has steps that ask, however deep."""
+    within = module.inner.present.values() if module.inner is not None else ()
+    return any(each.asks or _asks_inside(each) for each in within)
+
+
+def answer_of(approve: Approve | None, request: Request) -> bool | None:
+    """Return what a person says of a request; None where there is nobody to ask, or no answer yet.
+
+    Raises `InventoryError` for an answer that is none of True, False and None.
+    """
+    if approve is None:
+        return None
+    asking = partial(approve, request)
+    said = bridge.in_thread(asking) if bridge.may_block(approve) else asking()
+    said = bridge.awaited(said) if inspect.iscoroutine(said) else said
+    if said is not None and not isinstance(said, bool):
+        raise InventoryError(
+            f"approve gave {str(said)[:60]!r}", hint="Return True, False, or None to let the run wait."
+        )
+    return said
+
+
+def needs_approval(state: State) -> NotApproved:
+    """Return the error of a run that waits."""
+    steps = ", ".join(map(str, state.waiting))
+    hint = "Give Executor(…, approve=FUNCTION), or answer in the log: state.answered."
+    return NotApproved(f"the run waits for approval of {steps}", hint=hint)

@@ -1,0 +1,97 @@
+"""Approval at a terminal: of a run that goes on here, or in the log of one that waits."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from chameleon.approval import Request, described, refuse
+from chameleon.cli.options import ApproveMode
+from chameleon.cli.out import echo, say
+from chameleon.errors import InputError
+from chameleon.executor import Executor
+from chameleon.log import EventLog
+from chameleon.state import Event, State, Step
+from chameleon.text import harmless
+
+EXIT_WAITS = 4
+_ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later": None}
+
+
+def attend(executor: Executor, mode: ApproveMode) -> None:
+    """Have an executor ask for approval as `--approve` says: without a terminal its runs wait."""
+    executor.approve_each = mode == "step"
+    executor.approve = refuse if mode == "none" else terminal if _is_attended() else None
+
+
+def terminal(request: Request) -> bool | None:
+    """Ask at the terminal whether steps may run."""
+    return _asked(request.steps, request.state)
+
+
+def answer_in(path: Path, said: bool | None) -> int:
+    """Write the answer to what waits in a log, asked for at the terminal unless it is `said`."""
+    if not path.exists():
+        raise InputError("there is no such log", where=str(path))
+    with EventLog(path) as log:
+        state = State.fold(log)
+        if not (steps := state.waiting):
+            raise InputError("nothing in it waits for approval", where=str(path))
+        if said is None and _is_attended():
+            said = _asked(steps, _innermost(state))
+        elif said is None:
+            _show(steps, _innermost(state))
+        if said is None:
+            say("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.")
+            return EXIT_WAITS
+        log.append(state.answered("yes" if said else "no", "chameleon approve"))
+    done = "Approved" if said else "Not approved"
+    echo(harmless(f"{done}: {', '.join(map(str, steps))}"))
+    echo(harmless(f"Go on with the command that began the run, and --log {path}"))
+    return 0
+
+
+def kept(events: Iterable[Event]) -> Path:
+    """Write the events of a run that waits to a new log in this folder, and return its path."""
+    path = Path(f"waiting-{secrets.token_hex(4)}.jsonl")
+    with EventLog(path) as log:
+        for event in events:
+            log.append(event)
+    return path
+
+
+def how_to_go_on(state: State, path: Path) -> Iterator[str]:
+    """Say what a run waits for, and how it goes on."""
+    yield f"Waits for approval: {', '.join(map(str, state.waiting))}"
+    yield f"Run `chameleon approve {path}`, then this command with --log {path}"
+
+
+def _is_attended() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _innermost(state: State) -> State:
+    """Return the state of the run that asks: this one, or that of an inventory within."""
+    return state if state.asked else _innermost(State.fold(state.inside))
+
+
+def _show(steps: Iterable[Step], state: State) -> None:
+    say("Asks for approval:")
+    for step in steps:
+        say(textwrap.indent("\n".join(described(step, state)), "  "))
+
+
+def _asked(steps: tuple[Step, ...], state: State) -> bool | None:
+    """Ask until there is an answer; None where the run is to wait."""
+    _show(steps, state)
+    what = "it" if len(steps) == 1 else "them"
+    while True:
+        echo(f"Run {what}? [y]es, [n]o, [l]ater: ", err=True, nl=False)
+        sys.stderr.flush()
+        if not (line := sys.stdin.readline()):
+            return None
+        if (given := line.strip().lower()) in _ANSWERS:
+            return _ANSWERS[given]

@@ -1,0 +1,231 @@
+"""Steps that ask for approval: for a plan or one by one, refused, waiting, resumed, within, limited."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory, State, tool
+from chameleon.approval import Request, refuse
+from chameleon.errors import InventoryError, LogError, NotApproved
+from chameleon.llm import ScriptedModel
+from chameleon.log import EventLog, event_from_json, event_to_json
+from chameleon.planners.fixed import Fixed
+from chameleon.planners.react import React
+from chameleon.state import Approval, Event
+
+QUESTION = {"question": "q"}
+READ, WRITE = {"module": "read", "args": {"name": "a"}}, {"module": "write", "args": {"text": "$read"}}
+
+
+class Tools:
+    """A tool that is free and one that asks, which keep what they did."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+        @tool
+        def read(name: str) -> str:
+            """Reads a text."""
+            self.done.append(f"read {name}")
+            return "from \x1b[31m\u202estrangers"
+
+        @tool(asks="approval", at_most=2)
+        def write(text: str) -> str:
+            """Writes a text."""
+            self.done.append("write")
+            return "written"
+
+        self.both = [read, write]
+
+    def executor(self, *plan: Any, approve: Any = None, **options: Any) -> Executor:
+        return Executor(Inventory.of(self.both, Fixed(plan or (READ, WRITE))), approve=approve, **options)
+
+
+def yes(request: Request) -> bool:
+    return True
+
+
+def test_a_plan_is_asked_for_once_before_anything_runs() -> None:
+    tools, asked = Tools(), list[str]()
+
+    def approve(request: Request) -> bool:
+        asked.append(str(request))
+        assert not tools.done
+        return True
+
+    state = tools.executor(READ, WRITE, WRITE, approve=approve).run(QUESTION)
+    told = 'write\n  text: "$read" (what comes of $read)'
+    assert (state.answer, asked, tools.done) == ("written", [f"{told}\n{told}"], ["read a", "write", "write"])
+
+
+def test_each_step_is_asked_for_with_its_values_where_that_is_wanted() -> None:
+    tools, asked = Tools(), list[str]()
+
+    def approve(request: Request) -> bool:
+        asked.append(str(request))
+        return len(asked) < 2
+
+    state = tools.executor(READ, WRITE, WRITE, approve=approve, approve_each=True).run(QUESTION)
+    assert asked == ['write\n  text: "$read" = "from \\u001b[31m\\u202estrangers"'] * 2
+    assert tools.done == ["read a", "write"]
+    assert state.ended is not None and state.ended.reason == "declined"
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_what_is_refused_does_not_run_and_the_run_declines(each: bool) -> None:
+    tools = Tools()
+    state = tools.executor(WRITE | {"args": {"text": "x"}}, approve=refuse, approve_each=each).run(QUESTION)
+    assert not tools.done
+    assert state.ended is not None and state.ended.reason == "declined" and state.ended.error is not None
+    assert str(state.ended.error) == 'module write: write (text: "x") was not approved'
+    with pytest.raises(NotApproved):
+        tools.executor(READ, WRITE, approve=refuse).run(QUESTION, raise_errors=True)
+
+
+def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Any) -> None:
+    tools = Tools()
+    with EventLog(tmp_path / "run.jsonl") as log:
+        state = tools.executor().run(QUESTION, log)
+        assert str(state) == 'waits for approval: write (text: "$read") ()'
+        assert tools.executor().run(QUESTION, log).waiting == state.waiting and len(log.events) == 3
+    assert not tools.done
+    with pytest.raises(NotApproved, match="waits for approval of write"):
+        tools.executor().run(QUESTION, raise_errors=True)
+    with EventLog(tmp_path / "run.jsonl") as log:
+        log.append(State.fold(log).answered("yes", "somebody"))
+        assert tools.executor().run(QUESTION, log).answer == "written"
+    assert tools.done == ["read a", "write"]
+    with pytest.raises(LogError, match="nothing in the run waits"):
+        state.after(state.answered("no", "")).answered("yes", "")
+
+
+@pytest.mark.parametrize("said", [None, True, False])
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_every_prefix_of_a_log_comes_to_the_same_end(said: bool | None, each: bool, depth: int) -> None:
+    tools = Tools()
+    inventory = Inventory.of(tools.both, Fixed((READ, WRITE, READ, WRITE)))
+    for number in range(depth):
+        inventory = Inventory.of({f"inner{number}": inventory}, Fixed([f"inner{number}"]))
+    executor = Executor(inventory, approve=lambda request: said, approve_each=each)
+    events = list(executor.stream(QUESTION))
+    written = [event_to_json(event) for event in events]
+    assert [event_to_json(event_from_json(each)) for each in written] == written
+    for count in range(len(events)):
+        again = [*events[:count], *executor.stream(QUESTION, events[:count])]
+        assert [type(event) for event in again] == [type(event) for event in events]
+        assert str(State.fold(again)) == str(State.fold(events))
+    assert bool(State.fold(events).waiting) == (said is None)
+
+
+def test_an_answer_reaches_the_inventory_that_waits_within() -> None:
+    tools = Tools()
+    inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
+    executor = Executor(
+        Inventory.of({"outer": Inventory.of({"inner": inner}, Fixed(["inner"]))}, Fixed(["outer"]))
+    )
+    events = list(executor.stream(QUESTION))
+    waiting = State.fold(events)
+    assert [step.module for step in waiting.waiting] == ["write"] and not tools.done
+    state = executor.run(QUESTION, [*events, waiting.answered("yes", "")])
+    assert (state.answer, tools.done) == ("written", ["read a", "write"])
+
+
+def test_what_waits_within_loses_nothing_that_ran_beside_it() -> None:
+    tools = Tools()
+    inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
+    executor = Executor(
+        Inventory.of({"first": inner, "second": inner}, Fixed(["first", "second"])), approve=yes
+    )
+    state = executor.run(QUESTION)
+    assert tools.done == ["read a", "write"] * 2 and state.answer == "written"
+
+
+def test_react_is_told_of_a_refusal_and_asks_again_for_the_same_step() -> None:
+    tools, answers = Tools(), iter([False, True])
+    call = {"tool_calls": [{"name": "write", "args": {"text": "x"}}]}
+    told = list[str]()
+
+    def reply(messages: Any) -> Any:
+        told.append(messages[-1][1])
+        return "done" if len(told) == 3 else call
+
+    executor = Executor(
+        Inventory.of(tools.both, React(native=True)),
+        LLM.connect(ScriptedModel(reply)),
+        approve=lambda request: next(answers),
+    )
+    assert executor.run(QUESTION).answer == "done"
+    assert tools.done == ["write"] and "the user did not allow it" in told[1]
+
+
+def test_a_run_runs_a_tool_at_most_so_often() -> None:
+    tools = Tools()
+    plan = [{"module": "write", "args": {"text": str(number)}} for number in range(3)]
+    state = tools.executor(*plan, approve=yes).run(QUESTION)
+    assert len(tools.done) == 2
+    assert state.ended is not None and "at most 2 times in a run" in str(state.ended.error)
+
+
+def test_what_is_allowed_is_used_up() -> None:
+    step = Tools().executor(WRITE | {"args": {"text": "x"}}, approve=yes)
+    state = step.run(QUESTION)
+    assert (
+        state.allowed == () and len([e for e in list(step.stream(QUESTION)) if isinstance(e, Approval)]) == 2
+    )
+
+
+def test_approval_may_be_async_and_its_answer_is_yes_no_or_none() -> None:
+    tools = Tools()
+
+    async def later(request: Request) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+    assert asyncio.run(tools.executor(approve=later).arun(QUESTION)).answer == "written"
+    assert tools.executor(approve=later).run(QUESTION).answer == "written"
+    with pytest.raises(InventoryError, match="approve gave 'perhaps'"):
+        tools.executor(approve=lambda request: "perhaps").run(QUESTION)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda state: Approval(state.pending[:1], "yes"),  # of a step that does not ask
+        lambda state: Approval((), "yes"),
+    ],
+)
+def test_an_answer_in_a_log_covers_the_steps_that_it_names_alone(forge: Callable[[State], Event]) -> None:
+    tools = Tools()
+    events = list(tools.executor().stream(QUESTION))[:2]
+    forged = forge(State.fold(events))
+    with contextlib.suppress(LogError):
+        tools.executor().run(QUESTION, [*events, forged])
+    assert "write" not in tools.done
+
+
+def test_a_plan_that_takes_the_place_of_another_is_asked_for_anew() -> None:
+    tools, asked = Tools(), list[int]()
+
+    @tool
+    def fails() -> str:
+        """Fails."""
+        raise ValueError("no")
+
+    def approve(request: Request) -> bool:
+        asked.append(len(request.steps))
+        return True
+
+    inventory = Inventory(
+        name="two",
+        planner=Fixed(["fails", {"module": "write", "args": {"text": "x"}}]),
+        modules={"fails": fails, "write": tools.both[1], "other": tools.both[1].with_name("other")},
+        on_error={"fails": ["other"]},
+    )
+    state = Executor(inventory, approve=approve).run(QUESTION)
+    assert asked == [1, 1] and not tools.done, state
