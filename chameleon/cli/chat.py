@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
@@ -81,9 +81,11 @@ def _lines() -> Iterator[str]:
             import readline  # noqa: F401
     elif isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
+    out = sys.__stdout__ if sys.__stdout__ is not None and sys.__stdout__.isatty() else sys.stderr
     while True:
         try:
-            line = input("> ") if is_terminal else sys.stdin.readline()
+            with redirect_stdout(out):  # lines are edited at a terminal alone; a file has only answers
+                line = input("> ") if is_terminal else sys.stdin.readline()
         except (EOFError, Interrupted):
             say("")
             return
