@@ -92,7 +92,9 @@ class InventoryModule(Module):
         told["planner"] = self.inner.planner.runtime_info(self.inner)
         return {name: each for name, each in told.items() if each}
 
-    def run_inside(self, state: State, inside: Inside, **args: Any) -> Generator[Event, None, Outcome | None]:
+    def run_inside(
+        self, state: State, inside: Inside, /, **args: Any
+    ) -> Generator[Event, None, Outcome | None]:
         executor = self.executor or Executor(self.inner)
         takes = self.inner.input_types
         given = {key: value for key, value in state.input.items() if not takes or key in takes}

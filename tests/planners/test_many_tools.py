@@ -26,7 +26,7 @@ class Tool(Module):
 
     reads = ()
 
-    def run(self, state: State, **args: Any) -> Any:
+    def run(self, state: State, /, **args: Any) -> Any:
         return args
 
 
