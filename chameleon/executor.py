@@ -74,7 +74,7 @@ class Executor:
         approve: Approve | None = None,
         approve_each: bool = False,
     ) -> None:
-        inventory = Inventory.of(inventory) if planner is None else Inventory.of(inventory, planner)
+        inventory = Inventory.of(inventory, planner)
         if inventory.needs_model:
             llm = _connected(llm, inventory)
         planner = inventory.planner.with_llm(llm)

@@ -100,6 +100,11 @@ class Inventory:
         except InventoryError as problem:
             raise problem.at(self.name) from problem
         for planner in every_planner(self.planner):
+            for name, each in planner.brings.items():
+                if name in named and not isinstance(named[name], type(each)):
+                    what = f"a module is called {name}, and that name is the planner's ({planner.name})"
+                    where = self.place(("modules", name))
+                    raise InventoryError(what, where=where, hint="Give the module another name.")
             brought = {name: each for name, each in planner.brings.items() if name not in named}
             object.__setattr__(self, "brought", self.brought | set(brought))
             named |= _by_name(brought)
@@ -108,24 +113,26 @@ class Inventory:
 
     @classmethod
     def of(
-        cls, given: Any, planner: str | Planner | type[Planner] = "one_shot", *, name: str = "tools"
+        cls, given: Any, planner: str | Planner | type[Planner] | None = None, *, name: str = "tools"
     ) -> Inventory:
         """Return an inventory as it is given: made, by its name or file, or as a list of tools.
 
         Tools are functions, modules and classes of them; `planner`, by its name or as it is made, then plans
-        over them, and `name` is the inventory's. Raises `InventoryError` for anything else.
+        over them (by default `one_shot`), and `name` is the inventory's. Raises `InventoryError` for anything
+        else, and for a planner beside an inventory that is made.
         """
-        is_made = isinstance(given, Inventory | str | Path)
-        if is_made and planner != "one_shot":
+        is_spec = isinstance(given, Mapping) and "modules" in given
+        if planner is not None and (is_spec or isinstance(given, Inventory | str | Path)):
             raise InventoryError("an inventory has a planner of its own", hint="Change it there.")
         if isinstance(given, Inventory):
             return given
         if isinstance(given, str | Path):
             return cls.load(given)
-        if isinstance(given, Mapping) and "modules" in given:
+        if is_spec:
             return cls.parse(given)
         if not isinstance(given, Mapping) and (isinstance(given, Module) or callable(given)):
             given = [given]
+        planner = "one_shot" if planner is None else planner
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
         if not isinstance(planning, Planner):
