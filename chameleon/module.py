@@ -70,7 +70,7 @@ class Module:
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
-        _check_places(cls)
+        check_places(cls)
 
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, by one thread."""
@@ -165,7 +165,19 @@ def _arguments_of(cls: type[Any]) -> Arguments | None:
     return Arguments.of(cls.name, cls.run, cls.Args, skip=of_state)
 
 
-def _check_places(cls: type[Module]) -> None:
+def check_keys(reads: Keys | None, writes: Keys | None, where: str) -> None:
+    """Raise `InventoryError` for a key that is none of the state."""
+    for attribute, keys in (("reads", reads), ("writes", writes)):
+        for key in split_keys(keys or ()):
+            if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
+                raise InventoryError(
+                    f"{attribute} of the {where} has the key {key!r}",
+                    where=where,
+                    hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
+                )
+
+
+def check_places(cls: type[Module]) -> None:
     """Raise `InventoryError` for an argument that is called as `run` calls the module or the state."""
     if cls.Args is None:
         return
@@ -177,18 +189,6 @@ def _check_places(cls: type[Module]) -> None:
                 where=f"class {cls.__qualname__}",
                 hint="Write `def run(self, state, /, …)`: then both have a place.",
             )
-
-
-def check_keys(reads: Keys | None, writes: Keys | None, where: str) -> None:
-    """Raise `InventoryError` for a key that is none of the state."""
-    for attribute, keys in (("reads", reads), ("writes", writes)):
-        for key in split_keys(keys or ()):
-            if not all(_KEY.fullmatch(part) for part in key.removesuffix("?").split("|")):
-                raise InventoryError(
-                    f"{attribute} of the {where} has the key {key!r}",
-                    where=where,
-                    hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
-                )
 
 
 def split_keys(keys: Keys) -> tuple[str, ...]:

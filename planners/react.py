@@ -36,7 +36,8 @@ _CALL = re.compile(r"[\s`]*(?:json)?\s*(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
 _ANSWER = re.compile(r"^[\s*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
-_TOLD = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined")  # what they say is meant to be read
+# What they say is meant to be read.
+_TOLD = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined", "InnerBudget")
 
 
 class ModelAnswer(Module):
