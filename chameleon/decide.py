@@ -16,6 +16,7 @@ from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, 
 _LONGEST_REPLY = 4_000  # characters
 _ENDING = (errors.ModelError, errors.StoreError, errors.MachineError)
 
+# How a run ends with a step that failed so, where nothing makes that good; with any other it has failed.
 _REASONS: Mapping[str, Reason] = {
     "InnerBudget": "budget",
     "InnerDeclined": "declined",
@@ -57,18 +58,13 @@ def finished(state: State) -> RunEnded:
     """Return how a run ends when the planner has nothing more to do."""
     if not state.executed:
         return RunEnded("failed", Failure("PlanError", "the planner proposed no step"))
-    if state.failure is not None and state.failure.error is not None:
-        return ended_by(state.failure.error)
+    if state.failure is not None and (error := state.failure.error) is not None:
+        return RunEnded(_REASONS.get(error.kind, "failed"), error)
     last = state.executed[-1]
     if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
         where, hint = f"module {last.step.module}", "The last module's `run` returns the answer."
         return RunEnded("failed", Failure("ModuleError", "it returned nothing, and is the last", hint, where))
     return RunEnded("answered")
-
-
-def ended_by(error: Failure) -> RunEnded:
-    """Return how a run ends with a step that failed, where nothing makes that good."""
-    return RunEnded(_REASONS.get(error.kind, "failed"), error)
 
 
 def _denied(state: State, inventory: Inventory) -> RunEnded | None:
@@ -145,7 +141,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, error.kind)
     if policy != "skip" and not inventory.planner.handles_failure(state):
-        return ended_by(error)
+        return RunEnded(_REASONS.get(error.kind, "failed"), error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
     reason = f"no valid plan: {refused[-1].refused}"

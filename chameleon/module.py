@@ -70,7 +70,16 @@ class Module:
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
-        check_places(cls)
+        if cls.Args is None:
+            return
+        names = {field.alias or name for name, field in cls.Args.model_fields.items()}
+        for each in list(inspect.signature(cls.run).parameters.values())[:2]:
+            if each.name in names and each.kind is not each.POSITIONAL_ONLY:
+                raise InventoryError(
+                    f"an argument is called {each.name!r}, and so is a parameter of `run` before it",
+                    where=f"class {cls.__qualname__}",
+                    hint="Write `def run(self, state, /, …)`: then both have a place.",
+                )
 
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, by one thread."""
@@ -175,20 +184,6 @@ def check_keys(reads: Keys | None, writes: Keys | None, where: str) -> None:
                     where=where,
                     hint='Write keys as "input.table", "cache.knowledge?" or "cache.a|cache.b".',
                 )
-
-
-def check_places(cls: type[Module]) -> None:
-    """Raise `InventoryError` for an argument that is called as `run` calls the module or the state."""
-    if cls.Args is None:
-        return
-    names = {field.alias or name for name, field in cls.Args.model_fields.items()}
-    for each in list(inspect.signature(cls.run).parameters.values())[:2]:
-        if each.name in names and each.kind is not each.POSITIONAL_ONLY:
-            raise InventoryError(
-                f"an argument is called {each.name!r}, and so is a parameter of `run` before the arguments",
-                where=f"class {cls.__qualname__}",
-                hint="Write `def run(self, state, /, …)`: then both have a place.",
-            )
 
 
 def split_keys(keys: Keys) -> tuple[str, ...]:

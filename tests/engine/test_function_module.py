@@ -173,7 +173,7 @@ def test_an_argument_may_be_called_state_or_self() -> None:
     class Taken(BaseModel):
         state: str
 
-    with pytest.raises(InventoryError, match="an argument is called 'state', and so is a parameter of `run`"):
+    with pytest.raises(InventoryError, match="called 'state', and so is a parameter of `run` before it"):
 
         class Counts(Module):
             Args = Taken
