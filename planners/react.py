@@ -141,8 +141,10 @@ class React(ShowsCards, AsksModel, Planner):
         names = inventory.rules.last[:1] if self.last is None else self.last
         return tuple(map(Step, names))
 
-    def _offer(self, state: State, inventory: Inventory, *, native: bool) -> tuple[list[Card], list[str]]:
-        """Return the cards of the tools for the next turn, and the names of others.
+    def _offer(
+        self, state: State, inventory: Inventory, *, native: bool
+    ) -> tuple[list[Card], dict[str, str]]:
+        """Return the cards of the tools for the next turn, and what is told of others, by name.
 
         Native tools that the model has asked for by name are among the cards, before all others.
         """
@@ -159,7 +161,7 @@ class React(ShowsCards, AsksModel, Planner):
         cards = [card for card in cards if card.name not in answering]
         if native and others:
             cards.append(Card(MORE, MoreTools.description, "", inventory.arguments[MORE]))
-        return cards, [name for name in others if name not in answering]
+        return cards, {name: told for name, told in others.items() if name not in answering}
 
     def _reply(
         self, state: State, inventory: Inventory, turns: Sequence[Turn], *, is_last: bool
@@ -219,7 +221,7 @@ class React(ShowsCards, AsksModel, Planner):
         inventory: Inventory,
         turns: Sequence[Turn],
         cards: Sequence[Card],
-        others: Sequence[str],
+        others: Mapping[str, str],
     ) -> Messages:
         """Return the prompt, with the cards where the model gets none as tools."""
         start = next((turn.start for turn in turns if not turn.plan.refused), len(state.executed))
@@ -229,7 +231,7 @@ class React(ShowsCards, AsksModel, Planner):
             "inputs": inputs_of(state, self.max_text_tokens),
             "found": Quoted("\n".join(found)),
             "takes_arguments": any(inventory.takes),
-            "others": others,
+            "others": [*others.values()],
             "last": ", ".join(step.module for step in self._last(inventory)),
         }
         return self.template.render(slots | ({"modules": cards} if cards else {}))

@@ -64,6 +64,15 @@ class Card:
         return f"{taken or '()'} -> {self.gives}" if self.gives else taken
 
     @property
+    def call(self) -> str:
+        """Write the name with the names of the arguments, `?` at those that may be left out."""
+        if self.arguments is None:
+            return self.name
+        needed = self.arguments.required
+        told = (name if name in needed else f"{name}?" for name in self.arguments.names)
+        return f"{self.name}({', '.join(told)})"
+
+    @property
     def notes(self) -> Mapping[str, str]:
         """Return what is said of single arguments."""
         return self.arguments.notes if self.arguments else {}
