@@ -164,7 +164,8 @@ def as_module(given: Any) -> Module:
     if inspect.isclass(given) and issubclass(given, Module):
         return given()
     if callable(given) and not inspect.isclass(given):
-        return tool(given)
+        made: FunctionModule = tool(given)
+        return made
     raise InventoryError(
         f"{given!r} is {type_in_words(given)}, not a module",
         hint="Give a Module, or a function (`chameleon.tool`).",
