@@ -90,10 +90,10 @@ class FunctionModule(Module):
         by_place = [args.pop(name) for name in self._by_place]
         given = self.function(*by_place, **args)
         if not inspect.isawaitable(given):
-            return _plain(given)
+            return plain(given)
 
         async def later() -> Any:
-            return _plain(await given)
+            return plain(await given)
 
         return later()
 
@@ -108,15 +108,15 @@ def _parameter_of_state(function: Callable[..., Any]) -> str | None:
     return None
 
 
-def _plain(output: Any) -> Any:
+def plain(output: Any) -> Any:
     """Return what a run holds: tables, and of pydantic models, dataclasses, dates and sets the JSON."""
     output = adopted(output)
     if isinstance(output, BaseModel):
         return output.model_dump(mode="json")
     if isinstance(output, list | tuple):
-        return [_plain(each) for each in output]
+        return [plain(each) for each in output]
     if isinstance(output, Mapping):
-        return {key: _plain(each) for key, each in output.items()}
+        return {key: plain(each) for key, each in output.items()}
     if dataclasses.is_dataclass(output) and not isinstance(output, type) and not hasattr(output, "to_json"):
         return TypeAdapter(type(output)).dump_python(output, mode="json")
     return to_jsonable_python(output) if isinstance(output, _AS_JSON) else output

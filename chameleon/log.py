@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -17,7 +18,7 @@ from typing import Any, Self, get_args
 import orjson
 
 from chameleon import values
-from chameleon.errors import InputError, LogError, OtherFormat
+from chameleon.errors import ChameleonError, InputError, LogError, OtherFormat
 from chameleon.state import (
     Approval,
     Dropped,
@@ -255,6 +256,16 @@ def _is_failed(event: Event) -> bool:
     if isinstance(event, StepRecord):
         return event.error is not None or event.dropped
     return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
+
+
+def settings_in(path: Path | None) -> Mapping[str, Any]:
+    """Return the settings of the run in a file; none where there is no run yet, or no file."""
+    with suppress(OSError, ValueError, ChameleonError):
+        if path is not None and path.is_file():
+            with path.open("rb") as lines:
+                begun = event_from_json(read_line(lines.readline()))
+            return begun.settings if isinstance(begun, RunStarted) else {}
+    return {}
 
 
 class EventLog:

@@ -44,6 +44,7 @@ class Module:
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
     - `gives`: the type of its output for the card, such as "{temp: number}"; of a function its own.
+    - `listed`: what a server says of it, as JSON, which the log of a run keeps.
     - `inner`: the inventory that it runs, where it runs one (`chameleon.modules.compose`).
 
     Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
@@ -61,6 +62,7 @@ class Module:
     gives: str = ""
     asks: str = ""
     at_most: int | None = None
+    listed: Mapping[str, Any] | None = None
     inner: Inventory | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:

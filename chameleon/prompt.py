@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from chameleon.conversation import HISTORY, shown_before, turns
 from chameleon.errors import PromptError
 from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, unframed, untagged
 from chameleon.state import State
@@ -177,20 +178,27 @@ class Prompt:
     def render(self, slots: Mapping[str, Any]) -> Messages:
         """Return the messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot.
 
-        Every value counts as data: no text in it, however deep, can begin or end a block of the prompt.
+        Every value counts as data: no text in it, however deep, can begin or end a block of the prompt. Where
+        the prompt has no slot `history`, the earlier turns of a conversation stand before the question.
         """
         from jinja2 import TemplateError
 
+        history = slots.get(HISTORY)
+        if earlier := turns(history):
+            slots = {**slots, HISTORY: earlier}
         values = self._empty | {key: _shown(key, value) for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
             raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name)
         try:
-            return [
+            messages = [
                 (role, template if isinstance(template, str) else template.render(values).strip())
                 for role, template in self._templates
             ]
         except TemplateError as problem:
             raise PromptError(f"cannot be rendered: {problem}", where=self.name) from problem
+        if not earlier or HISTORY in self.variables:
+            return messages
+        return shown_before(history, values.get("question"), messages)
 
 
 def _shown(slot: str, value: Any) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from chameleon import errors, values
+from chameleon import conversation, errors, values
 from chameleon.errors import ChameleonError, LogError, ModuleError, lack_of
 from chameleon.table import Table
 from chameleon.text import html_rows, one_line
@@ -39,6 +39,8 @@ _TO_A_MODEL: Mapping[str, str] = {
     **dict.fromkeys(("Unanswered", "WebError"), "the web gave no answer"),
 }
 _FAILED = "it failed"
+ONE_QUESTION = "for_one_question"
+"""The setting of a run that names the modules whose changes of the input hold for its question alone."""
 _LONGEST_ARGUMENTS = 200
 
 
@@ -452,6 +454,22 @@ class State:
         if self.ended is None or self.ended.reason != "answered":
             return None
         return self.executed[-1].output
+
+    def follow_up(self, question: str, **changes: Any) -> dict[str, Any]:
+        """Return the input of the next run of a conversation: this run's, with another question.
+
+        `history` holds the earlier turns and this one, a run without an answer as an empty one. The table and
+        all else that came with the question stand there as modules left them, without what was done for this
+        question alone: by a module that declares to read the question, or what such a one wrote to the cache.
+        `changes` are inputs to take in their place, such as `table=state.table`.
+        """
+        given = self.begun.input if self.begun is not None else self.input
+        alone = self.begun.settings.get(ONE_QUESTION, ()) if self.begun is not None else ()
+        now = dict(given)
+        for record in self.executed:
+            if record.step.module not in alone:
+                now |= record.input_changes
+        return conversation.follow_up(given, now, question, self.answer, changes)
 
     @property
     def program(self) -> tuple[str, ...]:

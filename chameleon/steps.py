@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from chameleon import bridge, values
+from chameleon.conversation import HISTORY
 from chameleon.debug import show_traceback
 from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
@@ -62,6 +63,8 @@ class Access:
     def of(cls, module: Module) -> Access:
         """Read what a module declares."""
         reads = None if module.reads is None else split_keys(module.reads)
+        if reads is not None and module.needs_model:
+            reads = (*reads, f"input.{HISTORY}?")  # a model is told the conversation
         writes = (f"cache.{module.name}",) if module.writes is None else split_keys(module.writes)
         needed = (key for key in reads or () if not key.endswith("?") and "*" not in key and key != "history")
         return cls(

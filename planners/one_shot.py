@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import PositiveInt
 
+from chameleon.conversation import HISTORY
 from chameleon.errors import EmptyReply, PlanError
 from chameleon.inventory import Inventory
 from chameleon.llm_module import AsksModel, Structured
@@ -63,6 +64,8 @@ class OneShot(ShowsCards, AsksModel, Planner):
             "inputs": inputs_of(state, self.max_text_tokens),
             "takes_arguments": any(card.arguments for card in cards),
         }
+        if "inputs" in self.template.variables:  # they hold the conversation
+            slots.pop(HISTORY, None)
         messages = [*self.template.render(slots), *repair_turns(state)]
         params = self.stop_params
         named = [card for card in inventory.cards if card.name in others]

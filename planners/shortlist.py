@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from typing import Any
 
+from chameleon.conversation import HISTORY, turns
 from chameleon.errors import InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.retrieval.analysis import terms
@@ -242,7 +243,8 @@ def _gives(inventory: Inventory, name: str, keys: Collection[str]) -> bool:
 def _question(state: State) -> str:
     """The question with its text, its choices and what its table is about."""
     given = state.input
-    parts = [given.get("question", ""), given.get("text", ""), *(given.get("choices") or ())]
+    asked = (each["question"] for each in turns(given.get(HISTORY)))
+    parts = [given.get("question", ""), *asked, given.get("text", ""), *(given.get("choices") or ())]
     if state.table is not None:
         parts += [state.table.caption, *state.table.header]
     return " ".join(part for part in parts if isinstance(part, str))[:_LONGEST_QUERY]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
+from chameleon.conversation import HISTORY, told
 from chameleon.inventory import Inventory
 from chameleon.prompt import named_tables, table_text, text_within
 from chameleon.quoting import Quoted, block, untagged
@@ -21,8 +22,11 @@ _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
 def inputs_of(state: State, max_text_tokens: int) -> Quoted:
     """Write all that is given, each under its name: the question last, data in blocks."""
-    given = {key: value for key, value in state.input.items() if key != "question"}
+    conversation = told(state.input.get(HISTORY))
+    apart = ("question", HISTORY) if conversation else ("question",)
+    given = {key: value for key, value in state.input.items() if key not in apart}
     parts = [_told(key, value, max_text_tokens) for key, value in given.items() if value not in ("", (), {})]
+    parts += [conversation] if conversation else []
     question = state.input.get("question")
     if isinstance(question, str):
         is_long = len(question.strip().splitlines()) > 1

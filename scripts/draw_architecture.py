@@ -24,7 +24,11 @@ class Room:
 
 
 FLOORS = (
-    (Room("cli", "the command line"), Room("evaluation", "run, score, count, report")),
+    (
+        Room("cli", "the command line"),
+        Room("evaluation", "run, score, count, report"),
+        Room("interop", "MCP and LangChain, in and out"),
+    ),
     (Room("retrieval, documents", "find tables and passages in files, databases and pages"),),
     (
         Room("executor", "run the plan, step by step"),

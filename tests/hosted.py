@@ -10,9 +10,9 @@
         # raises BadRequestError: Unsupported value: 'temperature' does not support 0 with this model. …
 
 It serves OpenAI (`/v1/chat/completions`, `/v1/responses`, `/v1/models`), Anthropic (`/v1/messages`) and
-Gemini (`/v1beta/models/NAME:generateContent`), and refuses what they refuse: one fault a request, in the
-words that their pages and users' reports quote (November 2026; advice at the end is left out). A comment
-marks words by analogy. Nothing streams.
+Gemini (`/v1/models/NAME:generateContent`, or `/v1beta`), and refuses what they refuse: one fault a request,
+in the words that their pages and users' reports quote (November 2026; advice at the end is left out). A
+comment marks words by analogy. Nothing streams.
 
 Four characters make a token, rounded up. A prompt is its tools as JSON and its texts, joined by newlines.
 A model that thinks spends `thinking` hidden tokens first, more or less by its effort; they count against
@@ -591,7 +591,7 @@ def _camel_case(fields: Json) -> Json:
 
 
 class _GenerateContent:
-    """`POST /v1beta/models/NAME:generateContent`."""
+    """`POST /v1/models/NAME:generateContent`, or `/v1beta`."""
 
     provider = "google"
     keys = ("x-goog-api-key",)
@@ -677,8 +677,8 @@ _PATHS: Mapping[str, _Api] = {
     "/v1/chat/completions": _ChatCompletions(),
     "/v1/responses": _Responses(),
     "/v1/messages": _Messages(),
-    "/v1beta/models/:generateContent": _GenerateContent(),
 }
+_OF_GOOGLE, _GENERATE = re.compile(r"/v1(?:beta)?/models/(.+):generateContent"), _GenerateContent()
 
 
 def _named(model: str) -> str:
@@ -756,11 +756,11 @@ class HostedServer(LocalServer):
         with self._lock:
             self._arrived += 1
             arrival = self._arrived
-        named = path.partition("/v1beta/models/")[2].removesuffix(":generateContent")
-        model = named or str(body.get("model", ""))
+        of_google = _OF_GOOGLE.fullmatch(path)
+        model = of_google[1] if of_google else str(body.get("model", ""))
         usage = error = None
         try:
-            api = _PATHS.get(path.replace(f"/{named}:", "/:"))
+            api = _GENERATE if of_google else _PATHS.get(path)
             if api is None:
                 raise _Refused(_openai(f"Invalid URL (POST {path})", status=404))
             status, (reply, usage) = 200, self._served(api, model, headers, body)

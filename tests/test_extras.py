@@ -17,6 +17,7 @@ from tests.test_floors import files, imports, imports_of, run_nodes
 ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
     "chameleon/documents": "papers",
+    "chameleon/interop": "mcp models",
     "chameleon/llm": "models openai",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
@@ -25,6 +26,7 @@ ROOMS = {  # what may be imported beside the core; a room that is not named take
     "chameleon/table": "excel databases corpus programs",
     "chameleon/web": "web",
     "benchmarks": "text-metrics binder-metric programs",
+    "modules/compose": "models",
     "modules/search": "web ddgs",
     "modules/vision": "vision",
     "planners": "embeddings",
@@ -38,15 +40,23 @@ NAMES = {  # of packages that are imported by another name
     "pydantic_core": "pydantic",
     "recognizers_date_time": "recognizers-text-date-time",
     "recognizers_number": "recognizers-text-number",
+    "anyio": "mcp",  # which requires these
+    "httpx2": "mcp",
+    "mcp_types": "mcp",
+    "referencing": "jsonschema",
+    "uvicorn": "mcp",
     "yaml": "pyyaml",
 }
 LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
+    "chameleon.interop.langchain",
+    "chameleon.interop.mcp_server",
     "chameleon.llm.openai_chat",
     "chameleon.llm.scripted",
     "chameleon.retrieval.sentence_transformer",
     "chameleon.web.session",
 }
 NOT_IMPORTED = {  # by our own code
+    "jsonschema": "what the MCP SDK checks results by, in a version that it can use",
     "emoji": "what Recognizers-Text needs, in a version that it can use",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
     **dict.fromkeys(

@@ -142,11 +142,15 @@ def _reply(asked: Asked) -> str | Calls:
     given = [each for each in asked.body.get("input", ()) if each.get("type") == "function_call_output"]
     results = [each["output"] for each in given]
     if "How warm is Oslo in Fahrenheit?" in text:
+        city = "Oslo"
+        if "Question: And Rome?" in text:
+            assert "Question: How warm is Oslo in Fahrenheit?\nAnswer: 39.2\n</conversation>" in text
+            city = "Rome"
         assert (
             "- weather(city: string): " in text
             and '- convert(celsius: number, to: "F" | "K") -> number: ' in text
         )
-        first = {"module": "weather", "args": {"city": "Oslo"}}
+        first = {"module": "weather", "args": {"city": city}}
         return json.dumps([first, {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}}])
     if "Is Oslo or Rome warmer" in text:
         if len(results) == 2:

@@ -14,6 +14,7 @@ from chameleon.cli.options import (
     ApproveMode,
     DataOptions,
     EvalOptions,
+    GivenOptions,
     GridOptions,
     ModelOptions,
     QuestionOptions,
@@ -125,6 +126,23 @@ def plan(question: QuestionOptions, json: bool = JSON) -> int:
     from chameleon.cli.asking import run_question
 
     return run_question(question, plan_only=True, trace=True, log=None, as_json=json)
+
+
+@command()
+def chat(
+    given: GivenOptions,
+    inventory: str | None = argument("INVENTORY", "The inventory; by default as for `ask`.", default=None),
+    trace: bool = option(default=False, help="Show what each module did."),
+    stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
+    log: Path | None = option(metavar="FILE", help="Keep the conversation; one that is there goes on."),
+) -> int:
+    """Answer one question after another, each with those before it. Questions are lines of standard input.
+
+    /table shows the table as it stands, /history what was said, /help all commands; Ctrl-D leaves.
+    """
+    from chameleon.cli.chat import chat_about
+
+    return chat_about(given, inventory, trace=trace, stream=stream, path=log)
 
 
 @command()
@@ -288,6 +306,30 @@ def check(
     if no_import:
         return read_inventory(inventory, as_json=json)
     return check_inventory(inventory, model, as_json=json)
+
+
+@command()
+def serve(
+    options: ModelOptions,
+    inventories: list[str] = argument("INVENTORY…", "What to serve, each as a tool."),
+    mcp: bool = option(default=False, help="As a server of the Model Context Protocol."),
+    http: str | None = option(
+        metavar="[HOST:]PORT", help="By streamable HTTP, on this machine alone unless a HOST is named."
+    ),
+    files: list[Path] | None = option(
+        metavar="FOLDER",
+        help="Where clients may have files read by their path; without --http the folder this runs in.",
+    ),
+) -> int:
+    """Serve inventories to other agents, by default at standard input and output.
+
+    Exit codes: 0 the client went away, 1 unable to begin, 2 wrong usage, 130 after Ctrl-C.
+    """
+    if not mcp:
+        raise typer.BadParameter("say how: --mcp", param_hint="--mcp")
+    from chameleon.cli.serving import serve_inventories
+
+    return serve_inventories(inventories, options, http, files)
 
 
 @command()

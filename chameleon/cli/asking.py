@@ -19,7 +19,8 @@ from chameleon.cli.show import RunPage, answer_text
 from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
-from chameleon.log import EventLog, event_to_json
+from chameleon.inventory import Inventory
+from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.module import split_keys
 from chameleon.state import Event, Failure, Plan, RunEnded, State
 from chameleon.usage import Usage
@@ -52,9 +53,13 @@ def run_question(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
     check_options(options)
+    recorded = settings_in(log)
+    named: str | Inventory | None = options.inventory
+    if options.inventory is not None and recorded:  # what servers listed stands there
+        named = Inventory.load(options.inventory, recorded=recorded)
     with read_input(options) as everything:
         setup = set_up(
-            options.inventory,
+            named,
             options,
             defaults=defaults_for(everything),
             ask_for_end=True,
@@ -75,7 +80,7 @@ def run_question(
             state = state.after(event)
             if plan_only and isinstance(event, Plan) and not event.refused:
                 break
-    state = _advised(_among_choices(state, given.get("choices") or ()), setup.executor)
+    state = advised(among_choices(state, given.get("choices") or ()), setup.executor)
     waits_in = (log or kept(events)) if state.waiting else None
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
@@ -89,7 +94,7 @@ def run_question(
     return EXIT_CODES[state.ended.reason]
 
 
-def _among_choices(state: State, choices: Sequence[str]) -> State:
+def among_choices(state: State, choices: Sequence[str]) -> State:
     """Decline a run whose answer is none of the choices; case and punctuation around do not count.
 
     Modules give such a reply as it is: a benchmark may have a rule of its own for it.
@@ -112,7 +117,7 @@ def _among_choices(state: State, choices: Sequence[str]) -> State:
     return replace(state, ended=replace(ended, reason="declined", error=Failure(Declined.__name__, what)))
 
 
-def _advised(state: State, executor: Executor) -> State:
+def advised(state: State, executor: Executor) -> State:
     """Tell a run without an answer what else to try, in options of the command line.
 
     Where no model was asked, one may know more; where replies of the response store were rejected, the model
@@ -142,12 +147,12 @@ def _events(
 ) -> Iterator[Event]:
     """Yield the run's events, those of a log first; new ones are written as they happen."""
     if path is None:
-        yield from _with_sandbox(executor.stream(given, on_text=reply), executor)
+        yield from with_sandbox(executor.stream(given, on_text=reply), executor)
         return
     with EventLog(path) as log:
         log.forget_failure()
         before = tuple(log)
-        new = _with_sandbox(executor.stream(given, log, on_text=reply), executor)
+        new = with_sandbox(executor.stream(given, log, on_text=reply), executor)
         first = next(new, None)  # a log of another run is refused before anything is shown
         if before and isinstance(before[-1], RunEnded):
             note(f"The run in {path} has ended: what follows is taken from it, and nothing is asked anew.")
@@ -157,7 +162,7 @@ def _events(
         yield from new
 
 
-def _with_sandbox(events: Iterator[Event], executor: Executor) -> Iterator[Event]:
+def with_sandbox(events: Iterator[Event], executor: Executor) -> Iterator[Event]:
     """Yield the events; the sandbox starts beside the first steps of a plan that will use it."""
     modules = executor.inventory.modules
     for event in events:

@@ -14,9 +14,10 @@ from chameleon.cli.options import EvalOptions
 from chameleon.cli.out import Interrupted, Progress, counted, say
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, set_up
+from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.data import Ids, picture_places
-from chameleon.evaluation.evaluate import HISTORY, Evaluation, Spending, Stopped
+from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.run_dir import RESULTS, RunDir, checked_count

@@ -128,10 +128,9 @@ def _read_params(given: Sequence[str]) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionOptions(ModelOptions):
-    """A question, what it comes with, and what answers it."""
+class GivenOptions(ModelOptions):
+    """What questions come with."""
 
-    question: str = argument("QUESTION", "The question, in quotes.")
     table: list[str] | None = option(
         "-t",
         metavar="FILE|-|ADDRESS",
@@ -152,6 +151,13 @@ class QuestionOptions(ModelOptions):
         metavar="P", min=0, max=1, help="Decline answers of less confidence; for readers without a model."
     )
     unit: str | None = option(metavar="U", help="The unit that a number is meant in; nothing is converted.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions(GivenOptions):
+    """A question, what it comes with, and what answers it."""
+
+    question: str = argument("QUESTION", "The question, in quotes.")
     inventory: str | None = option("-i", metavar="NAME|FILE", help="The inventory to run.")
 
 

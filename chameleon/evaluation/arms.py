@@ -12,9 +12,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from chameleon.conversation import Turn
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
-from chameleon.evaluation.evaluate import Turn, taken_by, turn, with_history
+from chameleon.evaluation.evaluate import taken_by, turn, with_history
 from chameleon.evaluation.grid import Arm, Grid, fixed_plan
 from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.recall import recall_of, searching

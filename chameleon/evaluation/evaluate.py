@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.approval import refuse
+from chameleon.conversation import HISTORY, Turn, turn_of
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.problems import in_turn
@@ -22,9 +23,6 @@ from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
-HISTORY = "history"
-"""The key of a problem's input: a list of {"question", "answer"}, as texts, the first question first."""
-Turn = dict[str, str]
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
 _CONCERNS_ALL = frozenset(
     {"AuthFailed", "NoModel", "ParameterRefused", "ScriptExhausted"}
@@ -44,8 +42,7 @@ class Stopped(ChameleonError):
 
 def turn(problem: Problem, answer: Any) -> Turn:
     """Return a question with its answer as a text: several with bars, an empty one where there is none."""
-    listed = answer if isinstance(answer, list | tuple) else [] if answer is None else [answer]
-    return {"question": str(problem.input.get("question", "")), "answer": " | ".join(map(str, listed))}
+    return turn_of(problem.input.get("question", ""), answer)
 
 
 def with_history(problem: Problem, turns: Sequence[Turn]) -> Problem:

@@ -14,7 +14,7 @@ from chameleon.errors import ChameleonError, LogError
 from chameleon.inventory.inventory import Inventory
 from chameleon.llm_module import AsksModel
 from chameleon.planner import every_planner
-from chameleon.state import State
+from chameleon.state import ONE_QUESTION, State
 
 # What a run may be resumed with: another model, other parameters of its calls, and a larger budget.
 _MAY_CHANGE: Any = {
@@ -48,9 +48,28 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
         settings["prompts"] = prompts
     if within := {name: each.inner for name, each in inventory.modules.items() if each.inner is not None}:
         settings["inside"] = {name: settings_of(inner) for name, inner in within.items()}
+    listed = {name: each.listed for name, each in inventory.modules.items() if each.listed is not None}
+    if listed:
+        settings["tools"] = listed
+    if alone := _for_one_question(inventory):
+        settings[ONE_QUESTION] = alone
     if inventory.left_out:
         settings["without"] = sorted(inventory.left_out)
     return settings
+
+
+def _for_one_question(inventory: Inventory) -> list[str]:
+    """Name the modules that change the input for the question: those that read it, or what these found."""
+    keys, found = {"input.question"}, set[str]()
+    while more := {
+        name: access
+        for name, access in inventory.access.items()
+        if name not in found and access.reads is not None and access.reads & keys
+    }:
+        found |= more.keys()
+        keys |= {key for access in more.values() for key in access.writes if key.startswith("cache.")}
+    written = {name: inventory.access[name].writes for name in found}
+    return sorted(name for name in found if any(key.startswith("input.") for key in written[name]))
 
 
 def files_of(inventory: Inventory, given: Mapping[str, Any]) -> dict[str, dict[str, str]]:

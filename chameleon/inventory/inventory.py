@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import values
 from chameleon.bridge import may_block
+from chameleon.conversation import HISTORY
 from chameleon.errors import ChameleonError, InputError, InventoryError
-from chameleon.function_module import as_module
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of
 from chameleon.inventory.obstacles import Obstacle, all_of, obstacles
 from chameleon.inventory.references import check_mentioned, leave_out
-from chameleon.inventory.resolve import build, find_class
+from chameleon.inventory.resolve import adapter_of, build, find_class, module_of
 from chameleon.inventory.schema import (
     INPUT_TYPES,
     InventorySpec,
@@ -124,7 +124,8 @@ class Inventory:
             return cls.load(given)
         if isinstance(given, Mapping) and "modules" in given:
             return cls.parse(given)
-        if not isinstance(given, Mapping) and (isinstance(given, Module) or callable(given)):
+        is_one = isinstance(given, Module) or callable(given) or adapter_of(given) is not None
+        if is_one and not isinstance(given, Mapping):
             given = [given]
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
@@ -139,9 +140,15 @@ class Inventory:
         return made
 
     @classmethod
-    def load(cls, name: str | Path, folder: Path | None = None) -> Inventory:
-        """Read the shipped inventory of that name, or the file at that path."""
-        return cls.read(read_source(str(name), folder))
+    def load(
+        cls, name: str | Path, folder: Path | None = None, *, recorded: Mapping[str, Any] | None = None
+    ) -> Inventory:
+        """Read the shipped inventory of that name, or the file at that path.
+
+        `recorded` are the settings of a run's log, `RunStarted.settings`: the tools of servers are then as
+        they were listed for that run, and no server is asked for them.
+        """
+        return cls.read(replace(read_source(str(name), folder), recorded=recorded or {}))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
@@ -279,6 +286,8 @@ class Inventory:
                         hint=f"Give {key!r} in the input.",
                     )
             for key, value in present.items():
+                if key == HISTORY and key not in self.input_types and isinstance(value, list | tuple):
+                    continue  # every inventory takes the turns before
                 if key not in self.input_types:
                     raise InputError(
                         f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
@@ -353,4 +362,4 @@ def _module(given: Any) -> Module:
     if isinstance(given, Inventory):
         nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
         return nested
-    return as_module(given)
+    return module_of(given)

@@ -20,9 +20,13 @@ from chameleon.text import nearest, snake_case, type_in_words
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from chameleon.module import Module
+
 Family = Literal["modules", "planners", "benchmarks"]
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 Group = Family | Literal["inventories"]
+_ADAPTERS = {"langchain_core.tools.base.BaseTool": "chameleon.modules.compose.langchain_tool:LangChainTool"}
+"""Classes of other projects, and the modules that run objects of them; no inventory names these."""
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
@@ -48,6 +52,23 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
     for entry in installed(family, name):
         return _checked(load_entry(entry), name, family)
     raise _unknown(name, family)
+
+
+def adapter_of(given: Any) -> Any:
+    """Return the class of modules that runs such an object, or objects of this class; None for our own."""
+    kinds = given.__mro__ if inspect.isclass(given) else type(given).__mro__
+    names = (_ADAPTERS.get(f"{kind.__module__}.{kind.__qualname__}") for kind in kinds)
+    adapter = next(filter(None, names), None)
+    return adapter and find_class(adapter, "modules")
+
+
+def module_of(given: Any) -> Module:
+    """Return what is given as a module: as `as_module` does, or a tool of another project."""
+    from chameleon.function_module import as_module
+
+    adapter = None if inspect.isclass(given) else adapter_of(given)
+    made: Module = as_module(given) if adapter is None else adapter(given)
+    return made
 
 
 def is_own(name: str, family: Family) -> bool:

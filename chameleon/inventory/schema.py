@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -15,10 +15,12 @@ from pydantic import (
     NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
+    model_validator,
 )
 
 from chameleon.table import Table
 from chameleon.table.formats import Style
+from chameleon.text import redact
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 INPUT_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
@@ -174,6 +176,38 @@ class BudgetSpec(Strict):
 OnError = Literal["stop", "skip", "fallback"] | list[Name]
 
 
+class McpSpec(Strict):
+    """`mcp:`: a server of the Model Context Protocol: a `command` to start, or the `url` of one that runs.
+
+    The command runs in `cwd`, by default the folder of the inventory; of the environment it gets PATH, HOME
+    and the like, and what `env` names. In `env` and `headers` "$NAME" is the value of a variable. `timeout`
+    bounds each call, in seconds.
+    """
+
+    command: Annotated[list[str], Field(min_length=1)] | None = None
+    url: str | None = None
+    env: dict[str, str] = Field(default_factory=dict)
+    cwd: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict)
+    timeout: PositiveFloat = 60.0
+
+    @property
+    def place(self) -> str:
+        """Return the command or address, without what looks like a secret."""
+        return redact(self.url or " ".join(self.command or ()))
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("give a command or a url")
+        if self.url is not None and not self.url.startswith(("http://", "https://")):
+            raise ValueError("a url begins with http:// or https://")
+        misplaced = (self.env or self.cwd) if self.command is None else self.headers
+        if misplaced:
+            raise ValueError("env and cwd belong to a command, headers to a url")
+        return self
+
+
 class Open(BaseModel):
     """A mapping in which unknown keys are the parameters of a constructor."""
 
@@ -187,7 +221,8 @@ class ModuleSpec(Open):
     """One entry of `modules:`; keys besides these are constructor parameters. A name alone is its `use`.
 
     `inventory` runs another inventory, by name or file, as a module: on what it takes of the input, with the
-    model of the run or the one that its `llm` names. `on_error` says what a failure does: stop the run, which
+    model of the run or the one that its `llm` names. `mcp` brings the tools of a server, of which `tools`,
+    `prefix`, `allow` and `deny` say more. `on_error` says what a failure does: stop the run, which
     is what it does unless the planner goes on, skip the step, take the inventory's fallback plan, or take the
     plan listed here. `asks: approval` has a person allow each of its steps; `at_most` is how often one run
     may run it, by tool where the entry brings several. `description` and `when` are the card that a planner
@@ -196,6 +231,7 @@ class ModuleSpec(Open):
 
     use: str | None = None
     inventory: str | None = None
+    mcp: McpSpec | None = None
     description: str | None = None
     when: str | None = None
     on_error: OnError | None = None

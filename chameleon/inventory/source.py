@@ -29,6 +29,7 @@ class Source:
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
     looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
     that any `llm` in it sets. `above` are the files of the inventories that run this one as a module.
+    `recorded` are the settings of a run that is to go on: what servers listed stands there.
     """
 
     data: dict[str, Any]
@@ -37,6 +38,7 @@ class Source:
     places: Mapping[KeyPath, str] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     above: tuple[str, ...] = ()
+    recorded: Mapping[str, Any] = field(default_factory=dict)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return where a key stands: "file:line", or that of the nearest key above it."""

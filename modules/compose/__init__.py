@@ -1,3 +1,3 @@
-"""Run something composed as one module: an inventory."""
+"""Run something composed as one module: an inventory, or a tool of a server or another project."""
 
 TOOLS = ("inventory_module",)

@@ -9,6 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from chameleon.arguments import Arguments
+from chameleon.conversation import HISTORY
 from chameleon.errors import ChameleonError, InnerDeclined
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
@@ -94,7 +95,7 @@ class InventoryModule(Module):
 
     def run_inside(self, state: State, inside: Inside, **args: Any) -> Generator[Event, None, Outcome | None]:
         executor = self.executor or Executor(self.inner)
-        takes = self.inner.input_types
+        takes = {**self.inner.input_types, HISTORY: "list?"} if self.inner.input_types else {}
         given = {key: value for key, value in state.input.items() if not takes or key in takes}
         given |= {key: value for key, value in args.items() if value is not None}
         reached = State.fold(inside.events)

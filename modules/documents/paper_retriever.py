@@ -9,6 +9,7 @@ from typing import Any, Literal, NoReturn
 from pydantic import PositiveInt
 
 from chameleon import Declined, Module, State
+from chameleon.conversation import queries_of
 from chameleon.errors import MissingPackage, ModelError
 from chameleon.retrieval.embeddings import NONE, automatic
 from chameleon.retrieval.ranking import similarities
@@ -37,7 +38,7 @@ _SEPARATOR = " > "
 class PaperRetriever(Module):
     """Keeps the passages of a paper that the question needs, by their words, headings and numbers."""
 
-    reads = ("input.question", "input.passages")
+    reads = ("input.question", "input.passages", "input.history?")
     writes = ("input.passages", "cache.retrieved", "cache.nearest", "cache.retrieval_note")
     non_text = ("cache.retrieved", "cache.nearest", "cache.retrieval_note")
 
@@ -68,10 +69,10 @@ class PaperRetriever(Module):
         Raises `Declined` for a paper without passages, and with `without_words: decline` where no word of
         the question stands in any of them.
         """
-        passages, question, note = state.input.get("passages") or (), state.input["question"], ""
-        near = nearness(question, passages)
+        passages, queries, note = state.input.get("passages") or (), queries_of(state.input), ""
+        near = [sum(each) for each in zip(*(nearness(query, passages) for query in queries), strict=True)]
         if passages and max(near) <= 0 and self.without_words == "nearest":
-            near, note = _beyond_words(question, passages)
+            near, note = _beyond_words(queries[-1], passages)
         kept, left = list[int](), self.max_tokens
         for place in self._in_order(near):
             size = estimated_tokens(f"{passages[place].get('title', '')}\n{passages[place]['text']}")

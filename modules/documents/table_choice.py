@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import PositiveInt
 
 from chameleon import Declined, LLMModule, State, StepRejected, Table
+from chameleon.conversation import HISTORY
 from chameleon.modules.tablerag.table_retriever import opened_index, passage_of, source_of
 from chameleon.prompt import table_text
 from chameleon.quoting import Quoted, block, on_one_line, untagged
@@ -104,9 +105,12 @@ class TableChoice(LLMModule):
         others = [*(each.score for each in tables[1:2]), *(score for _, score in texts[:1])]
         if not tables and not texts:
             raise Declined("nothing was found in the index")
-        if tables and (not others or tables[0].score >= self.ahead * max(others) > 0):
+        is_first = not state.input.get(
+            HISTORY
+        )  # a question that follows another may mean what that was about
+        if tables and (not others or (is_first and tables[0].score >= self.ahead * max(others) > 0)):
             return _chosen(tables[0], "it is clearly ahead")
-        if not tables or (texts and texts[0][1] >= self.ahead * tables[0].score > 0):
+        if not tables or (is_first and texts and texts[0][1] >= self.ahead * tables[0].score > 0):
             return _read(texts, "they are clearly ahead")
         chosen: dict[str, Any] = super().run(state)
         return chosen

@@ -12,7 +12,6 @@ from chameleon.llm_module import elect
 from chameleon.modules.program.solution_generator import stated_line
 from chameleon.modules.reports.report import text_of
 from chameleon.modules.table_ops.table_query import Answer, items_in, sentence_in, verdict_in, without_stop
-from chameleon.modules.tablerag.conversation import turns
 from chameleon.prompt import table_text, text_within
 from chameleon.quoting import on_one_line, unframed
 from chameleon.table.formats import Style, excerpt, padded, places
@@ -83,7 +82,7 @@ class TableAnswerer(LLMModule):
     """Answers from the table and what the others found out about it, in several samples for consistency."""
 
     prompt = "tablerag/tabfact"
-    own_slots = frozenset(["history", "passages"])
+    own_slots = frozenset(["passages"])
     reads = (
         "input.question, input.table, input.passages?, input.history?, "
         "cache.terms?, cache.summary?, cache.table_format?"
@@ -136,7 +135,7 @@ class TableAnswerer(LLMModule):
     def slots(self, state: State) -> dict[str, Any]:
         """Show the table in the chosen form, and add a line for each turn and passage."""
         lines = [on_one_line(text_of(passage)) for passage in state.input.get("passages") or ()]
-        slots = super().slots(state) | {"history": turns(state)}
+        slots = super().slots(state)
         slots["passages"] = text_within("\n".join(lines), self.max_text_tokens)
         if chosen := state.cache.get("table_format"):
             slots["table"] = _formatted(state.input["table"], chosen, **self.limits)

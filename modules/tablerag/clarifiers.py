@@ -15,7 +15,6 @@ from chameleon.errors import ChameleonError
 from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
-from chameleon.modules.tablerag.conversation import turns
 from chameleon.web import Limits, PageCache, Web, one_line
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
@@ -31,6 +30,9 @@ class TermClarifier(LLMModule):
     writes = ("cache.terms",)
     takes_cut_off = True  # the terms that were explained are of use
     max_rows: int | None = 20
+
+    def slots(self, state: State) -> dict[str, Any]:
+        return super().slots(state) | {"history": None}  # terms mean what they mean; as published
 
     def parse(self, text: str) -> str:
         """Return a line for each term, or the text of a reply that is no JSON of terms."""
@@ -61,7 +63,7 @@ class WikiClarifier(LLMModule):
     """Describes the table in the light of the question, with articles about its subject if it may search."""
 
     prompt = "tablerag/wiki_clarifier"
-    own_slots = frozenset(["documents", "history"])
+    own_slots = frozenset(["documents"])
     reads = ("input.question", "input.table", "input.history?")
     writes = ("cache.summary",)
     uses: ClassVar[Keys] = ("model", "web")
@@ -114,9 +116,6 @@ class WikiClarifier(LLMModule):
         )
         shown = replace(state, cache={**state.cache, "documents": "\n".join(lines)})
         return {"summary": super().run(shown)} | told
-
-    def slots(self, state: State) -> dict[str, Any]:
-        return super().slots(state) | {"history": turns(state)}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}

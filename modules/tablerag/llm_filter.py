@@ -18,7 +18,6 @@ from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.errors import SandboxUnavailable, versions_of
 from chameleon.modules.program.programs import in_words, program_in
 from chameleon.modules.sql.database import safe_names
-from chameleon.modules.tablerag.conversation import turns
 from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.prompt import table_text
 from chameleon.sandbox import shared_sandbox
@@ -36,7 +35,7 @@ class LLMFilter(Cut, LLMModule):
     """Keeps the rows and columns that the question may need, by pandas code. For tables with many rows."""
 
     prompt = "tablerag/llm_filter"
-    own_slots = frozenset(["history"])
+    own_slots = frozenset()
     reads = ("input.question", "input.table", "input.history?", "cache.kept?")
     samples = 5
     max_rows: int | None = 40
@@ -101,7 +100,7 @@ class LLMFilter(Cut, LLMModule):
         table: Table = state.input["table"]
         named = Table(safe_names(table.header), table.rows, table.caption)
         shown = table_text(named, style=self.table_style, **self.limits)
-        return super().slots(state) | {"table": shown, "history": turns(state)}
+        return super().slots(state) | {"table": shown}
 
 
 @dataclass(frozen=True, slots=True)

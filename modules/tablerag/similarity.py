@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import PositiveInt
 
 from chameleon import Module, State, Table
-from chameleon.modules.tablerag.conversation import query_of
+from chameleon.conversation import query_of
 from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.text import beginning, estimated_tokens
 
@@ -77,7 +77,7 @@ class SemanticFilter(Cut, BySimilarity):
         table: Table = state.input["table"]
         if not table.rows:
             return whole("the table has no rows")
-        query = query_of(state)
+        query = query_of(state.input)
         columns = self._kept(query, self.column_texts(table), self.columns, "table")
         # Rows are compared as they stand, with the columns that go: what is cut must not hide them.
         rows = self._kept(query, ["|".join(row) for row in table.rows], self.rows, self.order)
@@ -138,7 +138,7 @@ class PassageRetriever(BySimilarity):
         titles = [each["title"] for each in passages]
         pieces = [(of, text) for of, each in enumerate(passages) for text in _pieces(each["text"])]
         compared = [f"{titles[of]}: {text}" if titles[of] else text for of, text in pieces]
-        ranked = top(self.similarities(query_of(state), compared), len(pieces), "similarity")[::-1]
+        ranked = top(self.similarities(query_of(state.input), compared), len(pieces), "similarity")[::-1]
         left, chosen = self.max_tokens, dict[int, list[int]]()  # by passage
         for place in ranked:
             of, text = pieces[place]

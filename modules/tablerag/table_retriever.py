@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +16,8 @@ from pydantic import NonNegativeInt, PlainValidator, PositiveInt
 from pydantic_core import PydanticCustomError
 
 from chameleon import Module, State, Table
+from chameleon.conversation import queries_of, query_of
 from chameleon.errors import Declined, InputError
-from chameleon.modules.tablerag.conversation import query_of
 from chameleon.prompt import table_text
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.manifest import MANIFEST
@@ -26,7 +26,7 @@ from chameleon.retrieval.spec import RetrieverSpec
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
-    from chameleon.retrieval.retriever import Retriever
+    from chameleon.retrieval.retriever import Hit, Retriever
 
 
 def _read(given: Any) -> RetrieverSpec:
@@ -69,8 +69,8 @@ class TableRetriever(Module):
           such as "plain" and "summaries".
 
         Where there is no index, the table that the question comes with stays. Where there are both, the index
-        is searched. The query is the question (with the conversation before it) and nothing else; no document
-        of an index holds a question.
+        is searched. The query is the question and nothing else; no document of an index holds a question. In
+        a conversation what it finds alone takes turns with what it finds after the last turns.
         """
         self.retriever = RetrieverSpec.read(retriever)
         self.k, self.passages, self.index, self.within = k, passages, index, within
@@ -87,12 +87,12 @@ class TableRetriever(Module):
             if "table" not in state.input:
                 raise InputError("there is neither a table nor an index to find one in")
             return {"note": "there is no index: the table that was given stays"}
-        index, retriever, query = search
+        (index, retriever, _), queries = search, queries_of(state.input)
         if self.passages is None:
-            hits = retriever.search(query, self.k)
+            hits = _searched(retriever, queries, self.k)
         else:
-            hits = retriever.search(query, self.k, "table")
-            hits += retriever.search(query, self.passages, "passage")
+            hits = _searched(retriever, queries, self.k, "table")
+            hits += _searched(retriever, queries, self.passages, "passage")
         found = [(hit, index.document(hit.id)) for hit in hits]
         if not found or (self.passages is None and not any(document.table for _, document in found)):
             raise Declined("nothing in the index has to do with the question")
@@ -110,7 +110,7 @@ class TableRetriever(Module):
             "tables": [table if table.caption.strip() else table.with_caption(t) for table, t in tables],
             "passages": list(map(passage_of, texts)),
             "sources": [source_of(each) for each in islice(first, 1)],
-            **({} if self.passages is None else {"nearest": nearest(index, query, documents)}),
+            **({} if self.passages is None else {"nearest": nearest(index, queries[-1], documents)}),
         }
 
     def search_of(self, state: State) -> tuple[Index, Retriever, str] | None:
@@ -119,7 +119,7 @@ class TableRetriever(Module):
         if not path:
             return None
         index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
-        return index, retriever, query_of(state)
+        return index, retriever, query_of(state.input)
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "retrieved" not in output:
@@ -136,6 +136,16 @@ class TableRetriever(Module):
         if "retrieved" not in output:
             return {}
         return {key: output[key] for key in ("retrieved", "sources", "nearest") if key in output}
+
+
+def _searched(retriever: Retriever, queries: Sequence[str], k: int, *kind: Any) -> list[Hit]:
+    """Return the first `k` that the queries find, the best of each in turn."""
+    found: dict[str, Hit] = {}
+    for hits in zip_longest(*(retriever.search(query, k, *kind) for query in queries)):
+        for hit in hits:
+            if hit is not None:
+                found.setdefault(hit.id, hit)
+    return list(found.values())[:k]
 
 
 def passage_of(document: Document) -> dict[str, Any]:

@@ -1,0 +1,208 @@
+"""`chameleon chat`: one question after another, each answered as `ask` does with those before it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import fields, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from chameleon.cli.asking import advised, among_choices, with_sandbox
+from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
+from chameleon.cli.hints import in_options
+from chameleon.cli.options import GivenOptions, QuestionOptions
+from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, say
+from chameleon.cli.setup import defaults_for, set_up
+from chameleon.cli.show import RunPage
+from chameleon.conversation import HISTORY
+from chameleon.conversation_log import ConversationLog, PastTurn
+from chameleon.errors import InputError
+from chameleon.executor import Executor
+from chameleon.inventory.digest import check_same, files_of
+from chameleon.state import Failure, RunEnded, RunStarted, State
+from chameleon.table import Table, to_terminal
+
+_HELP = (
+    "A line is a question, and may refer to those before it. /table shows the table as it stands, /history "
+    "the questions and answers; /exit or Ctrl-D leaves, Ctrl-C stops an answer."
+)
+_SHOWN, _LONGEST = 5, 200  # turns, and characters of each text, when a conversation goes on
+_OF_A_TURN = ("question", HISTORY)
+_STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
+
+
+def chat_about(
+    options: GivenOptions, inventory: str | None, *, trace: bool, stream: bool, path: Path | None
+) -> int:
+    """Answer the questions of standard input about what the options give, until there are no more."""
+    for name in ("table", "image", "text"):
+        if STANDARD_INPUT in (getattr(options, name) or ()):
+            raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
+    with ExitStack() as kept:
+        log = kept.enter_context(ConversationLog(path)) if path is not None else None
+        begun = log.first if log is not None else None
+        before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
+        inventory = inventory or (begun.inventory if begun else None)
+        taken = {each.name: getattr(options, each.name) for each in fields(options) if each.init}
+        question = QuestionOptions(**taken, question="?", inventory=inventory)
+        check_options(question)
+        everything = kept.enter_context(read_input(question))
+        setup = set_up(
+            inventory,
+            options,
+            defaults=defaults_for(everything),
+            ask_for_end=True,
+            at_least=options.at_least,
+        )
+        fitted = fit(everything, setup.executor.inventory, question)
+        given = before | {k: v for k, v in fitted.items() if k not in _OF_A_TURN and v is not None}
+        chat = Chat(setup.executor, given, log, trace=trace, stream=stream)
+        if begun is not None:
+            chat.check_same(begun)
+        RunPage(as_json=False, trace=trace).begin(setup.why)
+        chat.go_on()
+        for line in _lines():
+            if not chat.take(line):
+                break
+    return 0
+
+
+def _lines() -> Iterator[str]:
+    """Yield the lines of standard input that say something; at a terminal each is asked for."""
+    is_terminal = sys.stdin.isatty()
+    if is_terminal:
+        with suppress(ImportError):  # lines can be edited, where the system can
+            import readline  # noqa: F401
+    elif isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    while True:
+        try:
+            line = input("> ") if is_terminal else sys.stdin.readline()
+        except (EOFError, Interrupted):
+            say("")
+            return
+        if not line and not is_terminal:
+            return
+        if line.strip():
+            yield line.strip()
+
+
+class Chat:
+    """A conversation at the terminal: what is given, the runs so far, and the log that keeps them."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        given: Mapping[str, Any],
+        log: ConversationLog | None,
+        *,
+        trace: bool = False,
+        stream: bool = False,
+    ) -> None:
+        self.executor, self.given, self.log = executor, given, log
+        self.trace, self.stream = trace, stream
+        self.turns: list[PastTurn] = []
+        self.last: State | None = None
+        executor.inventory.check_input(self.next_input("?"))  # what is missing is told before any question
+
+    def check_same(self, begun: RunStarted) -> None:
+        """Raise `LogError` where inventory, prompts, files or what is given are not those of the log."""
+        own = {key: value for key, value in begun.input.items() if key in _OF_A_TURN}
+        given = self.executor.inventory.check_input({**self.given, **own})
+        settings = {**self.executor.settings, **files_of(self.executor.inventory, given)}
+        check_same(State.fold([begun]), self.executor.inventory, given, settings)
+
+    def go_on(self) -> None:
+        """Tell the last turns of the log, and answer a question that was left unanswered."""
+        if self.log is None:
+            return
+        turns, unfinished = self.log.turns, self.log.unfinished
+        if turns:
+            self.turns, self.last = list(turns), self.log.last
+            say(f"Goes on with {self.log.path}, after {counted(len(turns), 'question')}.")
+            self._tell(turns[-_SHOWN:])
+        if unfinished is not None and unfinished.begun is not None:
+            given = unfinished.begun.input
+            say(f"The last question was left unanswered: {one_line(str(given.get('question')), _LONGEST)}")
+            self.answer(given)
+
+    def take(self, line: str) -> bool:
+        """Answer a line: a question or a command. Return whether the conversation goes on."""
+        name = line.partition(" ")[0]
+        if name in ("/exit", "/quit"):
+            return False
+        if name == "/table":
+            table = self.next_input("?").get("table")
+            width = RunPage(as_json=False, trace=False).width
+            echo(to_terminal(table, width) if isinstance(table, Table) else "There is no table.")
+        elif name == "/history":
+            self._tell(self.turns)
+        elif line[0] == "/":
+            say(_HELP)
+        else:
+            self.answer(self.next_input(line))
+        return True
+
+    def next_input(self, question: str) -> Mapping[str, Any]:
+        """Return the input of a question at this point."""
+        return self.last.follow_up(question) if self.last else {**self.given, "question": question}
+
+    def answer(self, given: Mapping[str, Any]) -> None:
+        """Run a question and show what happens; what goes wrong is told, and the conversation goes on."""
+        page = RunPage(as_json=False, trace=self.trace, model=self.executor.model)
+        reply = ReplyStream() if self.stream else None
+        state = State()
+        before = tuple(self.log or ())
+        events = with_sandbox(self.executor.stream(given, self.log or (), on_text=reply), self.executor)
+        try:
+            for event in chain(before, events):
+                if reply is not None:
+                    reply.end()
+                page.show(event)
+                state = state.after(event)
+        except Interrupted:
+            say("")
+            state = self._stopped(state)
+        except InputError as problem:
+            say(f"chameleon: {one_line(in_options(str(problem)))}")
+            return
+        if state.begun is None:
+            return
+        self.last = state = among_choices(state, given.get("choices") or ())
+        self.turns.append(PastTurn.of(state))
+        page.end(_in_chat(advised(state, self.executor)), self.given.get("unit") or "")
+
+    def _stopped(self, state: State) -> State:
+        """End the run that Ctrl-C stopped; of a log what is written counts."""
+        if self.log is not None:
+            self.log.reopen()
+            found = self.log.unfinished or self.log.last
+            state = found if found is not None else state
+        if state.begun is not None and state.ended is None:
+            if self.log is not None:
+                self.log.append(_STOPPED)
+            state = state.after(_STOPPED)
+        return state
+
+    @staticmethod
+    def _tell(turns: Sequence[PastTurn]) -> None:
+        for turn in turns:
+            said = (
+                one_line(turn.answer, _LONGEST) if turn.reason == "answered" else f"({turn.reason or 'left'})"
+            )
+            echo(f"> {one_line(turn.question, _LONGEST)}\n{said}", err=True)
+
+
+def _in_chat(state: State) -> State:
+    """Tell of another inventory how to chat with it."""
+    ended = state.ended
+    if ended is None or ended.error is None:
+        return state
+    error = replace(ended.error, hint=ended.error.hint.replace("--inventory ", "chameleon chat "))
+    return state.with_fields(ended=replace(ended, error=error))

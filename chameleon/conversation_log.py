@@ -1,0 +1,99 @@
+"""The log of a conversation: the runs of its turns, one after the other in one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chameleon.conversation import turn_of
+from chameleon.errors import LogError
+from chameleon.log import EventLog
+from chameleon.state import Event, RunEnded, RunStarted, State
+
+
+@dataclass(frozen=True)
+class PastTurn:
+    """A turn that has ended: its question, its answer as a text, and how it ended; "" where it did not."""
+
+    question: str
+    answer: str
+    reason: str
+
+    @classmethod
+    def of(cls, state: State) -> PastTurn:
+        """Return the turn that a run was."""
+        question = state.begun.input.get("question", "") if state.begun else ""
+        return cls(**turn_of(question, state.answer), reason=state.ended.reason if state.ended else "")
+
+
+class ConversationLog(EventLog):
+    """A file of JSON lines that holds the runs of a conversation, whole lines only.
+
+    It is the log of one run at a time: `executor.run(given, log)` begins the next turn, or goes on with the
+    last one where that did not end. `turns` are those that have ended, `first` is the first run as it began
+    and `last` the run that ended last. Raises as `EventLog` does.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.turns: list[PastTurn] = []
+        self.first: RunStarted | None = None
+        self.last: State | None = None
+        super().__init__(path)
+
+    def reopen(self) -> None:
+        """Read the file anew, as after Ctrl-C: what is written there counts."""
+        self.close()
+        ConversationLog.__init__(self, self.path)
+
+    def append(self, event: Event) -> None:
+        """Write one event: see `EventLog`. The first of a run begins a turn, the last ends it."""
+        if isinstance(event, RunStarted):
+            self.next_turn()
+        super().append(event)
+        self._take(event)
+
+    def _read(self, line: bytes, number: int) -> None:
+        before = len(self.events)
+        super()._read(line, number)
+        if len(self.events) == before:  # an unfinished line
+            return
+        event = self.events[-1]
+        if isinstance(event, RunStarted):  # the turn before, if there is one, was left in the middle
+            self.events.pop()
+            self.next_turn()
+            self.events.append(event)
+        elif not before:
+            raise LogError(
+                f"line {number} belongs to no run", where=str(self.path), hint="Name another file."
+            )
+        self._take(event)
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.first = self.first or event
+        elif isinstance(event, RunEnded):
+            self.next_turn()
+
+    def next_turn(self) -> None:
+        """Leave the turn that did not end, if there is one: the next run begins anew."""
+        if (state := self.unfinished) is None:
+            return
+        self.last = state
+        self.turns.append(PastTurn.of(state))
+        self.events.clear()
+
+    @property
+    def unfinished(self) -> State | None:
+        """Return the state of the turn that did not end; None where all did."""
+        try:
+            return State.fold(self.events) if self.events else None
+        except LogError as problem:
+            raise problem.at(str(self.path)) from problem
+
+    def follow_up(self, question: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the input of the next turn: `State.follow_up` of the last, `given` where there is none."""
+        if self.events:
+            raise LogError("the last turn has not ended", where=str(self.path), hint="Let it go on first.")
+        return self.last.follow_up(question) if self.last else {**given, "question": question}

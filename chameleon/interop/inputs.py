@@ -1,0 +1,197 @@
+"""What callers elsewhere give an inventory: a JSON schema made from its `input:`, and values made of JSON."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import mimetypes
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chameleon.errors import InputError
+from chameleon.inventory import Inventory
+from chameleon.table.readers import read_table
+from chameleon.text import harmless, nearest, one_line
+from chameleon.values import adopted
+
+MAX_BYTES = 24 << 20
+"""Of a file that a caller sends as content."""
+_TEXTS = {"question": "The question, in words.", "unit": "The unit that a number is meant in."}
+_JSON: Mapping[str, Any] = {
+    "str": {"type": "string"},
+    "list": {"type": "array"},
+    "number": {"type": "number"},
+    "bool": {"type": "boolean"},
+    "any": {},
+}
+_A_PATH = ("index", "statutes")  # texts that name a file or folder
+_CONTENT = {
+    "type": "object",
+    "properties": {
+        "mimeType": {"type": "string", "description": 'Such as "image/png".'},
+        "data": {"type": "string", "description": "The bytes of the file in base64."},
+    },
+    "required": ["mimeType", "data"],
+    "additionalProperties": False,
+}
+_TABLE = "A table with its header, as text of two lines or more: CSV, TSV, Markdown, JSON or HTML."
+
+
+class Inputs:
+    """Makes the input of an inventory from JSON that a caller elsewhere wrote.
+
+    - `inventory`: what it is for; one without `input:` takes a question.
+    - `folders`: where files may be read; a path anywhere else is refused, and so is a hidden file.
+    - `given`: inputs that stay the same for all calls; callers do not see them.
+    """
+
+    def __init__(
+        self, inventory: Inventory, folders: Sequence[str | Path] = (), given: Mapping[str, Any] | None = None
+    ) -> None:
+        self.inventory, self.given = inventory, dict(given or {})
+        self.folders = tuple(Path(each).expanduser().resolve() for each in folders)
+        self._named = ", ".join(str(each) for each in folders)
+        takes = inventory.input_types or {"question": "str"}
+        for key in self.given:
+            if key not in takes:
+                raise InputError(f"the inventory {inventory.name} takes no {key}", hint=nearest(key, takes))
+        self.takes = {key: kind for key, kind in takes.items() if key not in self.given}
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of what a caller gives: an object that allows nothing else."""
+        kinds = {key: kind.removesuffix("?") for key, kind in self.takes.items()}
+        return {
+            "type": "object",
+            "properties": {key: self._schema_of(key, kind) for key, kind in kinds.items()},
+            "required": [key for key, kind in self.takes.items() if not kind.endswith("?")],
+            "additionalProperties": False,
+        }
+
+    def _schema_of(self, key: str, kind: str) -> dict[str, Any]:
+        path = f"the path of a file below {self._named}" if self.folders else ""
+        if kind == "Table":
+            return {"type": "string", "description": f"{_TABLE}{f' Or {path}, on one line.' if path else ''}"}
+        if kind == "path":
+            said = f"The content of a file{f', or {path}' if path else ', such as a picture'}."
+            return {"description": said, **({"anyOf": [_CONTENT, {"type": "string"}]} if path else _CONTENT)}
+        if key == "tables":
+            said = f"Further tables, each: {_TABLE}{f' Or {path}.' if path else ''}"
+            return {"type": "array", "items": {"type": "string"}, "description": said}
+        if key in _A_PATH:
+            said = f"{path[:1].upper()}{path[1:]}, or of a folder." if path else "This server reads no files."
+            return {**_JSON[kind], "description": said}
+        return {**_JSON[kind], **({"description": _TEXTS[key]} if key in _TEXTS else {})}
+
+    def read(self, arguments: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
+        """Return the input of a run; content of files is written to the folder `scratch`.
+
+        Raises `InputError` naming an argument that is missing, unknown, of a wrong type or not to be read.
+        """
+        name = self.inventory.name
+        for key in arguments:
+            if key not in self.takes:
+                shown = one_line(harmless(str(key)), 60)
+                raise InputError(f"the inventory {name} takes no {shown}", hint=nearest(shown, self.takes))
+        found = dict(self.given)
+        for key, value in arguments.items():
+            if value is not None:
+                found[key] = self._read(key, self.takes[key].removesuffix("?"), adopted(value), scratch)
+        if not self.inventory.input_types and "question" not in found:
+            raise InputError(f"the inventory {name} needs a question", hint="Give 'question' in the input.")
+        self.inventory.check_input(found)
+        return found
+
+    def _read(self, key: str, kind: str, value: Any, scratch: Path) -> Any:
+        if kind == "Table" and isinstance(value, str):
+            return self._table(key, value)
+        if key == "tables" and isinstance(value, list | tuple):
+            return [self._table(key, each) if isinstance(each, str) else each for each in value]
+        if kind == "path" and isinstance(value, Mapping):
+            return self._written(key, value, scratch)
+        if isinstance(value, str) and (kind == "path" or key in _A_PATH):
+            path = self._path(key, value, must_be_file=kind == "path")
+            return path if kind == "path" else str(path)
+        return value
+
+    def _table(self, key: str, text: str) -> Any:
+        if "\n" in text.strip():
+            return read_table(text.encode("utf-8", "replace"), name=key)
+        if not self.folders:
+            what = f"{key} is one line, and no table"
+            raise InputError(what, hint="Give the table as CSV text, header first. Files are not read here.")
+        path = self._path(key, text)
+        table = read_table(path, name=path.name)
+        return table if table.caption.strip() else table.with_caption(path.stem)
+
+    def _path(self, key: str, text: str, *, must_be_file: bool = True) -> Path:
+        """Return the path in one of the folders, links followed; what lies elsewhere is not looked at."""
+        shown = one_line(harmless(text), 120)
+        if not self.folders:
+            raise InputError(f"{key} is a path, and files are not read here", hint="Give the content.")
+        for folder in self.folders:
+            try:
+                path = (folder / text).resolve()
+                below = path.relative_to(folder)
+                is_there = path.is_file() or (path.is_dir() and not must_be_file)
+            except (OSError, ValueError, RuntimeError):  # elsewhere, a null byte, too long, links in a circle
+                continue
+            if is_there and not any(part.startswith(".") for part in below.parts):
+                return path
+        hint = f"Paths below {self._named} can be given; hidden files are not read."
+        raise InputError(f"{key} is {shown!r}, and there is no such file to be read", hint=hint)
+
+    def _written(self, key: str, content: Mapping[str, Any], scratch: Path) -> Path:
+        """Write the content of a file, and return its path."""
+        kind, data = content.get("mimeType"), content.get("data")
+        if not isinstance(kind, str) or not isinstance(data, str):
+            raise InputError(
+                f"{key} lacks {'mimeType' if not isinstance(kind, str) else 'data'}",
+                hint='Give {"mimeType": "image/png", "data": "…"}, the bytes in base64.',
+            )
+        if len(data) > MAX_BYTES * 4 // 3 + 4:
+            raise InputError(f"{key} has more than the limit of {MAX_BYTES:,} bytes")
+        try:
+            decoded = base64.b64decode(data, validate=True)
+        except (binascii.Error, ValueError):
+            raise InputError(f"the data of {key} is no base64") from None
+        file = scratch / f"{key}{mimetypes.guess_extension(kind.partition(';')[0].strip()) or ''}"
+        file.write_bytes(decoded)
+        if kind.startswith("image/"):
+            from chameleon.pictures.opening import check_picture
+
+            try:
+                check_picture(file)
+            except InputError as problem:
+                raise InputError(f"{key} {problem.what}", hint=problem.hint) from problem
+        return file
+
+
+def in_text(answer: Any) -> str:
+    """Write an answer as text: of a mapping with a text that alone, of several the one below the other."""
+    import json
+
+    from chameleon.values import to_json
+
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, Mapping) and isinstance(answer.get("text"), str):
+        return str(answer["text"])
+    parts = answer if isinstance(answer, tuple | list) else ()
+    if parts and all(isinstance(each, str | Mapping) for each in parts):
+        return "\n".join(map(in_text, answer))
+    return json.dumps(to_json(answer), ensure_ascii=False)
+
+
+def in_json(value: Any) -> Any:
+    """Return a value of a run as plain JSON: a table as its header and rows."""
+    from chameleon.table import Table
+
+    if isinstance(value, Table):
+        return {"columns": list(value.header), "rows": [list(row) for row in value.rows]}
+    if isinstance(value, Mapping):
+        return {key: in_json(each) for key, each in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [in_json(each) for each in value]
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,244 @@
+"""Connections to servers of the Model Context Protocol: by the official client, bounded, started anew.
+
+What a server says is a stranger's: its messages are bounded in size and time, its errors are told as data in
+one line, and of the environment it gets what the inventory names alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from chameleon.bridge import wire
+from chameleon.errors import ChameleonError, require
+from chameleon.interop.mcp_pipes import LARGEST_MESSAGE, ServerFailed, ServerProcess, from_environment
+from chameleon.text import harmless, one_line, redact
+
+if TYPE_CHECKING:
+    from chameleon.inventory.schema import McpSpec
+
+MOST_TOOLS = 1_000
+_MOST_STARTS = 3  # of a server that dies, until it has answered a call
+_TO_START, _TO_END = 30.0, 3.0  # seconds
+_log = logging.getLogger("chameleon.mcp")
+
+
+class Connection:
+    """One server, shared by all runs of a process; every coroutine of it runs in the loop of requests."""
+
+    def __init__(self, spec: McpSpec, folder: Path | None = None) -> None:
+        require("mcp", "servers of tools are called with", "mcp")
+        self.spec, self.folder = spec, folder
+        self._client: Any = None
+        self._task: asyncio.Task[None] | None = None
+        self._closing: asyncio.Event | None = None
+        self._starting: asyncio.Lock | None = None
+        self._starts = 0
+        self._process: ServerProcess | None = None
+
+    @property
+    def place(self) -> str:
+        """Return what is started or asked, without its secrets."""
+        return self.spec.place
+
+    def tools(self) -> list[dict[str, Any]]:
+        """Return what the server says of its tools, as JSON. Raises `ServerFailed`."""
+        return wire.submit(self._tools()).result()
+
+    def close(self) -> None:
+        """End the connection and the server's process; a later call starts it again."""
+        wire.submit(self._close()).result()
+
+    async def call(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Call a tool, and return its result as JSON, from any loop.
+
+        Raises `ServerFailed` where the server did not answer: it may have done its work all the same, and
+        is not asked again.
+        """
+        return await asyncio.wrap_future(wire.submit(self._call(name, args)))
+
+    async def _tools(self) -> list[dict[str, Any]]:
+        client = await self._connected()
+        found: list[dict[str, Any]] = []
+        cursor = None
+        with _Told(self, "list its tools"):
+            async with asyncio.timeout(self.spec.timeout):
+                while len(found) <= MOST_TOOLS:
+                    page = await client.list_tools(cursor=cursor)
+                    found += [_as_json(each) for each in page.tools]
+                    if not (cursor := page.next_cursor):
+                        return found
+        raise ServerFailed(f"{self.place} has more than {MOST_TOOLS:,} tools")
+
+    async def _call(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        client = await self._connected()
+        with _Told(self, f"run {name}"):
+            async with asyncio.timeout(self.spec.timeout):
+                result = _as_json(await client.call_tool(name, dict(args)))
+        self._starts = 1
+        return result
+
+    async def _connected(self) -> Any:
+        """Return the client, connected: for the first time, or again after the server has ended."""
+        self._starting = self._starting or asyncio.Lock()
+        async with self._starting:
+            if self._client is not None and not (self._process and self._process.has_ended):
+                return self._client
+            await self._close()
+            if self._starts >= _MOST_STARTS:
+                raise ServerFailed(f"{self.place} has ended {self._starts} times{self._last_words()}")
+            self._starts += 1
+            ready = asyncio.get_running_loop().create_future()
+            self._closing = asyncio.Event()
+            self._task = asyncio.create_task(self._serve(ready))
+            with _Told(self, "start"):
+                async with asyncio.timeout(max(self.spec.timeout, _TO_START)):
+                    self._client = await asyncio.shield(ready)
+            return self._client
+
+    async def _serve(self, ready: asyncio.Future[Any]) -> None:
+        """Hold the connection open, from its beginning to its end, in one task as the client wants it."""
+        from mcp import Client
+
+        try:
+            async with Client(
+                self._transport(), read_timeout_seconds=self.spec.timeout, cache=None
+            ) as client:
+                ready.set_result(client)
+                assert self._closing is not None
+                await self._closing.wait()
+        except BaseException as problem:
+            if not ready.done():
+                ready.set_exception(_innermost(problem))
+                ready.exception()  # whoever waited may have left
+            else:
+                _log.debug("the connection to %s ended: %r", self.place, problem)
+        finally:
+            self._client = None
+
+    async def _close(self) -> None:
+        self._client = None
+        if self._task is not None and self._closing is not None:
+            self._closing.set()
+            _, unfinished = await asyncio.wait([self._task], timeout=_TO_END)
+            for task in unfinished:
+                task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    def _transport(self) -> Any:
+        if self.spec.command is None:
+            return self._over_http()
+        folder = (self.folder or Path()) / (self.spec.cwd or "")
+        self._process = ServerProcess(self.spec.command, from_environment(self.spec.env), folder)
+        return self._process.streams()
+
+    @asynccontextmanager
+    async def _over_http(self) -> AsyncIterator[tuple[Any, Any]]:
+        """Speak to the server by streamable HTTP, its replies bounded."""
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        async def bounded(response: Any) -> None:
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise ServerFailed("its replies are packed, and were asked for as they are")
+            if "event-stream" not in response.headers.get("content-type", ""):
+                response.stream = _bounded(response.stream)
+
+        headers = {**from_environment(self.spec.headers), "accept-encoding": "identity"}
+        waits = httpx2.Timeout(_TO_START, read=None)
+        hooks = {"response": [bounded]}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=waits, event_hooks=hooks) as http,
+            streamable_http_client(
+                str(self.spec.url), http_client=http, max_sse_event_size=LARGEST_MESSAGE
+            ) as streams,
+        ):
+            yield streams
+
+    def fail(self, problem: BaseException, done: str) -> NoReturn:
+        """Raise `ServerFailed` that says what went wrong as it was to do something."""
+        from mcp import MCPError
+
+        problem = _innermost(problem)
+        if isinstance(problem, ChameleonError):
+            raise problem
+        told = f"{self.place} could not {done}"
+        if isinstance(problem, TimeoutError):
+            hint = "It may have done its work. For more time raise `timeout` in its `mcp:`."
+            raise ServerFailed(f"{told} within {self.spec.timeout:g} s", hint=hint) from problem
+        if isinstance(problem, FileNotFoundError | NotADirectoryError | PermissionError):
+            raise ServerFailed(f"{told}: {problem.strerror}: {problem.filename}") from problem
+        why = problem.message if isinstance(problem, MCPError) else f"{type(problem).__name__}: {problem}"
+        secrets = [*from_environment(self.spec.headers).values(), *from_environment(self.spec.env).values()]
+        why = one_line(redact(harmless(str(why)), also=secrets), 300)
+        if self._process is not None and self._process.has_ended:
+            why = self._process.fault
+        hint = "It may have done its work, and is not asked again." if done.startswith("run ") else ""
+        raise ServerFailed(f"{told}: {why}{self._last_words()}", hint=hint) from problem
+
+    def _last_words(self) -> str:
+        said = self._process.said if self._process else ()
+        return f" ({' / '.join(said)})" if said else ""
+
+
+class _Told:
+    """Tells what a client raises in our words, and drops a connection that is broken."""
+
+    def __init__(self, connection: Connection, done: str) -> None:
+        self.connection, self.done = connection, done
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, problem: BaseException | None, _: Any) -> None:
+        if problem is not None and not isinstance(problem, asyncio.CancelledError):
+            self.connection.fail(problem, self.done)
+
+
+def connection(spec: McpSpec, folder: Path | None) -> Connection:
+    """Return the connection to a server, the same for the same settings."""
+    return _connection(spec.model_dump_json(), folder)
+
+
+@cache
+def _connection(spec: str, folder: Path | None) -> Connection:
+    from chameleon.inventory.schema import McpSpec
+
+    return Connection(McpSpec.model_validate_json(spec), folder)
+
+
+def _as_json(model: Any) -> dict[str, Any]:
+    found: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return found
+
+
+def _innermost(problem: BaseException) -> BaseException:
+    """Return what a group of exceptions is about."""
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    return problem
+
+
+def _bounded(stream: Any) -> Any:
+    """Return a stream of a body that raises once it is too large."""
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for piece in stream:
+                size += len(piece)
+                if size > LARGEST_MESSAGE:
+                    raise ServerFailed(f"a reply has more than {LARGEST_MESSAGE:,} bytes")
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()

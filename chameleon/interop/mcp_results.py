@@ -1,0 +1,122 @@
+"""What a tool of a server gave, as a run holds it: text, JSON, a table, or a picture in a file."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from chameleon.errors import ChameleonError, ModuleError, StepRejected
+from chameleon.table.delimited import has_bar, is_rule
+from chameleon.table.readers import read_table
+from chameleon.table.replies import parse_table
+from chameleon.text import clean_cell, one_line
+
+_PICTURES = {b"\x89PNG\r\n\x1a\n": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif", b"RIFF": ".webp"}
+_TABLES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
+_LONGEST_ERROR = 1_000
+
+
+def output_of(result: Mapping[str, Any]) -> Any:
+    """Return the output of a step from the result of `tools/call`, as JSON has it.
+
+    What is structured counts before the text beside it; one thing stands alone, several are a list. Raises
+    `StepRejected` with the server's words where the tool failed, `ModuleError` for what cannot be held.
+    """
+    blocks = result.get("content") or []
+    if result.get("isError"):
+        said = " ".join(clean_cell(str(each.get("text", ""))) for each in blocks)
+        raise StepRejected(one_line(said, _LONGEST_ERROR) or "the tool failed, and does not say why")
+    others = [_held(block) for block in blocks if block.get("type") != "text"]
+    structured = result.get("structuredContent")
+    if structured is not None:
+        is_wrapped = isinstance(structured, dict) and structured.keys() == {"result"}
+        found = [structured["result"] if is_wrapped else structured]
+    else:
+        texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+        found = [_read("\n\n".join(texts))] if texts else []
+    found += [each for each in others if each is not None]
+    return found[0] if len(found) == 1 else found or ""
+
+
+def _read(text: str) -> Any:
+    """Return JSON or a Markdown table where a text is that and nothing else."""
+    bare = text.strip()
+    if bare[:1] in ("{", "["):
+        try:
+            return json.loads(bare, parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            return text
+    lines = bare.splitlines()
+    if len(lines) > 2 and is_rule(lines[1]) and all(map(has_bar, lines)):
+        try:
+            return parse_table(bare)
+        except ChameleonError:
+            return text
+    return text
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _held(block: Mapping[str, Any]) -> Any:
+    """Return what a block that is no text stands for."""
+    kind = block.get("type")
+    if kind == "resource":
+        return _resource(block.get("resource") or {})
+    if kind == "resource_link":
+        return {key: block[key] for key in ("uri", "name", "mimeType") if key in block}
+    if kind == "image":
+        return _picture(_bytes(block.get("data", "")))
+    return {"type": str(kind), "mimeType": str(block.get("mimeType", ""))}
+
+
+def _resource(resource: Mapping[str, Any]) -> Any:
+    kind = str(resource.get("mimeType", "")).partition(";")[0].strip().lower()
+    if (text := resource.get("text")) is not None:
+        if kind not in _TABLES:
+            return _read(str(text))
+        try:
+            name = f"{Path(str(resource.get('uri', ''))).stem}.{_TABLES[kind]}"
+            return read_table(str(text).encode(), name=name)
+        except ChameleonError:
+            return text
+    data = _bytes(resource.get("blob", ""))
+    if kind.startswith("image/"):
+        return _picture(data)
+    return {"uri": str(resource.get("uri", "")), "mimeType": kind, "bytes": len(data)}
+
+
+def _bytes(data: Any) -> bytes:
+    try:
+        return base64.b64decode(str(data), validate=True)
+    except (binascii.Error, ValueError) as problem:
+        raise ModuleError("the server sent a picture or file that is no base64") from problem
+
+
+def _picture(data: bytes) -> Path:
+    """Keep a picture under its digest, for its owner alone, and return its path.
+
+    Raises `ModuleError` for what is no picture.
+    """
+    suffix = next((each for start, each in _PICTURES.items() if data.startswith(start)), None)
+    if suffix is None or (suffix == ".webp" and data[8:12] != b"WEBP"):
+        raise ModuleError("the server sent a picture that is no PNG, JPEG, GIF or WebP")
+    folder = Path(os.environ.get("CHAMELEON_RECEIVED") or "~/.cache/chameleon/received").expanduser()
+    path = folder / f"{hashlib.sha256(data).hexdigest()}{suffix}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            beside = path.with_name(f"{path.name}.{os.getpid()}")
+            beside.write_bytes(data)
+            beside.chmod(0o600)
+            beside.replace(path)
+    except OSError as problem:
+        raise ModuleError(f"a picture cannot be kept: {problem.strerror}", where=str(folder)) from problem
+    return path

@@ -1,0 +1,288 @@
+"""Inventories as the tools of an MCP server: `chameleon serve --mcp INVENTORY…`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import sys
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing, redirect_stdout
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from mcp import types
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+
+from chameleon.errors import ChameleonError, InputError, InventoryError
+from chameleon.executor import Executor
+from chameleon.interop.inputs import MAX_BYTES, Inputs, in_json, in_text
+from chameleon.log import event_to_json, json_line
+from chameleon.state import Event, Nested, Plan, RunEnded, State, StepRecord
+from chameleon.text import harmless, nearest, one_line, redact
+
+TRACES, JSON_LINES = "chameleon://runs/", "application/jsonl"
+MOST_TRACES, MOST_TRACE_BYTES = 100, 64 << 20
+MOST_AT_ONCE = 16
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_OUTPUT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "answer": {"description": "The answer; null where there is none."},
+        "ended": {"enum": ["answered", "declined", "failed", "budget"]},
+        "plan": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The modules planned.",
+        },
+        "sources": {"description": "What the answer rests on."},
+        "error": {"type": "string", "description": "Why there is no answer, and what to do."},
+        "usage": {"type": "object", "description": "Model calls, tokens and US dollars."},
+        "trace": {"type": "string", "description": "The resource with every event of the run."},
+    },
+    "required": ["answer", "ended", "plan", "usage", "trace"],
+}
+Context = ServerRequestContext[Any, Any]
+
+
+class Traces:
+    """The events of the last runs as JSON lines, by address; the oldest go first."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[str, str]] = OrderedDict()
+
+    def keep(self, uri: str, tool: str, events: Sequence[Event]) -> None:
+        """Keep the events of a run, secrets left out."""
+        lines = b"".join(json_line(event_to_json(event)) for event in events)
+        self._kept[uri] = tool, redact(lines.decode())
+        while len(self._kept) > MOST_TRACES or sum(len(text) for _, text in self._kept.values()) > (
+            MOST_TRACE_BYTES if len(self._kept) > 1 else sys.maxsize
+        ):
+            self._kept.popitem(last=False)
+
+    def listed(self) -> list[types.Resource]:
+        """Return the resources, the latest first."""
+        return [
+            types.Resource(uri=uri, name=f"run of {tool}", mime_type=JSON_LINES, size=len(text.encode()))
+            for uri, (tool, text) in reversed(self._kept.items())
+        ]
+
+    def text(self, uri: str) -> str:
+        """Return the JSON lines at an address. Raises `MCPError` where there are none."""
+        if uri not in self._kept:
+            what = f"there is no run {one_line(harmless(uri), 80)}; the last {MOST_TRACES} are kept"
+            raise MCPError(types.INVALID_PARAMS, what)
+        return self._kept[uri][1]
+
+
+@dataclass(frozen=True)
+class Served:
+    """An inventory as a tool."""
+
+    executor: Executor
+    inputs: Inputs
+    tool: types.Tool
+
+    @classmethod
+    def of(cls, executor: Executor, folders: Sequence[str | Path]) -> Served:
+        """Describe the tool that an inventory is."""
+        inventory = executor.inventory
+        inputs = Inputs(inventory, folders)
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", inventory.name)[:64]
+        about = one_line(harmless(inventory.about), 1000) or f"Answers by {', '.join(inventory.present)}."
+        tool = types.Tool(name=name, description=about, input_schema=inputs.schema, output_schema=_OUTPUT)
+        return cls(executor, inputs, tool)
+
+
+class InventoryServer:
+    """Answers the requests of MCP clients with inventories; calls run side by side in one event loop.
+
+    - `executors`: what to serve, each as a tool.
+    - `folders`: where tables and other files may be read by their path; by default content alone is taken.
+    - `lists_runs`: whether the traces of runs are listed, for a client that is alone; else a trace is for
+      whoever has its address, which is long and random.
+    """
+
+    def __init__(
+        self, executors: Sequence[Executor], *, folders: Sequence[str | Path] = (), lists_runs: bool = True
+    ) -> None:
+        self.tools: dict[str, Served] = {}
+        for executor in executors:
+            served = Served.of(executor, folders)
+            if served.tool.name in self.tools:
+                raise InventoryError(
+                    f"two inventories are called {served.tool.name}", hint="Serve one of them."
+                )
+            self.tools[served.tool.name] = served
+        self.traces, self.lists_runs = Traces(), lists_runs
+        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
+
+    def server(self) -> Server[Any]:
+        """Return the server of the SDK, which speaks all revisions of the protocol that the SDK knows."""
+        return Server(
+            "chameleon",
+            version=version("chameleon-compose"),
+            instructions="Each tool answers a question by a plan over modules. The resource that `trace` "
+            "names holds every step of the run as JSON lines.",
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call,
+            on_list_resources=self._list_runs,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_run,
+        )
+
+    async def _list_tools(self, context: Context, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[each.tool for each in self.tools.values()])
+
+    async def _list_runs(self, context: Context, params: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=self.traces.listed() if self.lists_runs else [])
+
+    async def _list_templates(self, context: Context, params: Any) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            uri_template=f"{TRACES}{{id}}",
+            name="run",
+            description="The events of a run, one JSON object a line.",
+            mime_type=JSON_LINES,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_run(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        text = self.traces.text(uri)
+        contents = [types.TextResourceContents(uri=uri, mime_type=JSON_LINES, text=text)]
+        return types.ReadResourceResult(contents=[*contents])
+
+    async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        served = self.tools.get(params.name)
+        if served is None:
+            shown = one_line(harmless(params.name), 60)
+            what = f"there is no tool {shown!r}. {nearest(shown, self.tools)}"
+            raise MCPError(types.INVALID_PARAMS, what.strip())
+        async with self._turns:
+            with TemporaryDirectory(prefix="chameleon-") as scratch:
+                try:
+                    given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
+                    return await self._run(served, given, context)
+                except InputError as problem:
+                    return _result(_told(problem))
+                except ChameleonError as problem:  # a package that is missing, say
+                    return _result(_told(problem))
+
+    async def _run(self, served: Served, given: Mapping[str, Any], context: Context) -> types.CallToolResult:
+        """Run an inventory, tell of each event, and keep the trace whatever happens."""
+        uri, stop = f"{TRACES}{uuid.uuid4().hex}", threading.Event()
+        events: list[Event] = []
+        state = State()
+        try:
+            async with aclosing(served.executor.astream(given, stop=stop)) as stream:  # type: ignore[type-var]
+                async for event in stream:
+                    events.append(event)
+                    state = state.after(event)
+                    if said := progress_of(event):
+                        await context.session.report_progress(len(events), message=said)
+        finally:
+            stop.set()  # a client that goes away takes its run with it
+            self.traces.keep(uri, served.tool.name, events)
+        return _result_of(state, uri)
+
+
+def progress_of(event: Event) -> str:
+    """Say in a line what has happened; "" for what is of no interest."""
+    match event:
+        case Plan():
+            said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
+        case StepRecord(error=None):
+            said = f"{event.step.module} is done"
+        case StepRecord(error=error):
+            said = f"{event.step.module} failed: {error.advice if error else ''}"
+        case Nested() if inner := progress_of(event.event):
+            said = f"{event.module}: {inner}"
+        case RunEnded():
+            said = event.reason
+        case _:
+            return ""
+    return redact(one_line(harmless(said), 300))
+
+
+def _result_of(state: State, uri: str) -> types.CallToolResult:
+    """Return what a run came to: the answer, or an error with the reason and what to do."""
+    ended = state.ended or RunEnded("failed")
+    told: dict[str, Any] = {
+        "answer": in_json(state.answer),
+        "ended": ended.reason,
+        "plan": list(state.plan),
+        "usage": state.usage.to_json(),
+        "trace": uri,
+    }
+    if ended.reason == "answered":
+        if "sources" in state.cache:
+            told["sources"] = in_json(state.cache["sources"])
+        return _result(in_text(state.answer), told, is_error=False)
+    error = ended.error
+    said = redact(str(error) if ended.reason != "declined" else error.advice) if error else "the run failed"
+    told["error"] = f"declined: {said}" if ended.reason == "declined" else said
+    return _result(told["error"], told)
+
+
+def _result(
+    text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
+) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=text)
+    whole = dict(structured) if structured else None
+    return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
+
+
+def _told(problem: ChameleonError) -> str:
+    return redact(f"{problem.what.rstrip('.')}. {problem.hint}".strip())
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve the client at standard input and output; whatever else prints, prints on standard error."""
+    async with stdio_server() as (reading, writing):
+        with redirect_stdout(sys.stderr):
+            await server.run(reading, writing, server.create_initialization_options())
+
+
+async def serve_http(
+    server: Server[Any], host: str, port: int, tell: Callable[[str], None] = lambda url: None
+) -> None:
+    """Serve clients by streamable HTTP at /mcp of this host and port; 0 takes a port that is free.
+
+    Requests are refused that name another host, or come from a page of another origin. `tell` is called with
+    the address once it is bound.
+    """
+    import uvicorn
+
+    further = () if host in LOOPBACK else (host, socket.gethostname())
+    names = [f"[{each}]" if ":" in each else each for each in (*LOOPBACK, *further)]
+    security = TransportSecuritySettings(
+        allowed_hosts=[each for name in names for each in (name, f"{name}:*")],
+        allowed_origins=[each for name in names for each in (f"http://{name}", f"http://{name}:*")],
+    )
+    app = server.streamable_http_app(
+        host=host, transport_security=security, max_request_body_size=MAX_BYTES * 3 // 2
+    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((host, port))
+        except OSError as problem:
+            what = f"cannot be served on: {problem.strerror or problem}"
+            raise InputError(what, where=f"{host}:{port}", hint="Give another port, or 0.") from problem
+        shown = f"[{host}]" if ":" in host else host
+        tell(f"http://{shown}:{bound.getsockname()[1]}/mcp")
+        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+        await uvicorn.Server(config).serve(sockets=[bound])

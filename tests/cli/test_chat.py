@@ -1,0 +1,244 @@
+"""`chameleon chat`: questions line by line, commands, a log that goes on, Ctrl-C, and a kill."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chameleon.conversation_log import ConversationLog
+from tests.e2e.commands import Command, Outcome, environment
+
+TABLE = 'City,Visitors\nLisbon,"4,200"\nLyon,"3,100"\nOslo,900\n'
+MOST, FEW, ODD = "Which city had the most visitors?", "How many visitors did Oslo have?", "Which is lovelier?"
+TOOLS = """\
+import os, signal, time
+from chameleon import State, tool
+
+
+@tool
+def said(state: State) -> int:
+    \"\"\"Tells how many turns there were.\"\"\"
+    return len(state.input.get("history", ()))
+
+
+@tool
+def slow(state: State) -> str:
+    \"\"\"Takes its time.\"\"\"
+    asked = state.input["question"]
+    if asked == "wait":
+        print("waits", flush=True)
+        time.sleep(60)
+    if asked == "die" and os.path.exists("deadly"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if asked == "fail":
+        raise ValueError("it broke")
+    return f"{asked} after {len(state.input.get('history', ()))}"
+"""
+INVENTORY = """\
+name: own
+input: {question: str}
+planner: {use: fixed, plan: [said, slow]}
+modules: {said: "chat_tools:said", slow: "chat_tools:slow"}
+"""
+Chat = Callable[..., Outcome]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CHAMELEON_MODEL", raising=False)
+    for name, text in (("visits.csv", TABLE), ("chat_tools.py", TOOLS), ("own.yaml", INVENTORY)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def chat(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Chat:
+    """Run `chameleon chat` with these lines on its standard input."""
+
+    def run(*arguments: str, lines: str = "") -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+        return command("chat", *arguments)
+
+    return run
+
+
+def answers(shown: Outcome) -> list[str]:
+    return [line.partition(": ")[2] for line in shown.out.splitlines() if line.startswith("Answer: ")]
+
+
+def spawned(*arguments: str, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "chameleon", "chat", *arguments],
+        cwd=folder,
+        env=environment(str(folder)),
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_answers_line_by_line_and_goes_on_where_one_is_declined(chat: Chat) -> None:
+    shown = chat("tables_offline", "--table", "visits.csv", lines=f"{MOST}\n\n{ODD}\n  {FEW}  \n")
+    assert shown.code == 0 and answers(shown) == ["Lisbon", "900"] and shown.err == ""
+    assert shown.out.count("Runs inventory tables_offline") == 1 and "> " not in shown.out
+    assert "Or let a model answer: chameleon chat tables --model PROVIDER:NAME" in shown.out
+
+
+def test_commands_show_the_table_and_what_was_said(chat: Chat) -> None:
+    lines = f"{FEW}\n{ODD}\n/table\n/history\n/what\n/exit\n{MOST}\n"
+    shown = chat("tables_offline", "--table", "visits.csv", lines=lines)
+    assert answers(shown) == ["900"] and "Lisbon     4,200" in shown.out
+    assert shown.err.startswith(f"> {FEW}\n900\n> {ODD}\n(declined)\nA line is a question")
+
+
+def test_comes_back_to_what_was_said_and_needs_no_files(chat: Chat) -> None:
+    log = ("--log", "chat.jsonl")
+    chat("tables_offline", "--table", "visits.csv", *log, lines=f"{MOST}\n{ODD}\n")
+    shown = chat(*log, lines=f"{FEW}\n")
+    assert answers(shown) == ["900"]
+    assert (
+        shown.err == f"Goes on with chat.jsonl, after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
+    )
+    with ConversationLog("chat.jsonl") as kept:
+        assert kept.last is not None
+        assert [turn["answer"] for turn in kept.last.input["history"]] == ["Lisbon", ""]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("tables_offline", "--table", "other.csv"), "the log belongs to another question or inventory"),
+        (("own.yaml",), "the inventory own takes no table"),
+        (("tables_offline", "--unit", "km"), "the log belongs to another question or inventory"),
+    ],
+)
+def test_a_log_of_another_conversation_is_refused(
+    chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], complaint: str
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    (folder / "other.csv").write_text(TABLE.replace("900", "901"))
+    chat("tables_offline", "--table", "visits.csv", "--log", "chat.jsonl", lines=f"{MOST}\n")
+    before = (folder / "chat.jsonl").read_bytes()
+    shown = chat(*arguments, "--log", "chat.jsonl", lines=f"{FEW}\n")
+    assert shown.code == 1 and complaint in shown.err and (folder / "chat.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("tables_offline",), "needs a table. Give one with --table FILE"),
+        ((), "the question comes without anything to answer it from"),
+        (("tables_offline", "--table", "-"), "standard input has the questions"),
+    ],
+)
+def test_what_is_missing_is_told_before_any_question(
+    chat: Chat, arguments: tuple[str, ...], complaint: str
+) -> None:
+    shown = chat(*arguments, lines=f"{MOST}\n")
+    assert shown.code in (1, 2) and complaint in " ".join(shown.err.split()) and not shown.out
+
+
+def test_a_model_is_told_the_turns_before_and_a_failed_one_does_not_end_it(chat: Chat, folder: Path) -> None:
+    plan = '["solution_generator", "answer_generator"]'
+    replies = [plan, "The answer is Lisbon.", plan, {"text": ""}, {"text": ""}, {"text": ""}]
+    (folder / "replies").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
+    model = ("--model", f"scripted:{folder}/replies", "--store", "off", "--log", "chat.jsonl")
+    shown = chat("tables", "--table", "visits.csv", *model, lines=f"{MOST}\nAnd then?\n/history\n")
+    assert shown.code == 0 and answers(shown) == ["Lisbon"]
+    assert "> And then?\n(failed)" in shown.err
+    with ConversationLog("chat.jsonl") as kept:
+        assert kept.last is not None
+        assert f"Question: {MOST}\nAnswer: Lisbon\n" in kept.last.calls[0].messages[-1][1]
+
+
+def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
+    with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write("one\nwait\n")
+        process.stdin.flush()
+        for line in process.stdout:
+            if line == "waits\n":
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate("three\n/history\n", timeout=30)
+    assert process.returncode == 0 and "Answer: three after 2\n" in out
+    said = "> one\none after 0\n> wait\n(failed)\n> three\nthree after 2\n"
+    assert err == f"\nchameleon: it was stopped\n{said}"
+    with ConversationLog(folder / "chat.jsonl") as kept:
+        assert [turn.reason for turn in kept.turns] == ["answered", "failed", "answered"]
+
+
+def test_a_killed_chat_goes_on_with_the_question_that_it_left(folder: Path) -> None:
+    (folder / "deadly").touch()
+    with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
+        process.communicate("one\ndie\n", timeout=30)
+    assert process.returncode == -signal.SIGKILL
+    (folder / "deadly").unlink()
+    with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
+        out, err = process.communicate("three\n", timeout=30)
+    assert process.returncode == 0 and "Answer: die after 1\n" in out and "Answer: three after 2\n" in out
+    assert "after 1 question.\n> one\none after 0\nThe last question was left unanswered: die\n" in err
+
+
+def test_goes_on_from_every_line_of_its_log(
+    chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    questions = ["one", "fail", "three"]
+    chat("own.yaml", "--log", "whole.jsonl", lines="\n".join(questions))
+    lines = (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)
+    log = folder / "part.jsonl"
+    for kept in range(len(lines)):
+        log.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
+        done = sum(b'"event":"run_started"' in line for line in lines[:kept])
+        shown = chat("own.yaml", "--log", "part.jsonl", lines="\n".join(questions[done:]))
+        assert shown.code == 0, shown
+        with ConversationLog(log) as found:
+            assert [turn.answer for turn in found.turns] == ["one after 0", "", "three after 2"]
+
+
+def test_two_chats_over_one_log_are_refused(chat: Chat) -> None:
+    with ConversationLog("chat.jsonl"):
+        shown = chat("tables_offline", "--table", "visits.csv", "--log", "chat.jsonl", lines=f"{MOST}\n")
+    assert shown.code == 1 and "another run is writing to it" in shown.complaint
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_terminal_is_asked(folder: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "chameleon", "chat", "tables_offline", "--table", "visits.csv"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        try:
+            _until(ours, "> ")
+            os.write(ours, f"{FEW}\n".encode())
+            assert "900" in _until(ours, "Visitors\r\n> ")
+            os.write(ours, b"\x04")
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
+    os.close(ours)
+
+
+def _until(terminal: int, end: str) -> str:
+    """Return what is shown up to these characters."""
+    shown = ""
+    while not shown.endswith(end):
+        assert select.select([terminal], [], [], 30)[0], shown
+        shown += os.read(terminal, 1).decode(errors="replace")
+    return shown

@@ -1,0 +1,151 @@
+"""Conversations over a table and over an index: what each turn sends to the model, and how they go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, State, Table
+from chameleon.conversation import MOST_TOKENS, MOST_TURNS
+from chameleon.conversation_log import ConversationLog
+from chameleon.llm import ScriptedModel
+from chameleon.prompt import Messages
+from chameleon.text import estimated_tokens
+
+pytest.importorskip("tantivy")
+
+CITIES = [
+    f"{name}{end}" for name in ("Os", "Ar", "Tol", "Var", "Mill", "Sel", "Bry") for end in ("lo", "vik", "by")
+]
+TABLE = Table(
+    ["City", "2020", "2021"], [[city, str(900 + n), str(950 + n)] for n, city in enumerate(CITIES)], "visits"
+)
+HUTS = "Hut,Beds,Warden\nGull Rock,24,Petra Voss\nPine Saddle,36,Omar Haddad\n"
+FERRIES = "Ferry,Harbour,Cars\nSea Otter,Port Annes,40\nGannet,Wick Bay,12\n"
+OF_INDEX = [
+    ("How many beds has Gull Rock?", "huts"),
+    ("Who is its warden?", "huts"),
+    ("Which ferry takes 40 cars?", "ferries"),
+    ("From which harbour?", "ferries"),
+    ("And the other one?", "ferries"),
+]
+LONG = "A sentence that says more than was asked. " * 20
+"""What the model says besides each answer."""
+
+
+def of_table(number: int) -> str:
+    return f"How many visitors did {CITIES[number % len(CITIES)]} have in {2020 + number % 2}?"
+
+
+def of_index(number: int) -> str:
+    return OF_INDEX[number % len(OF_INDEX)][0]
+
+
+def model(messages: Messages) -> str:
+    """Plan the shortest way, choose the table that a question is about, and answer at length."""
+    system, said = messages[0][1], messages[-1][1]
+    if system.startswith("You find what"):
+        asked = said.rpartition("Question: ")[2].splitlines()[0]
+        wanted = dict(OF_INDEX)[asked]
+        shown = said.rpartition("Table: none\n")[2]
+        line = next(line for line in shown.splitlines() if f": {wanted} (" in line)
+        return f"Table {line.split()[1].rstrip(':')}"
+    if system.startswith("You plan how"):
+        return json.dumps(["solution_generator", "answer_generator"])
+    return f"{LONG} The answer is {len(said)} guests of the year."
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> str:
+    from chameleon.documents.indexing import index_files
+
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "huts.csv").write_text(HUTS)
+    (folder / "ferries.csv").write_text(FERRIES)
+    (folder / "bakeries.csv").write_text("Bakery,Street,Loaves\nThe Oven,High Street,450\n")
+    index_files([folder], folder / "index")
+    return str(folder / "index")
+
+
+class Talk:
+    """A conversation with a scripted model: the tokens of each turn, in all and in its largest request."""
+
+    def __init__(self, inventory: str, first: dict[str, Any], question: Callable[[int], str]) -> None:
+        self.client = ScriptedModel(model)
+        self.executor = Executor(inventory, LLM.connect(self.client))
+        self.first, self.question = first, question
+        self.sent: list[int] = []
+        self.largest: list[int] = []
+        self.states: list[State] = []
+
+    def run(self, turns: int) -> Talk:
+        for number in range(turns):
+            before = len(self.client.requests)
+            asked = self.question(number)
+            given = self.states[-1].follow_up(asked) if self.states else {**self.first, "question": asked}
+            state = self.executor.run(given, raise_errors=True)
+            sizes = [
+                estimated_tokens("\n".join(text for _, text in each))
+                for each in self.client.requests[before:]
+            ]
+            self.sent.append(sum(sizes))
+            self.largest.append(max(sizes))
+            self.states.append(state)
+        return self
+
+
+@pytest.fixture(params=["tables", "corpus"])
+def talk(request: pytest.FixtureRequest) -> Talk:
+    if request.param == "tables":
+        return Talk("tables", {"table": TABLE}, of_table)
+    return Talk("corpus", {"index": request.getfixturevalue("index")}, of_index)
+
+
+def test_what_a_turn_sends_is_bounded_after_ten_turns_and_after_forty(talk: Talk) -> None:
+    talk.run(40)
+    calls = [len(state.calls) for state in talk.states]
+    print(talk.executor.inventory.name, "calls", calls, "tokens a turn", talk.sent, "largest", talk.largest)
+    assert max(calls) <= calls[0] + 1, "a follow-up asks for no more than the choice of a table"
+    most = talk.largest[0] + MOST_TOKENS + 300  # labels of turns, and the words around them
+    assert max(talk.largest) <= most
+    assert max(talk.sent[MOST_TURNS + 1 :]) <= 1.1 * max(talk.sent[: MOST_TURNS + 1]), "it grows no more"
+    last = talk.client.requests[-1][-1][1]
+    assert "its first turns are left out" in last and of_answer(talk.states[-2]) in last
+
+
+def of_answer(state: State) -> str:
+    return f"Question: {state.input['question']}\nAnswer: {state.answer}"
+
+
+def test_each_question_is_asked_with_those_before_it(talk: Talk) -> None:
+    talk.run(10)
+    for before, state in zip(talk.states, talk.states[1:], strict=False):
+        assert all(of_answer(before) in call.messages[-1][1] for call in state.calls if call.messages)
+    if talk.executor.inventory.name == "corpus":
+        found = [state.cache["sources"][0]["table"] for state in talk.states]
+        assert found == [table for _, table in OF_INDEX] * 2
+
+
+def test_a_conversation_goes_on_from_every_line_of_its_log(talk: Talk, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.jsonl"
+    questions = [talk.question(number) for number in range(10)]
+    with ConversationLog(whole) as log:
+        for question in questions:
+            talk.executor.run(log.follow_up(question, talk.first), log)
+        answers = [turn.answer for turn in log.turns]
+    lines = whole.read_bytes().splitlines(keepends=True)
+    for kept in range(len(lines)):
+        path = tmp_path / "part.jsonl"
+        path.write_bytes(b"".join(lines[:kept]) + lines[kept][: len(lines[kept]) // 2])
+        with ConversationLog(path) as log:
+            if (unfinished := log.unfinished) is not None and unfinished.begun is not None:
+                talk.executor.run(unfinished.begun.input, log)
+            done = len(log.turns)
+            for question in questions[done : done + 1]:
+                talk.executor.run(log.follow_up(question, talk.first), log)
+            assert [turn.answer for turn in log.turns] == answers[: done + 1]
+        path.unlink()

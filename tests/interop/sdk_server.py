@@ -1,0 +1,38 @@
+"""A server made with the official SDK, of its newest revision: over pipes, or over HTTP at a port.
+
+python sdk_server.py [PORT]
+"""
+
+from __future__ import annotations
+
+import sys
+
+from mcp.server.mcpserver import MCPServer
+from pydantic import BaseModel
+
+
+class Weather(BaseModel):
+    sky: str
+    temp: float
+
+
+server = MCPServer("weather")
+
+
+@server.tool()
+def weather(city: str, days: int = 1) -> Weather:
+    """Tells the weather in a city."""
+    return Weather(sky="rain", temp={"Oslo": 4, "Rome": 19}[city])
+
+
+@server.tool()
+def echo(text: str) -> str:
+    """Says a text again."""
+    return text
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        server.run(transport="streamable-http", port=int(sys.argv[1]))
+    else:
+        server.run()

@@ -1,0 +1,311 @@
+"""LangChain tools as modules: arguments, results, errors, injected parameters, lists, entries of files."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.tools import (
+    BaseTool,
+    InjectedToolArg,
+    InjectedToolCallId,
+    StructuredTool,
+    ToolException,
+    tool,
+)
+from langgraph.prebuilt import InjectedState, ToolRuntime
+from pydantic import BaseModel, Field
+
+import chameleon
+from chameleon import Executor, Inventory, State, Table
+from chameleon.errors import InventoryError
+from chameleon.planners.fixed import Fixed
+from tests.e2e.commands import ROOT, environment
+
+
+@tool
+def convert(amount: float, to: str = "F") -> float:
+    """Converts a temperature."""
+    return amount * 9 / 5 + 32 if to == "F" else amount + 273.15
+
+
+@tool
+async def wait_for(city: str) -> dict:
+    """Tells the weather of a city."""
+    await asyncio.sleep(0)
+    return {"city": city, "thread": threading.current_thread().name}
+
+
+def run(given: Any, args: dict[str, Any] | None = None, *, later: bool = False) -> State:
+    """Run one tool, with these arguments, in a loop or without."""
+    inventory = Inventory.of([given], planner=Fixed([{"module": "x"}]))
+    (name,) = inventory.modules
+    step = {"module": name, **({"args": args} if args is not None else {})}
+    executor = Executor(Inventory.of([given], planner=Fixed([step])))
+    question = {"question": "Well?"}
+    return asyncio.run(executor.arun(question)) if later else executor.run(question)
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_tool_of_a_function_is_a_module_with_its_arguments(later: bool) -> None:
+    (card,) = Inventory.of([convert], planner=Fixed(["convert"])).cards
+    assert card.description == "Converts a temperature."
+    assert card.signature == '(amount: number, to: string = "F")'
+    assert run(convert, {"amount": 20}, later=later).answer == 68
+    assert run(convert, {"amount": 20, "to": "K"}, later=later).answer == 293.15
+
+
+@pytest.mark.parametrize("given", [convert, [convert]])
+def test_one_tool_or_a_list_is_an_inventory(given: Any) -> None:
+    assert list(Inventory.of(given, planner=Fixed(["convert"])).modules) == ["convert"]
+
+
+def test_an_async_tool_runs_in_the_callers_loop_and_without_one() -> None:
+    found = run(wait_for, {"city": "Oslo"}, later=True)
+    assert found.answer == {"city": "Oslo", "thread": threading.main_thread().name}
+    assert run(wait_for, {"city": "Oslo"}).answer["city"] == "Oslo"
+
+
+class Rows(BaseModel):
+    city: str = Field(description="in English")
+    most: int = 3
+
+
+class Lookup(BaseTool):
+    name: str = "row-lookup"
+    description: str = "Looks rows up."
+    args_schema: type[BaseModel] = Rows
+    extra: str = ""
+
+    def _run(self, city: str, most: int = 3) -> list[Document]:
+        return [Document(f"{self.extra}{city} {place}") for place in range(most)]
+
+
+class Later(Lookup):
+    name: str = "later"
+
+    def _run(self, city: str, most: int = 3) -> list[Document]:
+        raise NotImplementedError("use arun")
+
+    async def _arun(self, city: str, most: int = 3) -> list[Document]:
+        return [Document(city)]
+
+
+class NotLater(Lookup):
+    name: str = "not_later"
+
+    async def _arun(self, city: str, most: int = 3) -> list[Document]:
+        raise NotImplementedError("it is not async")
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("given", [Lookup(), Later(), NotLater()])
+def test_a_tool_of_a_class_runs_sync_and_async(given: BaseTool, later: bool) -> None:
+    found = run(given, {"city": "Oslo", "most": 1}, later=later)
+    assert found.answer[0]["page_content"].startswith("Oslo")
+    assert found.history[0].step.module in ("row_lookup", "later", "not_later")
+
+
+def test_what_a_plan_gives_is_checked_before_the_tool_runs() -> None:
+    for args, said in (
+        ({}, "convert lacks the argument 'amount'"),
+        ({"amount": 1, "form": "K"}, "convert takes no argument 'form'"),
+        ({"amount": "hot"}, "the argument amount of convert is 'hot'"),
+    ):
+        state = run(convert, args)
+        assert state.ended and state.ended.reason == "failed" and said in str(state.ended.error)
+
+
+def test_an_exception_of_the_tool_is_told_and_any_other_is_a_failure() -> None:
+    @tool
+    def find(city: str) -> str:
+        """Finds a city."""
+        if city == "Atlantis":
+            raise ToolException("there is no city Atlantis; ask for Oslo")
+        raise RuntimeError("secret")
+
+    (told,) = run(find, {"city": "Atlantis"}).history
+    assert told.error and told.error.kind == "StepRejected" and "ask for Oslo" in told.error.message
+    (other,) = run(find, {"city": "Oslo"}).history
+    assert other.error and other.error.kind == "ModuleError" and other.error.reason == "it failed"
+
+
+def test_arguments_that_the_tool_alone_refuses_are_told() -> None:
+    class Even(BaseModel):
+        number: int = Field(multiple_of=2)
+
+    def half(number: int) -> int:
+        return number // 2
+
+    made = StructuredTool.from_function(half, name="half", description="Halves.", args_schema=Even)
+    state = run(made, {"number": 3})
+    assert state.ended and "the argument number of half is '3'" in str(state.ended.error)
+
+
+@tool
+def with_id(
+    x: int, call: Annotated[str, InjectedToolCallId], by: Annotated[str, InjectedToolArg] = "me"
+) -> str:
+    """Tells."""
+    return f"{x} {call} {by}"
+
+
+def test_what_an_agent_injects_is_hidden_and_given_where_it_can_be() -> None:
+    (card,) = Inventory.of([with_id], planner=Fixed(["with_id"])).cards
+    assert card.signature == "(x: integer)"
+    assert run(with_id, {"x": 1}).answer == "1 with_id me"
+
+
+@tool
+def of_state(x: int, held: Annotated[dict, InjectedState]) -> int:
+    """Tells."""
+    return x
+
+
+@tool
+def of_runtime(x: int, runtime: ToolRuntime) -> int:
+    """Tells."""
+    return x
+
+
+@tool
+def of_user(x: int, user: Annotated[str, InjectedToolArg]) -> int:
+    """Tells."""
+    return x
+
+
+@pytest.mark.parametrize(("given", "name"), [(of_state, "held"), (of_runtime, "runtime"), (of_user, "user")])
+def test_what_only_an_agent_can_give_is_refused_at_once(given: BaseTool, name: str) -> None:
+    said = f"the LangChain tool {given.name} needs {name}, which only an agent of LangChain can give"
+    with pytest.raises(InventoryError, match=said):
+        Inventory.of([given])
+
+
+def test_a_schema_in_json_makes_the_arguments() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "of the file"},
+            "head": {"type": "integer"},
+            "how": {"enum": ["text", "bytes"]},
+            "at": {"$ref": "#/$defs/Place"},
+        },
+        "required": ["path"],
+        "$defs": {"Place": {"type": "object", "properties": {"line": {"type": "integer"}}}},
+    }
+
+    def read(**given: Any) -> dict[str, Any]:
+        return given
+
+    made = StructuredTool(name="read", description="Reads.", args_schema=schema, func=read)
+    (card,) = Inventory.of([made], planner=Fixed(["read"])).cards
+    assert card.signature.startswith(
+        '(path: string, head: integer = null, how: "text" | "bytes" = null, at: {line?'
+    )
+    assert card.notes == {"path": "of the file"}
+    assert run(made, {"path": "a", "head": 2, "at": {"line": 1}}).answer == {
+        "path": "a", "head": 2, "at": {"line": 1}
+    }  # fmt: skip
+    assert run(made, {"path": "a"}).answer == {"path": "a"}
+    for args, said in (
+        ({}, "read lacks the argument 'path'"),
+        ({"path": 1}, "the argument path of read is '1'"),
+        ({"path": "a", "how": "loud"}, "the argument how of read is 'loud'"),
+        ({"path": "a", "pth": "b"}, "read takes no argument 'pth'"),
+    ):
+        assert said in str(run(made, args).ended.error)  # type: ignore[union-attr]
+
+
+def test_results_are_held_as_text_json_and_tables() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"city": ["Oslo"], "people": [7]})
+    blocks = [{"type": "text", "text": "It is warm."}, {"type": "image", "url": "x"}]
+    for output, held in (
+        (frame, Table(["city", "people"], [["Oslo", "7"]])),
+        (blocks, 'It is warm.\n{"type": "image", "url": "x"}'),
+        (Rows(city="Oslo"), {"city": "Oslo", "most": 3}),
+        ({"a": (1, 2)}, {"a": (1, 2)}),
+        (None, None),
+    ):
+
+        def give(value: Any = output) -> Any:
+            return value
+
+        made = StructuredTool(name="give", description="Gives.", args_schema=Nothing, func=give)
+        assert run(made).history[0].output == held
+
+
+class Nothing(BaseModel):
+    """Takes nothing."""
+
+
+def test_an_artifact_that_is_a_table_is_the_output_and_else_the_content() -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def rows() -> tuple[str, Any]:
+        return "2 rows", pandas.DataFrame({"city": ["Oslo", "Rome"]})
+
+    def found() -> tuple[str, Any]:
+        return "nothing", object()
+
+    for function, held in ((rows, Table(["city"], [["Oslo"], ["Rome"]])), (found, "nothing")):
+        made = StructuredTool(
+            name="give",
+            description="Gives.",
+            args_schema=Nothing,
+            func=function,
+            response_format="content_and_artifact",
+        )
+        assert run(made).history[0].output == held
+
+
+def test_an_entry_of_a_file_names_a_tool_a_list_or_a_class(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from tests.interop.test_langchain_tools import Lookup, convert, of_state, wait_for\n"
+        "both = [convert, wait_for]\nbad = [of_state]\n",
+        "utf-8",
+    )
+    file = tmp_path / "mine.yaml"
+    for entry, names in (
+        ('{warm: "own:convert"}', ["warm"]),
+        ('{several: {use: "own:both", prefix: lc_}}', ["lc_convert", "lc_wait_for"]),
+        ('{several: {use: "own:both", tools: [convert]}}', ["convert"]),
+        ('{rows: {use: "own:Lookup", extra: "<"}}', ["rows"]),
+    ):
+        plan = "{use: fixed, plan: [{module: %s, args: {city: Oslo}}]}" % names[-1]  # noqa: UP031
+        file.write_text(f"name: mine\nplanner: {plan}\nmodules: {entry}\n", "utf-8")
+        inventory = Inventory.load(file)
+        assert list(inventory.modules) == names
+    assert Executor(inventory).run({"question": "?"}).answer[0]["page_content"] == "<Oslo 0"
+    for entry, said in (
+        ('{warm: {use: "own:convert", to: K}}', "own:convert takes no parameter"),
+        ('{several: {use: "own:bad"}}', "needs held, which only an agent"),
+    ):
+        file.write_text(f"name: mine\nplanner: one_shot\nmodules: {entry}\n", "utf-8")
+        with pytest.raises(InventoryError, match=said) as caught:
+            Inventory.load(file)
+        assert "mine.yaml:3: modules." in caught.value.where
+
+
+def test_the_engine_does_not_import_langchain(tmp_path: Path) -> None:
+    script = (
+        "import sys\nfrom chameleon import Inventory, tool\n"
+        "@tool\ndef f(x: int) -> int:\n    'Doubles.'\n    return x\n"
+        "Inventory.of([f])\nprint([each for each in sys.modules if each.startswith('langchain')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+    assert Path(chameleon.__file__).is_relative_to(ROOT)
