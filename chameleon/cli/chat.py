@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,7 @@ from chameleon.cli.asking import advised, among_choices, with_sandbox
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions
-from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, say
+from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, results, say
 from chameleon.cli.setup import defaults_for, set_up
 from chameleon.cli.show import RunPage
 from chameleon.conversation import HISTORY
@@ -83,7 +83,8 @@ def _lines() -> Iterator[str]:
         sys.stdin.reconfigure(errors="replace")
     while True:
         try:
-            line = input("> ") if is_terminal else sys.stdin.readline()
+            with redirect_stdout(results()):  # `input` edits lines only there
+                line = input("> ") if is_terminal else sys.stdin.readline()
         except (EOFError, Interrupted):
             say("")
             return

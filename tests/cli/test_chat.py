@@ -164,10 +164,10 @@ def test_a_model_is_told_the_turns_before_and_a_failed_one_does_not_end_it(chat:
 
 def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
     with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None and process.stderr is not None
         process.stdin.write("one\nwait\n")
         process.stdin.flush()
-        for line in process.stdout:
+        for line in process.stderr:
             if line == "waits\n":
                 break
         process.send_signal(signal.SIGINT)
