@@ -166,13 +166,9 @@ def tool(
                 raise InventoryError(f"a tool has no option {name!r}", hint=nearest(name, _OPTIONS))
         return FunctionModule(function, **options)
     except InventoryError as problem:
-        raise problem.at(written_at(function)) from problem
-
-
-def written_at(function: Any) -> str:
-    """Return the name of the file in which a function is written, and its line; "" where it has none."""
-    code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
-    return f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
+        code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
+        place = f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
+        raise problem.at(place) from problem
 
 
 def as_module(given: Any) -> Module:
