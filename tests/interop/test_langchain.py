@@ -81,7 +81,7 @@ def test_what_is_not_answered_is_raised(executor: Executor, league: Table) -> No
     wrong: list[Any] = [
         (failing, {"question": "?"}, ModuleError, "broken"),
         (executor, {"question": LOVELIEST, "table": league}, Declined, "not understood: loveliest"),
-        (executor, {"question": HOW_MANY, "tabel": league}, InputError, "takes no tabel"),
+        (executor, {"question": HOW_MANY, "tabel": league}, InputError, "needs a table"),
         (executor, 3, InputError, "the input is a int"),
         (asking, {"question": "?"}, ChameleonError, "save"),
     ]
