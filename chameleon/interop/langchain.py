@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,33 +57,63 @@ class InventoryRunnable(Runnable[Given, Output]):
             yield part
 
     def _whole(self, input: Given, run_manager: Any, config: RunnableConfig) -> Output:
-        return _sum(list(self._parts(iter([input]), run_manager, config)))
+        parts = self._parts(iter([input]), run_manager, config)
+        return dict(reduce(operator.add, parts, AddableDict(program=[])))
 
     async def _awhole(self, input: Given, run_manager: Any, config: RunnableConfig) -> Output:
         async def inputs() -> AsyncIterator[Given]:
             yield input
 
-        return _sum([part async for part in self._aparts(inputs(), run_manager, config)])
+        parts = [part async for part in self._aparts(inputs(), run_manager, config)]
+        return dict(reduce(operator.add, parts, AddableDict(program=[])))
 
     def _parts(self, inputs: Iterator[Given], run_manager: Any, config: RunnableConfig) -> Iterator[Output]:
         state, within = State(), patch_config(config, callbacks=run_manager.get_child())
-        for event in self.executor.stream(_input_of(list(inputs))):
-            dispatch_custom_event(*_told(event), config=within)
+        for event in self.executor.stream(self._input_of(list(inputs))):
+            dispatch_custom_event(*self._told(event), config=within)
             before, state = state, state.after(event)
-            yield from _new_in(state, before)
-        yield _end_of(state)
+            if new := list(state.program[len(before.program) :]):
+                yield AddableDict(program=new)
+        yield self._end_of(state)
 
     async def _aparts(
         self, inputs: AsyncIterator[Given], run_manager: Any, config: RunnableConfig
     ) -> AsyncIterator[Output]:
         state, within = State(), patch_config(config, callbacks=run_manager.get_child())
-        given = _input_of([each async for each in inputs])
+        given = self._input_of([each async for each in inputs])
         async for event in self.executor.astream(given):
-            await adispatch_custom_event(*_told(event), config=within)
+            await adispatch_custom_event(*self._told(event), config=within)
             before, state = state, state.after(event)
-            for part in _new_in(state, before):
-                yield part
-        yield _end_of(state)
+            if new := list(state.program[len(before.program) :]):
+                yield AddableDict(program=new)
+        yield self._end_of(state)
+
+    @staticmethod
+    def _input_of(given: Sequence[Given]) -> Mapping[str, Any]:
+        (one,) = given
+        if isinstance(one, str):
+            return {"question": one}
+        if not isinstance(one, Mapping):
+            raise InputError(f"the input is a {type(one).__name__}", hint="Give a mapping, or the question.")
+        return one
+
+    @staticmethod
+    def _told(event: Event) -> tuple[str, dict[str, Any]]:
+        """Return the name and data of a custom event."""
+        told = event_to_json(event)
+        return f"chameleon_{told['event']}", told
+
+    @staticmethod
+    def _end_of(state: State) -> Output:
+        """Return the answer and what belongs to it. Raises the error of a run that did not answer."""
+        if state.ended is None:
+            raise needs_approval(state)
+        if state.ended.error is not None:
+            raise state.ended.error.exception
+        told = {"answer": in_json(state.answer), "ended": state.ended.reason, "usage": state.usage.to_json()}
+        if "sources" in state.cache:
+            told["sources"] = in_json(state.cache["sources"])
+        return AddableDict(told)
 
 
 def as_runnable(executor: Executor) -> InventoryRunnable:
@@ -143,42 +175,3 @@ def as_tool(
         response_format="content_and_artifact",
         handle_tool_error=True,
     )
-
-
-def _input_of(given: Sequence[Given]) -> Mapping[str, Any]:
-    (one,) = given
-    if isinstance(one, str):
-        return {"question": one}
-    if not isinstance(one, Mapping):
-        raise InputError(f"the input is a {type(one).__name__}", hint="Give a mapping, or the question.")
-    return one
-
-
-def _told(event: Event) -> tuple[str, dict[str, Any]]:
-    """Return the name and data of a custom event."""
-    told = event_to_json(event)
-    return f"chameleon_{told['event']}", told
-
-
-def _new_in(state: State, before: State) -> Iterator[Output]:
-    if new := list(state.program[len(before.program) :]):
-        yield AddableDict(program=new)
-
-
-def _end_of(state: State) -> Output:
-    """Return the answer and what belongs to it. Raises the error of a run that did not answer."""
-    if state.ended is None:
-        raise needs_approval(state)
-    if state.ended.error is not None:
-        raise state.ended.error.exception
-    told = {"answer": in_json(state.answer), "ended": state.ended.reason, "usage": state.usage.to_json()}
-    if "sources" in state.cache:
-        told["sources"] = in_json(state.cache["sources"])
-    return AddableDict(told)
-
-
-def _sum(parts: Sequence[Output]) -> Output:
-    whole = AddableDict(program=[])
-    for part in parts:
-        whole = whole + part
-    return dict(whole)
