@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from chameleon.approval import refuse
 from chameleon.cli.options import ModelOptions
 from chameleon.cli.out import results, say
 from chameleon.cli.setup import set_up
@@ -34,6 +35,7 @@ def serve_inventories(
             inventory = setup.executor.inventory
             if found := [each for each in inventory.obstacles() if each.stops]:
                 raise all_of(found, inventory.name)
+            setup.executor.approve = setup.executor.approve or refuse  # nobody is there to ask
             executors.append(setup.executor)
             say(f"Serves {setup.why}.")
         for folder in files or ():

@@ -68,7 +68,7 @@ class LangChainTool(Module):
         }
         if self._needs_call:
             given = {"type": "tool_call", "id": self.name, "name": self.tool.name, "args": given}
-        if _is_async(self.tool):
+        if self._is_async:
             return self._later(given)
         try:
             return self._held(self.tool.invoke(given))
@@ -103,7 +103,7 @@ class LangChainTool(Module):
         """Return the output as a run holds it. Raises `StepRejected` for a message that tells of an error."""
         if getattr(found, "type", "") == "tool" and hasattr(found, "tool_call_id"):  # a ToolMessage
             if found.status == "error":
-                raise StepRejected(_text(found.content))
+                raise StepRejected(self._text(found.content))
             artifact = adopted(found.artifact)
             return artifact if isinstance(artifact, Table) else self._held(found.content)
         if type(found).__name__ == "Command" and type(found).__module__.startswith("langgraph."):
@@ -111,9 +111,43 @@ class LangChainTool(Module):
                 f"{self.name} returns a Command, which changes the state of a LangGraph",
                 hint="Let it return a value.",
             )
-        if _is_content(found):
-            return _text(found)
+        if self._is_content(found):
+            return self._text(found)
         return plain(found)
+
+    @property
+    def _is_async(self) -> bool:
+        """Tell whether the tool has a coroutine of its own."""
+        if hasattr(self.tool, "coroutine"):
+            return self.tool.coroutine is not None
+        from langchain_core.tools import BaseTool
+
+        return type(self.tool)._arun is not BaseTool._arun
+
+    @staticmethod
+    def _is_content(found: Any) -> bool:
+        """Tell whether these are the content blocks of a message."""
+        return (
+            isinstance(found, list)
+            and bool(found)
+            and all(isinstance(each, Mapping) and isinstance(each.get("type"), str) for each in found)
+            and any(each["type"] == "text" and isinstance(each.get("text"), str) for each in found)
+        )
+
+    @staticmethod
+    def _text(content: Any) -> str:
+        """Write the content of a message as text: what is no text as JSON."""
+        if isinstance(content, str):
+            return content
+        parts = [content] if isinstance(content, Mapping) else content
+        return "\n".join(
+            each
+            if isinstance(each, str)
+            else each["text"]
+            if each.get("type") == "text"
+            else json.dumps(each, ensure_ascii=False, default=str)
+            for each in parts
+        )
 
 
 def _injected(tool: Any) -> Mapping[str, bool]:
@@ -137,50 +171,14 @@ def _injected(tool: Any) -> Mapping[str, bool]:
         found[name] = any(
             each is InjectedToolCallId or isinstance(each, InjectedToolCallId) for each in marks
         )
-        if not found[name] and (field is None or _is_required(field)):
+        if not found[name] and (
+            field is None or (field.is_required() if hasattr(field, "is_required") else field.required)
+        ):
             raise InventoryError(
                 f"the LangChain tool {tool.name} needs {name}, which only an agent of LangChain can give",
                 hint="Give the tool a default for it, or wrap it in a function: chameleon.tool(function).",
             )
     return found
-
-
-def _is_required(field: Any) -> bool:
-    return bool(field.is_required() if hasattr(field, "is_required") else field.required)
-
-
-def _is_async(tool: Any) -> bool:
-    """Tell whether the tool has a coroutine of its own."""
-    if hasattr(tool, "coroutine"):
-        return tool.coroutine is not None
-    from langchain_core.tools import BaseTool
-
-    return type(tool)._arun is not BaseTool._arun
-
-
-def _is_content(found: Any) -> bool:
-    """Tell whether these are the content blocks of a message."""
-    return (
-        isinstance(found, list)
-        and bool(found)
-        and all(isinstance(each, Mapping) and isinstance(each.get("type"), str) for each in found)
-        and any(each["type"] == "text" and isinstance(each.get("text"), str) for each in found)
-    )
-
-
-def _text(content: Any) -> str:
-    """Write the content of a message as text: what is no text as JSON."""
-    if isinstance(content, str):
-        return content
-    parts = [content] if isinstance(content, Mapping) else content
-    return "\n".join(
-        each
-        if isinstance(each, str)
-        else each["text"]
-        if each.get("type") == "text"
-        else json.dumps(each, ensure_ascii=False, default=str)
-        for each in parts
-    )
 
 
 def _model(schema: Mapping[str, Any]) -> type[BaseModel]:
