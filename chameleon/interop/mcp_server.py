@@ -1,4 +1,4 @@
-"""Inventories as the tools of an MCP server: `chameleon serve --mcp INVENTORY…`."""
+"""Inventories as the tools of a server of the Model Context Protocol."""
 
 from __future__ import annotations
 
