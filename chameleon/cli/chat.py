@@ -17,7 +17,7 @@ from chameleon.cli.asking import advised, among_choices, with_sandbox
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions
-from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, results, say
+from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, say
 from chameleon.cli.setup import defaults_for, set_up
 from chameleon.cli.show import RunPage
 from chameleon.conversation import HISTORY
@@ -81,9 +81,10 @@ def _lines() -> Iterator[str]:
             import readline  # noqa: F401
     elif isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
+    out = sys.__stdout__ if sys.__stdout__ is not None and sys.__stdout__.isatty() else sys.stderr
     while True:
         try:
-            with redirect_stdout(results()):  # `input` edits lines only there
+            with redirect_stdout(out):  # lines are edited at a terminal alone; a file has only answers
                 line = input("> ") if is_terminal else sys.stdin.readline()
         except (EOFError, Interrupted):
             say("")
@@ -174,6 +175,11 @@ class Chat:
             say(f"chameleon: {one_line(in_options(str(problem)))}")
             return
         if state.begun is None:
+            return
+        if state.ended is None:  # it waits for something: the next question begins anew
+            say("The question was left unanswered.")
+            if self.log is not None:
+                self.log.next_turn()
             return
         self.last = state = among_choices(state, given.get("choices") or ())
         self.turns.append(PastTurn.of(state))

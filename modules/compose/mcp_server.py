@@ -121,7 +121,7 @@ class McpTool(Module):
         """Return what its schema says that it takes."""
         return self._arguments
 
-    async def run(self, state: State, /, **args: Any) -> Any:  # type: ignore[override]
+    async def run(self, state: State, /, **args: Any) -> Any:
         """Call the tool. Raises `StepRejected` where it failed, `ServerFailed` where there is no answer."""
         assert self.listed is not None
         result = await connection(self.spec, self.folder).call(self.listed["name"], thawed(args))
