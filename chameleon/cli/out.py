@@ -37,7 +37,7 @@ def results_alone() -> Iterator[None]:
 
 
 def results() -> TextIO:
-    """Return the stream of the results, for what writes there itself: a protocol, a prompt of `input`."""
+    """Return the stream of the results, for a protocol that writes there itself."""
     return _results or sys.stdout
 
 
