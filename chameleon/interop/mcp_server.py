@@ -255,9 +255,10 @@ class InventoryServer:
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve the client at standard input and output; whatever else prints, prints on standard error."""
-    async with stdio_server() as (reading, writing):
-        with redirect_stdout(sys.stderr):
-            await server.run(reading, writing, server.create_initialization_options())
+    with redirect_stdout(sys.__stdout__):  # which a command may have redirected
+        async with stdio_server() as (reading, writing):
+            with redirect_stdout(sys.stderr):
+                await server.run(reading, writing, server.create_initialization_options())
 
 
 async def serve_http(
