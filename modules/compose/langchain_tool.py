@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
+from pydantic import BaseModel, ValidationError
 
 from chameleon.arguments import Arguments
 from chameleon.errors import BadArguments, InventoryError, ModuleError, StepRejected
 from chameleon.function_module import plain
+from chameleon.interop.schema_arguments import SchemaArguments
 from chameleon.module import Module
 from chameleon.state import State
 from chameleon.table import Table
 from chameleon.text import as_name
 from chameleon.values import adopted
-
-_KINDS: Mapping[str, Any] = {
-    "string": str,
-    "number": float,
-    "integer": int,
-    "boolean": bool,
-    "array": list[Any],
-    "object": dict[str, Any],
-}
 
 
 class LangChainTool(Module):
@@ -49,23 +41,20 @@ class LangChainTool(Module):
         self.description = " ".join(str(tool.description or "").split())
         shown, injected = tool.tool_call_schema, _injected(tool)
         self._needs_call = any(injected.values()) or tool.response_format == "content_and_artifact"
-        self._may_lack: frozenset[str] = frozenset()
+        self._arguments: Arguments | None
         if isinstance(shown, type) and issubclass(shown, BaseModel):
-            self._arguments = Arguments(self.name, shown)
+            self._arguments = Arguments(self.name, shown) if shown.model_fields else None
         else:  # a schema, or a model of pydantic 1
             schema = shown if isinstance(shown, Mapping) else shown.schema()
-            self._arguments = Arguments(self.name, _model(schema))
-            self._may_lack = frozenset(self._arguments.names) - {*self._arguments.required}
+            self._arguments = SchemaArguments.of_schema(self.name, schema)
 
     @property
     def arguments(self) -> Arguments | None:
         """Return what a plan gives it: the tool's arguments but for injected ones."""
-        return self._arguments if self._arguments.names else None
+        return self._arguments
 
-    def run(self, state: State, **args: Any) -> Any:
-        given: Any = {
-            name: value for name, value in args.items() if value is not None or name not in self._may_lack
-        }
+    def run(self, state: State, /, *args: Any, **named: Any) -> Any:
+        given: Any = named
         if self._needs_call:
             given = {"type": "tool_call", "id": self.name, "name": self.tool.name, "args": given}
         if self._is_async:
@@ -179,22 +168,3 @@ def _injected(tool: Any) -> Mapping[str, bool]:
                 hint="Give the tool a default for it, or wrap it in a function: chameleon.tool(function).",
             )
     return found
-
-
-def _model(schema: Mapping[str, Any]) -> type[BaseModel]:
-    """Return a model of the arguments that a JSON schema describes; the tool checks what lies deeper."""
-    from langchain_core.utils.json_schema import dereference_refs
-
-    schema = dereference_refs(dict(schema))
-    required, known = schema.get("required", ()), schema.get("properties", {})
-
-    def field(name: str, kind: Mapping[str, Any]) -> Any:
-        values: Any = _KINDS.get(kind.get("type", ""), Any) if "enum" not in kind else Literal[*kind["enum"]]
-        default = ... if name in required else kind.get("default")
-        values = values if name in required else values | None
-        return Annotated[values, WithJsonSchema(dict(kind))], Field(default, alias=name)
-
-    fields = {f"argument_{place}": field(name, each) for place, (name, each) in enumerate(known.items())}
-    extra: Any = "forbid" if known or not schema.get("additionalProperties") else "allow"
-    config = ConfigDict(extra=extra)
-    return create_model("arguments", __config__=config, **fields)
