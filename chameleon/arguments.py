@@ -13,8 +13,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticSerializationError
 
-from chameleon.earlier import filled, references
+from chameleon.earlier import check_references, filled, references
 from chameleon.errors import BadArguments, InventoryError, PlanError
 from chameleon.state import State
 from chameleon.text import nearest, one_line
@@ -32,6 +33,15 @@ class _Schema(GenerateJsonSchema):
 
     def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
         return {"type": "string", "description": f'"$NAME" of a step that gives a {schema["cls"].__name__}'}
+
+    def encode_default(self, dft: Any) -> Any:
+        """Return a default as JSON. Raises `PydanticSerializationError` for one that is no finite number."""
+        made = super().encode_default(dft)
+        try:
+            json.dumps(made, allow_nan=False)
+        except ValueError as problem:
+            raise PydanticSerializationError(str(problem)) from problem
+        return made
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Leave out a default that JSON cannot hold: the function has it."""
@@ -92,7 +102,7 @@ class Arguments:
         told = (
             f"{name}?: {self.in_words({**each, 'anyOf': kinds}, schema)}"
             if (kinds := self._unless_null(each))
-            else f"{name}: {self.in_words(each, schema)}{self._default(each, name in self.required)}"
+            else f"{name}{self._optional(each, name)}: {self.in_words(each, schema)}{self._default(each)}"
             for name, each in schema["properties"].items()
         )
         return f"({', '.join(told)})"
@@ -105,6 +115,7 @@ class Arguments:
 
     def check(self, given: Mapping[str, Any], earlier: Collection[str] = ()) -> None:
         """Raise `PlanError` for what does not fit; references to `earlier` steps may become anything."""
+        check_references(given, earlier)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
         if fault := self._fault(given, open_ones):
             what, hint = fault
@@ -147,11 +158,13 @@ class Arguments:
         given = one_line(str(error["input"]), _LONGEST_VALUE)
         return f"the argument {place} of {self.module} is {given!r}: {error['msg']}"
 
+    def _optional(self, schema: Mapping[str, Any], name: str) -> str:
+        """Return the sign of an argument that may be left out, and has no default that JSON can hold."""
+        return "" if name in self.required or "default" in schema else "?"
+
     @staticmethod
-    def _default(schema: Mapping[str, Any], is_required: bool) -> str:
-        if is_required:
-            return ""
-        return f" = {json.dumps(schema.get('default'), ensure_ascii=False)}"
+    def _default(schema: Mapping[str, Any]) -> str:
+        return f" = {json.dumps(schema['default'], ensure_ascii=False)}" if "default" in schema else ""
 
     @staticmethod
     def _unless_null(schema: Mapping[str, Any]) -> list[Any]:
@@ -160,31 +173,42 @@ class Arguments:
         return [each for each in schema.get("anyOf", ()) if is_null and each != {"type": "null"}]
 
     @staticmethod
-    def in_words(schema: Any, root: Mapping[str, Any], depth: int = 0) -> str:
-        """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`."""
+    def in_words(schema: Any, root: Mapping[str, Any], depth: int = 0, within: Sequence[str] = ()) -> str:
+        """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`.
+
+        `within` are the types in which it stands: one within itself is "any".
+        """
         if not isinstance(schema, Mapping) or depth > _DEEPEST:
             return "any"
         if isinstance(named := schema.get("$ref"), str):
-            return Arguments.in_words(root.get("$defs", {}).get(named.rpartition("/")[2]), root, depth + 1)
+            name = named.rpartition("/")[2]
+            if name in within or len(within) == _DEEPEST:
+                return "any"
+            return Arguments.in_words(root.get("$defs", {}).get(name), root, depth, (*within, name))
         if "enum" in schema or "const" in schema:
             values: Sequence[Any] = schema.get("enum") or [schema.get("const")]
             return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
         if several := schema.get("anyOf") or schema.get("oneOf"):
-            return " | ".join(dict.fromkeys(Arguments.in_words(each, root, depth) for each in several))
+            return " | ".join(
+                dict.fromkeys(Arguments.in_words(each, root, depth, within) for each in several)
+            )
         kind = schema.get("type", "any")
         if kind == "array":
-            return f"[{Arguments.in_words(schema.get('items', {}), root, depth + 1)}]"
+            return f"[{Arguments.in_words(schema.get('items', {}), root, depth + 1, within)}]"
         if kind == "object" and schema.get("properties"):
-            return f"{{{', '.join(Arguments._members(schema, root, depth))}}}"
+            return f"{{{', '.join(Arguments._members(schema, root, depth, within))}}}"
         if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
-            return f"{{string: {Arguments.in_words(of, root, depth + 1)}}}"
+            return f"{{string: {Arguments.in_words(of, root, depth + 1, within)}}}"
         return " | ".join(kind) if isinstance(kind, list) else str(kind)
 
     @staticmethod
-    def _members(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[str]:
+    def _members(
+        schema: Mapping[str, Any], root: Mapping[str, Any], depth: int, within: Sequence[str]
+    ) -> Iterator[str]:
         needed = schema.get("required", ())
         for name, each in schema["properties"].items():
-            yield f"{name}{'' if name in needed else '?'}: {Arguments.in_words(each, root, depth + 1)}"
+            told = Arguments.in_words(each, root, depth + 1, within)
+            yield f"{name}{'' if name in needed else '?'}: {told}"
 
 
 def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> type[BaseModel] | None:

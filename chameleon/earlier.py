@@ -1,4 +1,7 @@
-"""Arguments that stand for the output of an earlier step: "$weather.temp"; "$$" is a dollar."""
+"""Arguments that stand for the output of an earlier step: "$weather.temp", '$weather["wind speed"]'.
+
+"$$" is a dollar.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chameleon.errors import BadArguments
+from chameleon.errors import BadArguments, PlanError
 from chameleon.state import State
 from chameleon.table import Table
 from chameleon.text import as_name, nearest
 
-_REFERENCE = re.compile(r"\$([^\W\d]\w*)((?:\.[\w-]+|\[\d+\])*)")
-_PART = re.compile(r"[\w-]+")
+_PART = re.compile(r"""\.([\w-]+)|\[(?:(\d+)|"([^"]+)"|'([^']+)')\]""")
+_REFERENCE = re.compile(rf"\$([^\W\d]\w*)((?:{_PART.pattern})*)")
+_BEGINS = re.compile(r"\$([^\W\d]\w*)[.\[]")
+_PLAIN = re.compile(r"[\w-]+")
 _OF_A_TABLE = ("header", "rows", "caption")
 
 
@@ -29,13 +34,14 @@ class Reference:
         """Return what a whole text refers to; None for text that names no earlier step, and is itself."""
         if (found := _REFERENCE.fullmatch(text)) is None:
             return None
-        name = found[1]
-        if name not in earlier:  # as models write names
-            name = next((each for each in earlier if as_name(each) == as_name(name)), "")
-        return cls(name, tuple(_PART.findall(found[2]))) if name else None
+        name = _step_called(found[1], earlier)
+        return (
+            cls(name, tuple(part[part.lastindex or 0] for part in _PART.finditer(found[2]))) if name else None
+        )
 
     def __str__(self) -> str:
-        return ".".join(("$" + self.module, *self.path))
+        parts = (f".{part}" if _PLAIN.fullmatch(part) else f'["{part}"]' for part in self.path)
+        return f"${self.module}{''.join(parts)}"
 
     def value(self, state: State) -> Any:
         """Return the latest value that it has. Raises `BadArguments` where there is none."""
@@ -47,6 +53,11 @@ class Reference:
             place = Reference(self.module, self.path[:done])
             value = _part_of(value, part, place)
         return value
+
+
+def _step_called(name: str, earlier: Collection[str]) -> str:
+    """Return the earlier step that is meant, as models write names; "" for none."""
+    return name if name in earlier else next((each for each in earlier if as_name(each) == as_name(name)), "")
 
 
 def _part_of(value: Any, part: str, place: Reference) -> Any:
@@ -77,6 +88,19 @@ def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:
     elif isinstance(value, list | tuple):
         for each in value:
             yield from references(each, earlier)
+
+
+def check_references(value: Any, earlier: Collection[str]) -> None:
+    """Raise `PlanError` for a text that begins as a reference to an earlier step, and is none."""
+    if isinstance(value, str):
+        begins = _BEGINS.match(value)
+        if begins and Reference.parse(value, earlier) is None and _step_called(begins[1], earlier):
+            what = f"{value[:60]!r} begins as a reference to {begins[1]}, and is none"
+            whole = f'"${begins[1]}.KEY" or "${begins[1]}[\'A KEY\']"'
+            raise PlanError(what, hint=f'Write {whole} alone, or "$$…" for a text that begins with a dollar.')
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            check_references(each, earlier)
 
 
 def filled(value: Any, state: State) -> Any:

@@ -24,17 +24,18 @@ _NOTES |= {"reasoning", "step", "thought", "type", "why"}
 _HINT = 'Write {"module": "name", "args": {…}}.'
 _MOST_ENDS = _MOST_UNREAD = 200
 _SPOT = re.compile(
-    r"(?P<name>[^\W\d][\w-]*)[`*\"']{0,3}\s{0,2}"
-    r"(?:(?P<call>\()|(?:[:=]|:?\s*(?:with|args|arguments)\b\s*[:=]?)?\s{0,2}(?P<object>\{))"
+    r"(?<![^\W\d])(?P<name>[^\W\d][\w-]{0,200})[`*\"']{0,3}\s{0,2}"
+    r"(?:(?P<call>\()|(?:[:=]|:?\s*(?:with|args|arguments|(?i:action.input))\b\s*[:=]?)?\s{0,2}(?P<object>\{))"
     r"|(?P<json>[\[{])"
 )
 _COMMA_AT_END = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[\]}])')
 _BARE_REFERENCE = re.compile(r"(?<=[=(,\[:])\s*(\$\w[\w.]*(?:\[\d+\])?)(?=\s*[,)\]}])")
-_ARGUMENT = re.compile(r"\w+=[-\"'$\[{\d]\S*")
+_ARGUMENT = re.compile(r"(?<!\w)\w+[`*\"']{0,3}=[-\"'$\[{\d]\S*")
 _ESCAPES = r"""\\[\\"'bfnrtuUx\n]"""
 _TEXT = re.compile(rf"""\"(?:{_ESCAPES}|[^"\\])*\"|'(?:{_ESCAPES}|[^'\\])*'""")
 _RUNS_TOGETHER = re.compile(r"""[\w\0]\s*\0|["'\\#]""")
 _WORDS_OF_JSON = {"true": True, "false": False, "null": None, "none": None}
+_GIVEN = re.compile(r"[`*\"']{0,3}\((?!\s*\))")
 _Unread = (ValueError, SyntaxError, RecursionError, MemoryError)
 _decoder = json.JSONDecoder(object_pairs_hook=only_once)
 
@@ -50,8 +51,6 @@ class Calls:
 
     def set_aside(self, text: str) -> str:
         """Return the text with a name for each call with arguments."""
-        if not self.takes:
-            return text
         made, place, unread = list[str](), 0, 0
         while (spot := _SPOT.search(text, place)) is not None:
             found = self._json(text, spot.start()) if spot["json"] else self._after_name(text, spot)
@@ -96,7 +95,7 @@ class Calls:
         """Return whether what is left of a text has an argument of a module, or what begins as its call."""
         name, named = re.escape(module), "|".join(map(re.escape, self.takes[module]))
         signs = [rf"\b(?:{named})[\"'`*]{{0,3}}\s*[:=>]\s*\S", rf"\b{name}[\"'`*]{{0,3}}(?:\(|\s?[\[{{])"]
-        signs += [] if is_planned else [rf"(?m)^\s*(?:\d+[.)]|[-*•])\W*{name}\b"]
+        signs += [] if is_planned else [rf"(?m)^[^\S\n]*(?:\d+[.)]|[-*•])\W*{name}\b"]
         return any(re.search(sign, rest) for sign in signs)
 
     def _name_of(self, written: str, args: Mapping[str, Any]) -> str:
@@ -143,6 +142,9 @@ class Calls:
         call: Mapping[str, Any] = inner if isinstance(inner, Mapping) else value
         key = next((key for key in NAMING if isinstance(call.get(key), str)), None)
         if key is not None and as_name(call[key]) in self.by_form:
+            beside = value.items() if call is inner else ()
+            if more := [name for name, each in beside if name != "function" and not is_note(name, each)]:
+                raise PlanError(f"the call of {call[key]} has a key {more[0][:60]!r}")
             return {"module": self._name_of(call[key], self._given(call, key))}
         keys = [self._module(each) for each in value]
         if keys and all(
@@ -175,11 +177,11 @@ class Calls:
         if len(found) > 1:
             raise PlanError(f"{module} is given arguments twice", hint=_HINT)
         for name, value in others.items():
-            is_note = name.lower() in _NOTES and not isinstance(value, Mapping | list)
-            if takes and name not in beside and not is_note:
-                raise PlanError(f"the call of {module} has a key {name[:60]!r}", hint=nearest(name, takes))
+            if name not in beside and not is_note(name, value):
+                hint = nearest(name, takes) if takes else "Give its name alone."
+                raise PlanError(f"the call of {module} has a key {name[:60]!r}", hint=hint)
         inner = [name for value in others.values() for name in _texts(value) if name not in beside.values()]
-        if takes and any(as_name(each) in self.by_form for each in inner):
+        if any(as_name(each) in self.by_form for each in inner):
             raise PlanError(f"the object of {module} names more than one module")
         return found[0] if found else {}
 
@@ -193,8 +195,10 @@ class Calls:
 
     def _after_name(self, text: str, spot: re.Match[str]) -> tuple[int, str] | None:
         """Read what follows a name: (amount=3), or an object of arguments."""
-        if (module := self._module(spot["name"])) is None or module not in self.takes:
-            return None if spot["call"] or module is not None else self._json_behind(text, spot)
+        if (module := self._module(spot["name"])) is None:
+            return None if spot["call"] else self._json_behind(text, spot)
+        if module not in self.takes:
+            return self._behind_bare(text, spot, module)
         if spot["object"]:
             read = _decoded(text, spot.start("object"))
             if read is not None and isinstance(read[1], Mapping) and set(read[1]) <= set(self.takes[module]):
@@ -207,11 +211,27 @@ class Calls:
         self._unread.add(module)
         return None
 
+    def _behind_bare(self, text: str, spot: re.Match[str], module: str) -> tuple[int, str] | None:
+        """Read what follows a module without arguments: a further call, and nothing that might be one."""
+        if spot["call"]:
+            if _GIVEN.match(text, spot.end("name")):
+                raise PlanError(f"{module} is given arguments, and takes none", hint="Give its name alone.")
+            return None
+        read = _decoded(text, spot.start("object"))
+        if read is not None and isinstance(read[1], Mapping) and read[1] == self._named(read[1]):
+            return read[0], self._name_of(module, read[1])
+        return self._json_behind(text, spot)
+
     def _json_behind(self, text: str, spot: re.Match[str]) -> tuple[int, str] | None:
         """Read the object behind a word that it does not belong to: `Plan: {"steps": …}`."""
         start = spot.start("object")
         found = self._json(text, start)
         return None if found is None else (found[0], text[spot.start() : start] + found[1])
+
+
+def is_note(key: str, value: Any) -> bool:
+    """Return whether something in the object of a call tells nothing that is to be done."""
+    return key.lower() in _NOTES and not isinstance(value, Mapping | list)
 
 
 def _of_text(text: str, module: str) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Container, Mapping, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import islice, pairwise
 from typing import Any
 
 from chameleon.errors import PlanError
-from chameleon.plan_calls import ARGUMENTS, NAMING, Calls
+from chameleon.plan_calls import ARGUMENTS, NAMING, Calls, is_note
 from chameleon.state import Step
 from chameleon.text import as_name, nearest
 from chameleon.values import only_once
@@ -31,8 +33,17 @@ _QUOTES = str.maketrans("“”„‘’", '"""\'\'')
 _JOINED = re.compile(r"\s*(?:,|;|->|=>|→|(?:and )?then\b)", re.IGNORECASE)
 _JOINS = re.compile(r"(?:[\w\]}]\s*(?:,|;)|->|=>|→|\bthen)\s*\Z", re.IGNORECASE)
 _GOES_ON = re.compile(r"(?:and|then|next|finally|lastly|after)\b", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d]")
+_WORD_BEFORE = re.compile(r"(?<!\w)(?!then\b)\w+[\s`*\"'\[]+\Z", re.IGNORECASE)
+_WORD_BEHIND = re.compile(r"[\s`*\"'\]]+\(?(?!then\b)\w", re.IGNORECASE)
+_LEADS_ON = re.compile(r"(?:(?:and|then|next|finally|lastly)\b\W*)+", re.IGNORECASE)
+_READ = "\0"  # stands for what was read
+Span = tuple[int, int]
+Placed = tuple[int, int, str]  # from where to where a step stands, and what it is called
 Listed = tuple[int, int, list[str]]  # from where to where a list stands, and what it names
 _MOST_GROUPS = 200
+_NEAR = 60  # characters on both sides of a name
+_MOST_ALONE = 20
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
@@ -49,48 +60,105 @@ def parse_plan(
     `name(key=value)`. Prose around the list is ignored; case, spaces, hyphens and underscores in names do not
     matter. A list that ends its line counts more than one within a sentence. Raises `PlanError` for text
     without a list, for several that differ, for a name that the inventory does not have, with the nearest
-    one, and for a list of which a part or an argument cannot be read, or stands beside it: nothing is ever
-    lost.
+    one, for a list of which a part or an argument cannot be read, and for a module that stands beside the
+    plan where a step could stand: nothing is ever lost.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
     calls = Calls(names, takes or {})
     text = calls.set_aside(text).translate(_QUOTES)
     try:
-        found = _found(text, calls)
+        written, spans, is_list = _found(text, calls)
+        steps = []
+        for name in written:
+            if (step := calls.step(name)) is None:
+                raise _NoModule(name.partition("(")[0].strip())
+            steps.append(step)
+        calls.check(steps, text)
+        _check_beside(text, spans, written, calls, is_list=is_list)
     except _NoModule as called:
         what = f"there is no module {called.what[:60]!r}"
         raise PlanError(what, hint=nearest(called.what, names)) from None
     except PlanError as problem:
         raise PlanError(calls.plainly(problem.what), hint=problem.hint) from None
-    steps = []
-    for written in found:
-        if (step := calls.step(written)) is None:
-            raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written, names))
-        steps.append(step)
-    calls.check(steps, text)
     return tuple(steps)
 
 
-def _found(text: str, calls: Calls) -> list[str]:
-    """Return the names of the plan, as they are written."""
+def _found(text: str, calls: Calls) -> tuple[list[str], list[Span], bool]:
+    """Return the names of the plan as they are written, where it stands, and whether it is in brackets."""
     known = calls.by_form
     lists = _lists(text, known)
-    found = _ending_a_line(text, lists, known) or _lines(text, calls) or _separated(text, known)
-    if not (found := found or _within_a_line(text, lists, known)):
+    in_brackets = [(start, end) for start, end, _ in lists]
+    if found := _ending_a_line(text, lists, known):
+        return found, in_brackets, True
+    rest = text
+    for start, end in in_brackets:  # a list is read whole, never line by line
+        rest = rest[:start] + " " * (end - start) + rest[end:]
+    if steps := _lines(rest, calls) or _separated(rest, known):
+        return [name for _, _, name in steps], [(start, end) for start, end, _ in steps], False
+    if not (found := _within_a_line(text, lists, known)):
         calls_in = '[{"module": "NAME", "args": {…}}]' if calls.takes else '["name", "name"]'
         hint = f"Reply with a list such as {calls_in}."
         raise PlanError("the reply holds no list of modules", hint=hint)
-    return found
+    return found, in_brackets, True
+
+
+def _check_beside(
+    text: str, spans: Sequence[Span], names: Sequence[str], calls: Calls, *, is_list: bool
+) -> None:
+    """Raise `PlanError` for a module that stands beside the plan where a step could stand.
+
+    Beside lines of steps a name is prose only between two words. Beside a list one word is enough, and each
+    of its modules may be explained once.
+    """
+    for start, end in sorted(spans, reverse=True):
+        text = f"{text[:start]}{_READ}{text[end:]}"
+    forms = Counter(map(as_name, names))
+    unexplained = forms.copy() if is_list else Counter[str]()
+    longest = max((form.count("_") for form in calls.by_form), default=0) + 1
+    for line in text.splitlines():
+        goes_on = _GOES_ON.match(_bare(line)) is not None
+        for start, end, form in _mentions(line, calls.by_form, longest):
+            before, behind = line[max(0, start - _NEAR) : start], line[end : end + _NEAR]
+            around = (_WORD_BEFORE.search(before), _WORD_BEHIND.match(behind))
+            is_prose = any(around) if is_list else all(around)
+            is_remark = not is_list and _READ in line and form not in forms
+            if is_prose and not goes_on and not is_remark:
+                continue
+            unexplained[form] -= 1
+            rest = _LEADS_ON.sub("", _bare(line[:start] + line[end:]))
+            if unexplained[form] < 0 or not _LETTERS.search(rest):
+                raise PlanError(f"{line[start:end]!r} stands beside the plan, and not in it")
+    lines = [] if is_list else text.splitlines()
+    said = [each for line in lines for each in (_bare(line), line.rpartition(":")[2])]
+    alone = dict.fromkeys(each.strip(_AROUND_NAMES) for each in said)
+    for word in islice(filter(_WORDS.fullmatch, alone), _MOST_ALONE):
+        if get_close_matches(as_name(word), calls.by_form, n=1, cutoff=0.75):
+            raise _NoModule(word)  # a step that is misspelt
+
+
+def _mentions(line: str, known: Container[str], longest: int) -> Iterator[tuple[int, int, str]]:
+    """Yield where names of modules stand in a line, as they are known; they have at most so many words."""
+    words = list(_WORDS.finditer(line))
+    forms = [as_name(word[0]) for word in words]
+    gaps = [line[one.end() : two.start()].isspace() for one, two in pairwise(words)]
+    place = 0
+    while place < len(words):
+        last = place
+        while last < min(len(gaps), place + longest - 1) and gaps[last]:
+            last += 1
+        while last > place and "_".join(forms[place : last + 1]) not in known:
+            last -= 1
+        if (form := "_".join(forms[place : last + 1])) in known:
+            yield words[place].start(), words[last].end(), form
+        place = last + 1
 
 
 def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) -> list[str]:
     """Find the list or object that names modules and ends its line; objects of one call each are one list."""
     lists = [each for each in found if not _WORD.search(text[each[1] :].partition("\n")[0])]
-    if lists and all(text[start] == "{" for start, *_ in found):
-        if len(lists) < len(found):
-            raise PlanError("an object of the list stands within a line")
-        _check_between(text, lists, known)
+    if lists and all(text[start] == "{" for start, *_ in found) and len(lists) < len(found):
+        raise PlanError("an object of the list stands within a line")
     if len(lists) > 1 and all(text[start] == "{" and len(names) == 1 for start, _, names in lists):
         lists = [(lists[0][0], lists[-1][1], [names[0] for _, _, names in lists])]
     if not lists:
@@ -100,10 +168,9 @@ def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) ->
         return []
     if any(names != lists[-1][2] for _, _, names in lists):
         raise PlanError("the reply holds several lists of modules that differ")
-    start, end, names = lists[-1]
+    start, _, names = lists[-1]
     if _JOINS.search(text[:start]):
         raise PlanError("the list begins before its bracket")
-    _check_lines(text[end:].splitlines()[1:], names, known)
     return names
 
 
@@ -139,30 +206,6 @@ def _calls(text: str, read: Sequence[Listed]) -> list[Listed]:
     if any(not names and _CODED.search(text[start + 1 : end]) for start, end, names in objects):
         raise PlanError("an object of the list cannot be read")
     return [each for each in objects if each[2]]
-
-
-def _check_between(text: str, objects: Sequence[Listed], known: Container[str]) -> None:
-    """Raise `PlanError` for a line that is a name between objects, or in the numbered list that they are."""
-    for start, end, _ in objects:
-        text = text[:start] + re.sub(r"\S", " ", text[start:end]) + text[end:]
-    first = text.count("\n", 0, objects[0][0])
-    last = text.count("\n", 0, objects[-1][1])
-    lines = text.split("\n")
-    are_numbered = _BULLET.match(lines[first]) is not None
-    for place, line in enumerate(lines):
-        is_beside = first - 1 <= place <= last + 1 or (are_numbered and _BULLET.match(line))
-        if is_beside and as_name(name := _alone(line)) in known:
-            raise PlanError(f"{name!r} stands beside the objects of the list")
-
-
-def _check_lines(lines: Sequence[str], names: Sequence[str], known: Container[str]) -> None:
-    """Raise `PlanError` for a line that begins with a module which the list does not have."""
-    listed = set(map(as_name, names))
-    for line in lines:
-        start = _LETTER.sub("", _BULLET.sub("", _START.sub("", line)))
-        begins = [_head(start), *(_WORDS.findall(line) if _GOES_ON.match(start) else _in_line(line, known))]
-        if left := [name for name in begins if as_name(name) in known and as_name(name) not in listed]:
-            raise PlanError(f"{left[0]!r} stands beside the list of modules, and not in it")
 
 
 def _groups(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bool]:
@@ -218,94 +261,92 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     """Read one call, such as {"module": …}, or an object that holds the list."""
     inner = given.get("function")
     call: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
-    naming = next((key for key in NAMING if isinstance(call.get(key), str)), None)
-    if naming is not None:
-        name, others = str(call[naming]), {key: value for key, value in call.items() if key != naming}
-        if any(call.get(key) not in (None, {}, [], "", "{}") for key in ARGUMENTS):
-            if as_name(name) not in known:
-                raise _NoModule(name)
-            raise PlanError(f"{name[:60]!r} is given arguments, and a plan names modules alone")
-        if any(as_name(each) in known for value in others.values() for each in _named(value, known)):
+    if (naming := next((key for key in NAMING if isinstance(call.get(key), str)), None)) is not None:
+        name, others = str(call[naming]), [value for key, value in call.items() if key != naming]
+        if any(call.get(key) for key in ARGUMENTS) and as_name(name) not in known:
+            raise _NoModule(name)
+        if any(as_name(each) in known for value in others for each in _named(value, known)):
             raise PlanError(f"the object of {name[:60]!r} names more than one module")
         return [name]
     if given and all(key.isdigit() for key in given):
         given = dict(sorted(given.items(), key=lambda pair: int(pair[0])))
-    lists = [_named(value, known) for value in given.values() if isinstance(value, list | dict)]
-    lists = [names for names in lists if any(as_name(name) in known for name in names)]
-    texts = [value for value in given.values() if isinstance(value, str)]
-    if len(lists) > 1 or (lists and any(as_name(value) in known for value in texts)):
+    named = {key: _named(value, known) for key, value in given.items() if isinstance(value, list | dict)}
+    lists = [key for key, names in named.items() if any(as_name(name) in known for name in names)]
+    texts = {key: value for key, value in given.items() if isinstance(value, str)}
+    if not lists:
+        return [*texts.values()]
+    beside = [value for key, value in texts.items() if not is_note(key, value)]
+    words = [*texts.values(), *(word for value in beside for word in _WORDS.findall(value))]
+    if len(lists) > 1 or any(as_name(word) in known for word in words):
         raise PlanError("the object holds more than one list of modules")
-    return lists[0] if lists else texts
+    if more := [key for key in named if given[key] and key not in lists]:
+        raise PlanError(f"{more[0][:60]!r} stands beside the list of modules, and not in it")
+    return named[lists[0]]
 
 
-def _lines(text: str, calls: Calls) -> list[str]:
+def _lines(text: str, calls: Calls) -> list[Placed]:
     """Read a numbered or bulleted list: each line begins with a name.
 
     Remarks may follow that of a module without arguments, or a call: else they might be its arguments.
     """
-    lines, known = text.splitlines(), calls.by_form
-    bullets = {place: bullet for place, line in enumerate(lines) if (bullet := _BULLET.match(line))}
-    heads = [_head(lines[place][bullet.end() :]) for place, bullet in bullets.items()]
-    if not any(as_name(head) in known for head in heads):
+    found, numbers = list[Placed](), list[int]()
+    for place, line in _by_line(text):
+        if bullet := _BULLET.match(line):
+            start, head = bullet.end(), _REMARK.split(line[bullet.end() :], maxsplit=1)[0]
+            found.append((place + start, place + start + len(head), head.strip(_AROUND_NAMES)))
+            numbers += [int(bullet[1] or bullet[2])] if bullet[1] or bullet[2] else []
+    if not any(as_name(head) in calls.by_form for _, _, head in found):
         return []
-    numbers = [int(bullet[1] or bullet[2]) for bullet in bullets.values() if bullet[1] or bullet[2]]
     are_alike = len(set(numbers)) < 2 and numbers[:1] in ([], [0], [1])
-    if not are_alike and numbers not in ([*range(len(bullets))], [*range(1, len(bullets) + 1)]):
+    if not are_alike and numbers not in ([*range(len(found))], [*range(1, len(found) + 1)]):
         raise PlanError("the numbers of the list do not follow each other from 1")
-    listed = set(map(as_name, heads))
-    for place, head in zip(bullets, heads, strict=True):
-        rest = lines[place][bullets[place].end() :].strip(_AROUND_NAMES)
-        if (name := known.get(as_name(head))) in calls.takes and rest != head:
+    for start, _, head in found:
+        rest = text[start:].splitlines()[0].strip(_AROUND_NAMES) if head else ""
+        if (name := calls.by_form.get(as_name(head))) in calls.takes and rest != head:
             raise PlanError(f"what follows {name} cannot be read", hint="Write its arguments as JSON.")
-    for place, line in enumerate(lines):
-        if place in bullets:
-            remarks = _REMARK.split(line[bullets[place].end() :])[1:]
-            alone = [_alone(part) for remark in remarks for part in _SEPARATOR.split(remark)]
-            for word in [*_WORDS.findall(line), *alone]:
-                if as_name(word) in known and (as_name(word) not in listed or word in alone):
-                    raise PlanError(f"{word!r} stands within the list of modules, and not as a step")
-    others = [line for place, line in enumerate(lines) if place not in bullets]
-    if left := [name for name in map(_alone, others) if as_name(name) in known]:
-        raise PlanError(f"{left[0]!r} stands within the list of modules, and not as a step")
-    _check_lines(others, heads, known)
-    return heads
+    return found
 
 
-def _alone(line: str) -> str:
-    """Return what a line says, without what may stand around a name."""
-    return _BULLET.sub("", _START.sub("", _BULLET.sub("", line))).strip(_AROUND_NAMES)
+def _by_line(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text, each with where it begins."""
+    place = 0
+    for line in text.splitlines(keepends=True):
+        yield place, line.rstrip("\r\n")
+        place += len(line)
 
 
-def _head(line: str) -> str:
-    return _REMARK.split(line, maxsplit=1)[0].strip(_AROUND_NAMES)
+def _bare(line: str) -> str:
+    """Return what a line says behind its bullet."""
+    return _LETTER.sub("", _BULLET.sub("", _START.sub("", _BULLET.sub("", line))))
 
 
-def _separated(text: str, known: Container[str]) -> list[str]:
+def _separated(text: str, known: Container[str]) -> list[Placed]:
     """Read names joined by arrows, commas or "then", or one a line: the last that the text holds."""
-    found: list[str] = []
+    found: list[Placed] = []
     below = ""
-    for line in filter(str.strip, reversed(text.splitlines())):
-        parts = _in_line(line, known)
+    for place, line in reversed([*_by_line(text)]):
+        if not line.strip():
+            continue
+        parts = [(place + start, place + end, name) for start, end, name in _in_line(line, known)]
         if found and not (parts and _continued(line, below)):
             break
         if parts:
             found, below = parts + found, line
-    if found:
-        _check_lines(text.splitlines(), found, known)
     return found
 
 
-def _in_line(line: str, known: Container[str]) -> list[str]:
+def _in_line(line: str, known: Container[str]) -> list[Placed]:
     """Return what a line joins, which begins with a name: "Plan: row_lookup -> answer_generator"."""
     if "[" in line:
         return []
     colons = islice(re.finditer(":", line), _MOST_COLONS)
-    for place in (0, *(colon.end() for colon in colons)):
-        parts = [part.strip(_AROUND_NAMES) for part in _SEPARATOR.split(line[place:])]
-        parts = [part for part in parts if part]
-        if parts and as_name(parts[0]) in known:
-            before = any(as_name(name) in known for name in _WORDS.findall(line[:place]))
-            return [] if before else parts
+    for start in (0, *(colon.end() for colon in colons)):
+        signs = [sign.span() for sign in _SEPARATOR.finditer(line, start)]
+        bounds = pairwise([(start, start), *signs, (len(line), len(line))])
+        pieces = [(begin, end, line[begin:end].strip(_AROUND_NAMES)) for (_, begin), (end, _) in bounds]
+        parts = [piece for piece in pieces if piece[2]]
+        if parts and as_name(parts[0][2]) in known:
+            return parts
     return []
 
 

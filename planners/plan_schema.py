@@ -8,7 +8,10 @@ from typing import Any
 from chameleon.arguments import Arguments
 from chameleon.inventory import Card
 
+_TELLING = frozenset(["type", "title", "description", "default", "examples"])
 _REFERENCE = {"type": "string", "description": '"$NAME.KEY": what the earlier step NAME gave'}
+
+_TYPES = "#/$defs/"
 
 
 def plan_schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
@@ -35,7 +38,7 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
     shared |= {f"{name}_{kind}": each for kind, each in schema.pop("$defs", {}).items()}
     properties = dict(schema["properties"])
     for argument, each in properties.items():
-        if each.get("type") != "string" or "enum" in each:
+        if each.get("type") != "string" or set(each) - _TELLING:
             properties[argument] = {"anyOf": [each, _REFERENCE]}
     return {
         "type": "object",
@@ -50,11 +53,8 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
 
 def _moved(schema: Any, name: str) -> Any:
     """Return a schema that refers to its types under the names that they get at the top."""
+    if isinstance(schema, str):
+        return f"#/$defs/{name}_{schema.removeprefix(_TYPES)}" if schema.startswith(_TYPES) else schema
     if isinstance(schema, Mapping):
-        return {
-            key: f"#/$defs/{name}_{value.rpartition('/')[2]}"
-            if key == "$ref" and isinstance(value, str)
-            else _moved(value, name)
-            for key, value in schema.items()
-        }
+        return {key: _moved(value, name) for key, value in schema.items()}
     return [_moved(each, name) for each in schema] if isinstance(schema, list) else schema

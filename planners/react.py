@@ -33,6 +33,17 @@ if TYPE_CHECKING:
 
 FINAL, MORE = "model_answer", "more_tools"
 _CALL = re.compile(r"[\s`]*(?:json)?\s*(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
+_WRITTEN = re.compile(
+    r"""["']name["']\s*:\s*["']([\w -]+)|\[\s*["']([\w -]+)["']|^\W*(?:action:\s*)?([\w-]+)[`*]*\s?[({]"""
+    r"""|^\W*action:\s*`?([\w-]+)""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NAMES_A_MODULE = re.compile(r"""["'](?:module|tool|tool_name|function|action)["']\s*:\s*["']""")
+_LIKE_A_CALL = re.compile(
+    r"""<tool_call>|[\[{]\s*["'{\[]|^\W*action\s*:|\w\(\s*\w+\s*=""", re.I | re.MULTILINE
+)
+_WORDS = re.compile(r"[\w-]+")
+_ANSWER_SO = 'To answer, begin with "Answer:".'
 _ANSWER = re.compile(r"^[\s*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
@@ -202,18 +213,27 @@ class React(ShowsCards, AsksModel, Planner):
         if reply.tool_calls:
             return tuple(self.step_of(call, inventory) for call in reply.tool_calls)
         text = reply.text.strip()
-        begins = _CALL.match(text)
-        names = map(as_name, inventory.modules)
-        is_call = begins is not None and (begins[1] is None or as_name(begins[1]) in names)
-        if _ANSWER.match(text) or (is_native and not is_call):
+        tools = [name for name in inventory.modules if name not in inventory.brought]
+        names = {*map(as_name, tools)}
+        if _ANSWER.match(text) or (is_native and not self._is_written_call(text, names)):
             return ()
         try:
-            tools = [name for name in inventory.modules if name not in inventory.brought]
             return parse_plan(text, tools, inventory.takes)
-        except PlanError:
-            if _ANSWER.search(text) or not is_call:
+        except PlanError as problem:
+            is_named = any(as_name(word) in names for word in _WORDS.findall(text))
+            if _ANSWER.search(text) or not (is_native or is_named or _LIKE_A_CALL.search(text)):
                 return ()
-            raise
+            hint = "Call it as your tool, or answer in words." if is_native else _ANSWER_SO
+            raise PlanError(problem.what, hint=f"{problem.hint} {hint}".strip()) from None
+
+    @staticmethod
+    def _is_written_call(text: str, names: Collection[str]) -> bool:
+        """Return whether a reply in words holds a call, which belongs among the calls of the provider's."""
+        begins = _CALL.match(text)
+        if begins is not None and (begins[1] is None or as_name(begins[1]) in names):
+            return True
+        found = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
+        return any(as_name(name) in names for name in found) or _NAMES_A_MODULE.search(text) is not None
 
     def _prompt(
         self,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chameleon import Executor, Inventory, State, Table, tool
 from chameleon.planners.fixed import Fixed
 
-FOUND: dict[str, Any] = {"temp": 4, "days": [{"max": 7}, {"max": 9}], "a-b": 1}
+FOUND: dict[str, Any] = {"temp": 4, "days": [{"max": 7}, {"max": 9}], "a-b": 1, "wind speed": 6}
 TABLE = Table(["City", "n"], [["Oslo", "1"]])
 count = 0
 
@@ -56,7 +56,7 @@ def said(what: Any, *before: Any) -> Any:
 @pytest.mark.parametrize(
     ("written", "value"),
     [
-        ("$weather", {"temp": 4, "days": ({"max": 7}, {"max": 9}), "a-b": 1}),
+        ("$weather", {"temp": 4, "days": ({"max": 7}, {"max": 9}), "a-b": 1, "wind speed": 6}),
         ("$weather.temp", 4),
         ("$weather.days.1.max", 9),
         ("$weather.days[1].max", 9),
@@ -66,7 +66,11 @@ def said(what: Any, *before: Any) -> Any:
         ("$$weather.temp", "$weather.temp"),
         ("$$$5", "$$5"),
         ("in $weather", "in $weather"),
-        ("$weather.temp degrees", "$weather.temp degrees"),
+        ('$weather["wind speed"]', 6),
+        ("$weather['days'][1][\"max\"]", 9),
+        ("$$weather.temp degrees", "$weather.temp degrees"),
+        ("$weather and wind", "$weather and wind"),
+        ("$rain.of today", "$rain.of today"),
         ("$rain", "$rain"),
         ("$5", "$5"),
         ("$", "$"),
@@ -94,11 +98,24 @@ def test_of_a_step_that_ran_twice_the_latest_counts() -> None:
         ("$weather.tmp", "$weather has no 'tmp'. Did you mean 'temp'?"),
         ("$weather.days.2", "$weather.days is a list of 2 and has no '2'; the first is $weather.days.0"),
         ("$weather.temp.x", "$weather.temp is no mapping, list or table, and nothing in it is called 'x'"),
+        ('$weather["wind sped"]', "$weather has no 'wind sped'. Did you mean 'wind speed'?"),
+        ('$weather["wind speed"].x', '$weather["wind speed"] is no mapping, list or table'),
         ("$table.cell", "$table is a table and has no 'cell'"),
     ],
 )
 def test_a_path_that_is_not_there_is_told_with_what_is(written: str, told: str) -> None:
     assert told in said(written, "weather", "table")
+
+
+@pytest.mark.parametrize(
+    "written", ["$weather.wind speed", "$weather.temp degrees", "$Weather[x]", "$weather.", "$weather[wind"]
+)
+def test_a_text_that_begins_as_a_reference_and_is_none_is_refused_before_anything_runs(written: str) -> None:
+    before = count
+    for value in (written, [{"deep": written}]):
+        told = said(value, "weather", "counted")
+        assert repr(written) in told and 'eather.KEY"' in told and '"$$…"' in told
+    assert count == before
 
 
 def test_a_plan_is_refused_before_anything_runs() -> None:

@@ -120,6 +120,58 @@ def test_what_can_be_called_is_named_to_a_model_that_called_nothing_of_it(native
     assert "There are: convert, meet, weather." in model.requests[1][-1][1]
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'Let me look.\n[{"module": "weather", "args": {"city": "Paris"}]',
+        'Let me look.\n[{"module": "wether", "args": {"city": "Paris"}}]',
+        'weather {"citty": "Paris"}',
+        "I will look at the weather first.",
+        'Action: wether\nAction Input: {"city": "Paris"}',
+    ],
+)
+def test_a_call_in_text_that_cannot_be_read_is_told_and_never_the_answer(reply: str) -> None:
+    events, model = run([reply, *IN_TEXT], native=False)
+    assert State.fold(events).answer == "68 F"
+    assert 'begin with "Answer:"' in model.requests[1][-1][1]
+    ended = State.fold(run([reply, reply], native=False)[0]).ended
+    assert ended is not None and ended.reason == "failed"
+
+
+@pytest.mark.parametrize("reply", ["It is 68 F (rounded).", "68 F", "It is [very] warm."])
+def test_words_without_a_tool_or_a_call_may_be_the_answer(reply: str) -> None:
+    for native in (True, False):
+        assert State.fold(run([reply], native=native)[0]).answer == reply
+
+
+def test_the_form_of_the_paper_is_a_call() -> None:
+    said = 'Thought: I need a number.\nAction: weather\nAction Input: {"city": "Paris"}'
+    for native in (True, False):
+        script = [said, *(NATIVE if native else IN_TEXT)[1:]]
+        assert State.fold(run(script, native=native)[0]).program == ("weather", "convert", "model_answer")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'Let me look.\n[{"module": "weather", "args": {"city": "Paris"}]',
+        'Now:\n{"name": "weather", "arguments": {"city": "Paris"',
+        'Let me look.\nweather(town="Paris")',
+    ],
+)
+def test_a_call_that_is_written_beside_native_tools_is_never_the_answer(reply: str) -> None:
+    events, model = run([reply, *NATIVE], native=True)
+    assert State.fold(events).answer == "68 F"
+    assert model.requests[1][-1][1].startswith("That will not do")
+    whole = 'Let me look.\n[{"module": "weather", "args": {"city": "Paris"}}]'
+    assert State.fold(run([whole, *NATIVE[1:]], native=True)[0]).program[0] == "weather"
+
+
+def test_a_native_answer_may_speak_of_a_tool() -> None:
+    answer = "The weather says 20, and to convert that gives 68 F."
+    assert State.fold(run([NATIVE[0], answer], native=True)[0]).answer == answer
+
+
 def test_an_answer_that_begins_with_a_dollar_is_itself() -> None:
     assert State.fold(run([NATIVE[0], "$weather.temp"])[0]).answer == "$weather.temp"
     assert State.fold(run([NATIVE[0], "$$5"])[0]).answer == "$$5"
