@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 
@@ -14,6 +15,13 @@ from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, 
 
 _LONGEST_REPLY = 4_000  # characters
 _ENDING = (errors.ModelError, errors.StoreError, errors.MachineError)
+
+# How a run ends with a step that failed so, where nothing makes that good; with any other it has failed.
+_REASONS: Mapping[str, Reason] = {
+    "InnerBudget": "budget",
+    "InnerDeclined": "declined",
+    NotApproved.__name__: "declined",
+}
 
 
 class Next(Enum):
@@ -50,8 +58,8 @@ def finished(state: State) -> RunEnded:
     """Return how a run ends when the planner has nothing more to do."""
     if not state.executed:
         return RunEnded("failed", Failure("PlanError", "the planner proposed no step"))
-    if state.failure is not None:
-        return RunEnded("failed", state.failure.error)
+    if state.failure is not None and (error := state.failure.error) is not None:
+        return RunEnded(_REASONS.get(error.kind, "failed"), error)
     last = state.executed[-1]
     if last.output is None:  # what it writes into the cache is for other modules: nobody reads it any more
         where, hint = f"module {last.step.module}", "Return the answer from its function or `run`."
@@ -133,8 +141,7 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     if policy == "fallback" and not _fell_back(state):
         return _fall_back(state, inventory, reason, error.kind)
     if policy != "skip" and not inventory.planner.handles_failure(state):
-        is_declined = error.kind in ("InnerDeclined", NotApproved.__name__)
-        return RunEnded("declined" if is_declined else "failed", error)
+        return RunEnded(_REASONS.get(error.kind, "failed"), error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
     reason = f"no valid plan: {refused[-1].refused}"

@@ -94,6 +94,10 @@ class InnerDeclined(ModuleError):
     """An inventory that a step ran declined: so does the run, where its `on_error` has no other way."""
 
 
+class InnerBudget(ModuleError):
+    """An inventory that a step ran spent its own budget: the step fails, and the run may go on without it."""
+
+
 class BudgetExceeded(ChameleonError):
     """A limit on calls, tokens, seconds, cost or steps ended the run."""
 

@@ -73,7 +73,7 @@ class Executor:
         approve: Approve | None = None,
         approve_each: bool = False,
     ) -> None:
-        inventory = Inventory.of(inventory) if planner is None else Inventory.of(inventory, planner)
+        inventory = Inventory.of(inventory, planner)
         if inventory.needs_model:
             llm = _connected(llm, inventory)
         planner = inventory.planner.with_llm(llm)
@@ -268,7 +268,7 @@ class Executor:
             hear = _without_doubt(on_text) if on_text else None
             terms = Terms(meter, hear, stop, self.approve, self.approve_each)
         else:
-            meter.parent = within.meter
+            meter.parent, meter.place = within.meter, within.meter.place_of(self.inventory.name)
             terms = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
         while state.ended is None:
             # After a failure the run's own rules come first: what it ends with is known only then.
@@ -301,7 +301,7 @@ class Executor:
             group = group[: terms.meter.take_steps(len(group))]
         except BudgetExceeded as problem:
             if len(state.plans) > 1 and repeats(state.plans[-2], state):
-                problem = BudgetExceeded(problem.what, hint=RETURN_NOTHING)
+                problem = BudgetExceeded(problem.what, where=problem.where, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
         if len(group) > 1:
             return self._run_parallel(group, state, replace(terms, hear=None))

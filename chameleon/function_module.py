@@ -6,11 +6,13 @@ import dataclasses
 import datetime
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Any, overload
+from types import NoneType
+from typing import Any, get_args, get_type_hints, overload
 from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter
@@ -24,6 +26,7 @@ from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
 _AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
+_OPTIONAL = re.compile(r"^\s*(?:\w+\.)?Optional\[(.*)\]\s*$")
 
 
 class FunctionModule(Module):
@@ -84,7 +87,7 @@ class FunctionModule(Module):
     def __call__(self, *args: Any, **named: Any) -> Any:
         return self.function(*args, **named)
 
-    def run(self, state: State, **args: Any) -> Any:
+    def run(self, state: State, /, **args: Any) -> Any:
         if self._state is not None:
             args[self._state] = state
         by_place = [args.pop(name) for name in self._by_place]
@@ -99,13 +102,23 @@ class FunctionModule(Module):
 
 
 def _parameter_of_state(function: Callable[..., Any]) -> str | None:
-    """Return the parameter that is given the state: the one called `state`, or annotated as `State`."""
-    for each in inspect.signature(function).parameters.values():
-        if each.annotation in (State, "State", "chameleon.State") or (
-            each.name == "state" and each.annotation is each.empty
-        ):
-            return each.name
-    return None
+    """Return the parameter given the state: one annotated as `State`, or a bare one called `state`."""
+    parameters = inspect.signature(function).parameters.values()
+    try:
+        hints = get_type_hints(written_as(function))
+    except Exception:  # annotations are code: a name that only a type checker imports is missing
+        hints = {each.name: each.annotation for each in parameters}
+    annotated = (each.name for each in parameters if _is_state(hints.get(each.name)))
+    bare = (each.name for each in parameters if each.name == "state" and each.annotation is each.empty)
+    return next(annotated, None) or next(bare, None)
+
+
+def _is_state(hint: Any) -> bool:
+    """Return whether an annotation is `State` or `State | None`, also where it can only be read as text."""
+    if isinstance(hint, str):
+        kinds = {part.strip().rpartition(".")[2] for part in _OPTIONAL.sub(r"\1", hint).split("|")}
+        return kinds - {"None"} == {"State"}
+    return hint is State or set(get_args(hint)) == {State, NoneType}
 
 
 def plain(output: Any) -> Any:
@@ -138,8 +151,9 @@ def tool(
         def convert(amount: float, to: Literal["C", "F"] = "F") -> float:
             "Converts a temperature to degrees Celsius or Fahrenheit."
 
-    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter called `state`, or
-    annotated as `State`, is given the state; a function without one sees nothing else. The options are those
+    Its parameters are the arguments that a plan gives, checked by pydantic. A parameter annotated
+    as `State`, or called `state` without an annotation, is given the state; a function without one sees
+    nothing else. The options are those
     of a module: name, description, when, reads, writes, uses, asks ("approval": a person is to allow each
     step), at_most (how often a run may run it). Raises `InventoryError` for a signature that no
     schema can tell.
@@ -152,13 +166,9 @@ def tool(
                 raise InventoryError(f"a tool has no option {name!r}", hint=nearest(name, _OPTIONS))
         return FunctionModule(function, **options)
     except InventoryError as problem:
-        raise problem.at(written_at(function)) from problem
-
-
-def written_at(function: Any) -> str:
-    """Return the name of the file in which a function is written, and its line; "" where it has none."""
-    code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
-    return f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
+        code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
+        place = f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
+        raise problem.at(place) from problem
 
 
 def as_module(given: Any) -> Module:

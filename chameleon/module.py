@@ -72,6 +72,16 @@ class Module:
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
+        if cls.Args is None:
+            return
+        names = {field.alias or name for name, field in cls.Args.model_fields.items()}
+        for each in list(inspect.signature(cls.run).parameters.values())[:2]:
+            if each.name in names and each.kind is not each.POSITIONAL_ONLY:
+                raise InventoryError(
+                    f"an argument is called {each.name!r}, and so is a parameter of `run` before it",
+                    where=f"class {cls.__qualname__}",
+                    hint="Write `def run(self, state, /, …)`: then both have a place.",
+                )
 
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, by one thread."""
@@ -102,14 +112,14 @@ class Module:
         """
         return _arguments_of(type(self))  # type: ignore[arg-type]
 
-    def run(self, state: State, *args: Any, **named: Any) -> Any:
+    def run(self, state: State, /, *args: Any, **named: Any) -> Any:
         """Return this module's output: JSON, a `Table` or a path. The plan's arguments come by name."""
         raise ModuleError(
             f"{type(self).__name__} has no run method", hint="Write `def run(self, state)` in the class."
         )
 
     def run_inside(
-        self, state: State, inside: Inside, *args: Any, **named: Any
+        self, state: State, inside: Inside, /, *args: Any, **named: Any
     ) -> Generator[Event, None, Outcome | None]:
         """Run the inventory that `inner` is: yield its events, and return what it came to.
 

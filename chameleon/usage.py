@@ -154,8 +154,11 @@ class Budget:
     cost: float | None = None
     steps: int | None = 64
 
-    def check(self, name: str, spent: float | None) -> None:
-        """Raise `BudgetExceeded` where the limit of that name is reached, or cannot be kept."""
+    def check(self, name: str, spent: float | None, of: str = "") -> None:
+        """Raise `BudgetExceeded` where the limit of that name is reached, or cannot be kept.
+
+        `of` is the `place` of the meter that keeps it.
+        """
         limit: float | None = getattr(self, name)
         if limit is None:
             return
@@ -163,12 +166,13 @@ class Budget:
             instead = "Give llm.prices, or limit" if name == "cost" else "Limit"
             raise BudgetExceeded(
                 f"the provider does not report {name}, so the limit of {limit:g} cannot be kept",
+                where=of,
                 hint=f"{instead} budget.calls or budget.seconds instead of budget.{name}.",
             )
         if spent >= limit:
             hint = f"Raise budget.{name} in the inventory."
             told = f"{limit:g} {name.removesuffix('s') if limit == 1 else name}"
-            raise BudgetExceeded(f"the run reached its budget of {told}", hint=hint)
+            raise BudgetExceeded(f"the {of or 'run'} reached its budget of {told}", where=of, hint=hint)
 
 
 @dataclass
@@ -176,7 +180,7 @@ class Meter:
     """Counts what one run spends against its budget; safe to share between threads.
 
     On resume it starts from what the log already records. What the run of an inventory within spends counts
-    for the `parent` as well.
+    for the `parent` as well; `place` then says which inventory it is, and tells its limits from those around.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -184,9 +188,15 @@ class Meter:
     seconds_before: float = 0.0
     steps: int = 0
     parent: Meter | None = None
+    place: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _begun: float = field(default_factory=time.monotonic)
     _reserved: int = 0
+
+    def place_of(self, name: str) -> str:
+        """Return the place of the meter for an inventory of that name which runs within."""
+        around = f" in {self.place.removeprefix('inventory ')}" if self.place else ""
+        return f"inventory {name}{around}"
 
     def seconds(self) -> float:
         """Return how long the run has taken, from its first start on."""
@@ -199,12 +209,11 @@ class Meter:
         return own if self.parent is None else min(own, self.parent.time_left)
 
     @property
-    def seconds_limit(self) -> float:
-        """Return the limit of seconds that is reached first: that of the run, or of the one that it is in."""
-        own = math.inf if self.budget.seconds is None else self.budget.seconds
+    def first_to_end(self) -> Meter:
+        """Return the meter whose seconds end first: that of the run, or of one that it is in."""
         if self.parent is None or self.parent.time_left > self.time_left:
-            return own
-        return self.parent.seconds_limit
+            return self
+        return self.parent.first_to_end
 
     def take_steps(self, wanted: int) -> int:
         """Count steps that are about to be run; return how many of them may be, one at least.
@@ -213,7 +222,7 @@ class Meter:
         """
         self.check()
         with self._lock:
-            self.budget.check("steps", self.steps)
+            self.budget.check("steps", self.steps, self.place)
             taken = wanted if self.budget.steps is None else min(wanted, self.budget.steps - self.steps)
             self.steps += taken
         if self.parent is None:
@@ -241,17 +250,17 @@ class Meter:
             self.parent.check()
         limits, spent = self.budget, self.spent
         if limits.seconds is not None:
-            limits.check("seconds", self.seconds())
+            limits.check("seconds", self.seconds(), self.place)
         if limits.tokens is not None:
-            limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens))
+            limits.check("tokens", _sum(spent.input_tokens, spent.output_tokens), self.place)
         if limits.cost is not None:
-            limits.check("cost", spent.cost)
+            limits.check("cost", spent.cost, self.place)
 
     def reserve(self) -> None:
         """Take one call from the budget before it is made, so that concurrent calls cannot overrun it."""
         self.check()
         with self._lock:
-            self.budget.check("calls", self.spent.calls + self._reserved)
+            self.budget.check("calls", self.spent.calls + self._reserved, self.place)
             self._reserved += 1
         if self.parent is not None:
             try:

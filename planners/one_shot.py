@@ -59,7 +59,7 @@ class OneShot(ShowsCards, AsksModel, Planner):
         cards, others = self.cards(state, inventory, named="others?" in self.template.slots)
         slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {
             "modules": cards,
-            "others": others,
+            "others": [*others.values()],
             "rules": list(rules_in_words(inventory)),
             "inputs": inputs_of(state, self.max_text_tokens),
             "takes_arguments": any(card.arguments for card in cards),

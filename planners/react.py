@@ -47,7 +47,8 @@ _ANSWER_SO = 'To answer, begin with "Answer:".'
 _ANSWER = re.compile(r"^[\s*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
-_TOLD = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined")  # what they say is meant to be read
+# What they say is meant to be read.
+_TOLD = ("StepRejected", "BadArguments", "PlanError", "InnerDeclined", "InnerBudget")
 
 
 class ModelAnswer(Module):
@@ -151,8 +152,10 @@ class React(ShowsCards, AsksModel, Planner):
         names = inventory.rules.last[:1] if self.last is None else self.last
         return tuple(map(Step, names))
 
-    def _offer(self, state: State, inventory: Inventory, *, native: bool) -> tuple[list[Card], list[str]]:
-        """Return the cards of the tools for the next turn, and the names of others.
+    def _offer(
+        self, state: State, inventory: Inventory, *, native: bool
+    ) -> tuple[list[Card], dict[str, str]]:
+        """Return the cards of the tools for the next turn, and what is told of others, by name.
 
         Native tools that the model has asked for by name are among the cards, before all others.
         """
@@ -169,7 +172,7 @@ class React(ShowsCards, AsksModel, Planner):
         cards = [card for card in cards if card.name not in answering]
         if native and others:
             cards.append(Card(MORE, MoreTools.description, "", inventory.arguments[MORE]))
-        return cards, [name for name in others if name not in answering]
+        return cards, {name: told for name, told in others.items() if name not in answering}
 
     def _reply(
         self, state: State, inventory: Inventory, turns: Sequence[Turn], *, is_last: bool
@@ -238,7 +241,7 @@ class React(ShowsCards, AsksModel, Planner):
         inventory: Inventory,
         turns: Sequence[Turn],
         cards: Sequence[Card],
-        others: Sequence[str],
+        others: Mapping[str, str],
     ) -> Messages:
         """Return the prompt, with the cards where the model gets none as tools."""
         start = next((turn.start for turn in turns if not turn.plan.refused), len(state.executed))
@@ -248,7 +251,7 @@ class React(ShowsCards, AsksModel, Planner):
             "inputs": inputs_of(state, self.max_text_tokens),
             "found": Quoted("\n".join(found)),
             "takes_arguments": any(inventory.takes),
-            "others": others,
+            "others": [*others.values()],
             "last": ", ".join(step.module for step in self._last(inventory)),
         }
         return self.template.render(slots | ({"modules": cards} if cards else {}))

@@ -36,6 +36,8 @@ _log = logging.getLogger(__name__)
 _LONGEST_QUERY = 4_000
 _NEIGHBOURS, _CROWDING = 10, 0.75
 _FOR_NAMES = 0.6  # of the tokens for cards, at most so much is for names
+_FOR_CARDS = 0.8  # of what is left, so much is for cards, and the rest for the arguments of others
+_PIECE, _PIECES = 4, 0.3  # letters, and what pieces of words count for beside words
 # Chosen on one half of the tools of the tests, and reported on the other (see the tests): from 0.1 to 0.4
 # nothing that words find is lost.
 _WORDS = 0.2
@@ -84,15 +86,16 @@ class ShowsCards:
 
     def cards(
         self, state: State, inventory: Inventory, *, named: bool = False
-    ) -> tuple[list[Card], list[str]]:
-        """Return the cards to show for this question and, where the prompt takes them, the names of others.
+    ) -> tuple[list[Card], dict[str, str]]:
+        """Return the cards to show for this question and, where the prompt takes it, what to tell of others.
 
         A name says most of what a card says, for a tenth of its tokens: whoever is not among the most
-        relevant can still be chosen. Those that a refused plan named are shown whole.
+        relevant can still be chosen. Of as many of them as there is room for, by relevance, the arguments are
+        named as well: `convert(amount, to, date?)`. Those that a refused plan named are shown whole.
         """
         cards = [card for card in inventory.cards if card.name not in self.hidden]
         if not self._is_large(inventory):
-            return cards, []
+            return cards, {}
         name = self._embeddings_here()
         if name == NONE and self.embeddings == AUTO:
             _warn_of_words_alone(self.shortlist, len(cards))
@@ -102,11 +105,18 @@ class ShowsCards:
         names = {card.name: estimated_tokens(f"{card.name}, ") for card in cards} if named else {}
         for_names = min(sum(names.values()), _FOR_NAMES * self.max_card_tokens)
         sizes = {card.name: estimated_tokens(self.told(card)) for card in cards}
-        room = Room(self.shortlist, self.max_card_tokens - for_names, sizes)
+        for_cards = (_FOR_CARDS if named else 1) * (self.max_card_tokens - for_names)
+        room = Room(self.shortlist, for_cards, sizes)
         whole = shortlist(inventory, state, room, always, by_meaning)
         shown = {card.name for card in whole}.union(self.hidden)
         others = shortlist(inventory, state, Room(len(names), for_names, names), always, by_meaning)
-        listed = [card.name for card in others if card.name not in shown]
+        listed = {card.name: card.name for card in others if card.name not in shown}
+        taken = sum(sizes[card.name] for card in whole if card.name in sizes)
+        left = self.max_card_tokens - taken - sum(names[name] for name in listed)
+        called = {card.name: card.call for card in cards if card.name in listed}
+        longer = {name: estimated_tokens(f"{call}, ") - names[name] for name, call in called.items()}
+        told_more = shortlist(inventory, state, Room(len(cards), left, longer), always, by_meaning)
+        listed |= {card.name: called[card.name] for card in told_more if card.name in listed}
         told = "%d of %d modules shown, %d more by name; embeddings: %s"
         _log.info(told, len(whole), len(inventory.cards), len(listed), name)
         return [card for card in whole if card.name not in self.hidden], listed
@@ -272,16 +282,29 @@ def _ranked(cards: Sequence[Card], state: State, dense: Callable[[], Embedder] |
 def _by_words(cards: Sequence[Card], question: str) -> list[float]:
     """Return the BM25 score of each card, from 0 to about 1: as a share of the bound for this query.
 
-    A card's name and when to use it say the most, and count twice.
+    A card's name and when to use it say the most, and count twice. Pieces of words find what words do not:
+    "Mongo" in `mongodb_find`.
     """
     texts = []
     for card in cards:
         named = terms(f"{card.name.replace('_', ' ')} {card.when}")
         texts.append((*named, *named, *terms(card.description)))
-    query = dict.fromkeys(terms(question), 1.0)
+    by_word = shares(texts, terms(question))
+    by_piece = shares([*map(pieces, texts)], pieces(terms(question)))
+    return [(word + _PIECES * piece) / (1 + _PIECES) for word, piece in zip(by_word, by_piece, strict=True)]
+
+
+def pieces(words: Sequence[str]) -> list[str]:
+    """Cut words into all runs of four letters; a shorter one is its own."""
+    return [word[n : n + _PIECE] for word in words for n in range(max(1, len(word) - _PIECE + 1))]
+
+
+def shares(texts: Sequence[Sequence[str]], query: Sequence[str]) -> list[float]:
+    """Return the BM25 score of each text as a share of the bound for this query."""
+    weights = dict.fromkeys(query, 1.0)
     collection = TextCollection(texts)
-    bound = collection.bound(query) or 1.0
-    return [score / bound for score in collection.scores(query)]
+    bound = collection.bound(weights) or 1.0
+    return [score / bound for score in collection.scores(weights)]
 
 
 def _nearness(embedder: Embedder, wordings: Sequence[str], views: Sequence[Sequence[str]]) -> list[float]:

@@ -56,7 +56,6 @@ LOADED_LATE = {  # by others, inside functions: what they need as they are loade
     "chameleon.web.session",
 }
 NOT_IMPORTED = {  # by our own code
-    "jsonschema": "what the MCP SDK checks results by, in a version that it can use",
     "emoji": "what Recognizers-Text needs, in a version that it can use",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
     **dict.fromkeys(

@@ -135,6 +135,7 @@ def chat(
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Keep the conversation; one that is there goes on."),
+    approve: ApproveMode = APPROVE,
 ) -> int:
     """Answer one question after another, each with those before it. Questions are lines of standard input.
 
@@ -142,7 +143,7 @@ def chat(
     """
     from chameleon.cli.chat import chat_about
 
-    return chat_about(given, inventory, trace=trace, stream=stream, path=log)
+    return chat_about(given, inventory, trace=trace, stream=stream, path=log, approve=approve)
 
 
 @command()

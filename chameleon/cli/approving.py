@@ -11,6 +11,7 @@ from pathlib import Path
 from chameleon.approval import Request, described, refuse
 from chameleon.cli.options import ApproveMode
 from chameleon.cli.out import echo, say
+from chameleon.conversation_log import ConversationLog
 from chameleon.errors import InputError
 from chameleon.executor import Executor
 from chameleon.log import EventLog
@@ -36,8 +37,8 @@ def answer_in(path: Path, said: bool | None) -> int:
     """Write the answer to what waits in a log, asked for at the terminal unless it is `said`."""
     if not path.exists():
         raise InputError("there is no such log", where=str(path))
-    with EventLog(path) as log:
-        state = State.fold(log)
+    with ConversationLog(path) as log:
+        state = log.unfinished or State()
         if not (steps := state.waiting):
             raise InputError("nothing in it waits for approval", where=str(path))
         if said is None and _is_attended():

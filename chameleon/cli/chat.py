@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
@@ -13,10 +13,11 @@ from typing import Any
 
 import typer
 
+from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
 from chameleon.cli.asking import advised, among_choices, with_sandbox
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import GivenOptions, QuestionOptions
+from chameleon.cli.options import ApproveMode, GivenOptions, QuestionOptions
 from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, say
 from chameleon.cli.setup import defaults_for, set_up
 from chameleon.cli.show import RunPage
@@ -24,6 +25,7 @@ from chameleon.conversation import HISTORY
 from chameleon.conversation_log import ConversationLog, PastTurn
 from chameleon.errors import InputError
 from chameleon.executor import Executor
+from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.table import Table, to_terminal
@@ -38,9 +40,18 @@ _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
 def chat_about(
-    options: GivenOptions, inventory: str | None, *, trace: bool, stream: bool, path: Path | None
+    options: GivenOptions,
+    inventory: str | None,
+    *,
+    trace: bool,
+    stream: bool,
+    path: Path | None,
+    approve: ApproveMode = "plan",
 ) -> int:
-    """Answer the questions of standard input about what the options give, until there are no more."""
+    """Answer the questions of standard input about what the options give, until there are no more.
+
+    Return the exit code: that of a run that waits where the conversation ends with one.
+    """
     for name in ("table", "image", "text"):
         if STANDARD_INPUT in (getattr(options, name) or ()):
             raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
@@ -53,8 +64,11 @@ def chat_about(
         question = QuestionOptions(**taken, question="?", inventory=inventory)
         check_options(question)
         everything = kept.enter_context(read_input(question))
+        named: str | Inventory | None = inventory
+        if inventory is not None and begun is not None:  # what servers listed stands in the log
+            named = Inventory.load(inventory, recorded=begun.settings)
         setup = set_up(
-            inventory,
+            named,
             options,
             defaults=defaults_for(everything),
             ask_for_end=True,
@@ -62,15 +76,16 @@ def chat_about(
         )
         fitted = fit(everything, setup.executor.inventory, question)
         given = before | {k: v for k, v in fitted.items() if k not in _OF_A_TURN and v is not None}
+        attend(setup.executor, approve)
         chat = Chat(setup.executor, given, log, trace=trace, stream=stream)
         if begun is not None:
             chat.check_same(begun)
         RunPage(as_json=False, trace=trace).begin(setup.why)
         chat.go_on()
-        for line in _lines():
+        for line in () if chat.waits else _lines():
             if not chat.take(line):
                 break
-    return 0
+    return EXIT_WAITS if chat.waits else 0
 
 
 def _lines() -> Iterator[str]:
@@ -81,9 +96,11 @@ def _lines() -> Iterator[str]:
             import readline  # noqa: F401
     elif isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
+    out = sys.__stdout__ if sys.__stdout__ is not None and sys.__stdout__.isatty() else sys.stderr
     while True:
         try:
-            line = input("> ") if is_terminal else sys.stdin.readline()
+            with redirect_stdout(out):  # lines are edited at a terminal alone; a file has only answers
+                line = input("> ") if is_terminal else sys.stdin.readline()
         except (EOFError, Interrupted):
             say("")
             return
@@ -109,6 +126,7 @@ class Chat:
         self.trace, self.stream = trace, stream
         self.turns: list[PastTurn] = []
         self.last: State | None = None
+        self.waits = False
         executor.inventory.check_input(self.next_input("?"))  # what is missing is told before any question
 
     def check_same(self, begun: RunStarted) -> None:
@@ -147,7 +165,7 @@ class Chat:
             say(_HELP)
         else:
             self.answer(self.next_input(line))
-        return True
+        return not self.waits
 
     def next_input(self, question: str) -> Mapping[str, Any]:
         """Return the input of a question at this point."""
@@ -173,6 +191,14 @@ class Chat:
             say(f"chameleon: {one_line(in_options(str(problem)))}")
             return
         if state.begun is None:
+            return
+        if state.waiting and self.log is not None:
+            self.waits = True
+            for line in how_to_go_on(state, self.log.path):
+                page.note(line)
+            return
+        if state.ended is None:  # without a log nothing could go on: the next question begins anew
+            say("The question was left unanswered. With --log FILE it could wait for approval.")
             return
         self.last = state = among_choices(state, given.get("choices") or ())
         self.turns.append(PastTurn.of(state))

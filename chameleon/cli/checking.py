@@ -42,7 +42,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
         with suppress(InventoryError):  # which is told below, with its place
             code = own_code(source)
         if code:
-            told = f"An inventory is code: this one imports {harmless(', '.join(code))}. {_LOOK}"
+            told = f"An inventory is code: this one imports or starts {harmless(', '.join(code))}. {_LOOK}"
             echo(told, err=as_json)
         inventory = Inventory.read(source)
     except ChameleonError as problem:
@@ -156,6 +156,11 @@ def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:
     echo(f"Input: {', '.join(f'{key} ({kind})' for key, kind in inventory.input_types.items())}")
     for card in inventory.cards:
         echo(f"  {f'{card.name}{card.signature}:':23} {card.description} {card.when}".rstrip())
+        module = inventory.modules[card.name]
+        limits = ["asks for approval"] if module.asks else []
+        limits += [f"at most {counted(module.at_most, 'time')} a run"] if module.at_most else []
+        if limits:
+            echo(f"      {', '.join(limits)}")
         for name, note in card.notes.items():
             echo(f"      {name}: {note}")
     for each in found:

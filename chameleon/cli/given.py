@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby, repeat
 from pathlib import Path
@@ -210,21 +210,16 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     lacking = [_FILES[key] for key in files if takes and key not in takes]
     if lacking:
         one = that_takes(*("passages" if key == "text" else key for key in files))
-        own = _taking(files, inventory, options.inventory)
+        own = ""
+        if options.inventory is not None and Path(options.inventory).is_file():
+            taken = {**takes, **{key: CUSTOMARY_TYPES[key] for key in files}}
+            line = ", ".join(f"{key}: {repr(kind) if '?' in kind else kind}" for key, kind in taken.items())
+            own = f", or write `input: {{{line}}}` in {options.inventory}"
         raise InputError(
             f"the inventory {inventory.name} takes no {' and no '.join(lacking)}",
             hint=f"Leave it out, or name one that takes it with --inventory{one}{own}.",
         )
     return fitted
-
-
-def _taking(files: Iterable[str], inventory: Inventory, named: str | None) -> str:
-    """Say how an inventory that is named by its file would take these keys; "" of another."""
-    if named is None or not Path(named).is_file():
-        return ""
-    takes = {**inventory.input_types, **{key: CUSTOMARY_TYPES[key] for key in files}}
-    written = ", ".join(f"{key}: {repr(kind) if '?' in kind else kind}" for key, kind in takes.items())
-    return f", or write `input: {{{written}}}` in {named}"
 
 
 def _file_name(source: str) -> str:

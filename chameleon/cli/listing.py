@@ -100,6 +100,8 @@ def _brought(kind: Kind, entry: EntryPoint, sources: Mapping[str, str], *, as_js
 
 def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool) -> None:
     """Print one module or planner, by name or "file:Class": its file, its source and its parameters."""
+    from chameleon.arguments import written_as
+
     found = _tool(find_class(name, kind))
     shown = _part(kind, found)
     cls = found if inspect.isclass(found) else type(found)
@@ -107,7 +109,9 @@ def show_part(name: str, kind: Literal["modules", "planners"], *, as_json: bool)
         shown["about"] = found.description
     brought = [] if ":" in name or name in shipped(kind) else installed(kind, name)
     source = {"source": distribution_of(brought[0]) if brought else _SHIPPED} if ":" not in name else {}
-    shown = {"name": found.name, **shown, "file": _file_of(found), **source}
+    function = getattr(found, "function", None)
+    written = written_as(inspect.unwrap(function)) if function else cls
+    shown = {"name": found.name, **shown, "file": inspect.getsourcefile(written) or "", **source}
     if as_json:
         echo_json(shown)
         return
@@ -142,15 +146,6 @@ def _tool(found: Any) -> Any:
     from chameleon.function_module import as_module
 
     return as_module(found) if callable(found) and not inspect.isclass(found) else found
-
-
-def _file_of(found: Any) -> str:
-    """Return the file in which a class or the function of a tool is written."""
-    from chameleon.arguments import written_as
-
-    function = getattr(found, "function", None)
-    cls = found if inspect.isclass(found) else type(found)
-    return inspect.getsourcefile(written_as(inspect.unwrap(function)) if function else cls) or ""
 
 
 def _part(kind: Kind, found: Any) -> dict[str, Any]:

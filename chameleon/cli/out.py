@@ -36,6 +36,11 @@ def results_alone() -> Iterator[None]:
         _results = None
 
 
+def results() -> TextIO:
+    """Return the stream of the results, for a protocol that writes there itself."""
+    return _results or sys.stdout
+
+
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text for people, on stdout or, with `err`, on stderr.
 

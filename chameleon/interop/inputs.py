@@ -51,7 +51,7 @@ class Inputs:
     ) -> None:
         self.inventory, self.given = inventory, dict(given or {})
         self.folders = tuple(Path(each).expanduser().resolve() for each in folders)
-        self._named = ", ".join(str(each) for each in folders)
+        self._named = ", ".join("its working folder" if str(each) == "." else str(each) for each in folders)
         takes = inventory.input_types or {"question": "str"}
         for key in self.given:
             if key not in takes:

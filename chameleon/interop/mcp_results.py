@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from chameleon.errors import ChameleonError, ModuleError, StepRejected
 from chameleon.table.delimited import has_bar, is_rule
 from chameleon.table.readers import read_table
 from chameleon.table.replies import parse_table
-from chameleon.text import clean_cell, one_line
+from chameleon.text import clean_cell, mask_known, one_line
 
 _PICTURES = {b"\x89PNG\r\n\x1a\n": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif", b"RIFF": ".webp"}
 _TABLES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
@@ -42,6 +42,15 @@ def output_of(result: Mapping[str, Any]) -> Any:
         found = [_read("\n\n".join(texts))] if texts else []
     found += [each for each in others if each is not None]
     return found[0] if len(found) == 1 else found or ""
+
+
+def masked(value: Any, secrets: Iterable[str]) -> Any:
+    """Return a result with these secrets masked wherever they stand in it."""
+    if isinstance(value, str):
+        return mask_known(value, secrets)
+    if isinstance(value, dict):
+        return {key: masked(each, secrets) for key, each in value.items()}
+    return [masked(each, secrets) for each in value] if isinstance(value, list) else value
 
 
 def _read(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Inventories as the tools of an MCP server: `chameleon serve --mcp INVENTORY…`."""
+"""Inventories as the tools of a server of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
+from chameleon.approval import needs_approval
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.executor import Executor
 from chameleon.interop.inputs import MAX_BYTES, Inputs, in_json, in_text
 from chameleon.log import event_to_json, json_line
 from chameleon.state import Event, Nested, Plan, RunEnded, State, StepRecord
-from chameleon.text import harmless, nearest, one_line, redact
+from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
 
 TRACES, JSON_LINES = "chameleon://runs/", "application/jsonl"
 MOST_TRACES, MOST_TRACE_BYTES = 100, 64 << 20
@@ -39,7 +40,7 @@ _OUTPUT: dict[str, Any] = {
     "type": "object",
     "properties": {
         "answer": {"description": "The answer; null where there is none."},
-        "ended": {"enum": ["answered", "declined", "failed", "budget"]},
+        "ended": {"enum": ["answered", "declined", "failed", "budget", "waiting"]},
         "plan": {
             "type": "array",
             "items": {"type": "string"},
@@ -175,10 +176,8 @@ class InventoryServer:
                 try:
                     given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
                     return await self._run(served, given, context)
-                except InputError as problem:
-                    return _result(_told(problem))
-                except ChameleonError as problem:  # a package that is missing, say
-                    return _result(_told(problem))
+                except ChameleonError as problem:
+                    return InventoryServer._result(InventoryServer._told(problem))
 
     async def _run(self, served: Served, given: Mapping[str, Any], context: Context) -> types.CallToolResult:
         """Run an inventory, tell of each event, and keep the trace whatever happens."""
@@ -190,69 +189,76 @@ class InventoryServer:
                 async for event in stream:
                     events.append(event)
                     state = state.after(event)
-                    if said := progress_of(event):
+                    if said := InventoryServer._progress(event):
                         await context.session.report_progress(len(events), message=said)
+        except asyncio.CancelledError:
+            # AnyIO knows its cancellation by the message, which `gather` may lose: let it cancel again.
+            await asyncio.sleep(0.01)
+            raise
         finally:
             stop.set()  # a client that goes away takes its run with it
             self.traces.keep(uri, served.tool.name, events)
-        return _result_of(state, uri)
+        return InventoryServer._result_of(state, uri)
 
+    @staticmethod
+    def _progress(event: Event) -> str:
+        """Say in a line what has happened; "" for what is of no interest."""
+        match event:
+            case Plan():
+                said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
+            case StepRecord(error=None):
+                said = f"{event.step.module} is done"
+            case StepRecord(error=error):
+                said = f"{event.step.module} failed: {error.advice if error else ''}"
+            case Nested() if inner := InventoryServer._progress(event.event):
+                said = f"{event.module}: {inner}"
+            case RunEnded():
+                said = event.reason
+            case _:
+                return ""
+        return redact(one_line(harmless(said), 300))
 
-def progress_of(event: Event) -> str:
-    """Say in a line what has happened; "" for what is of no interest."""
-    match event:
-        case Plan():
-            said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
-        case StepRecord(error=None):
-            said = f"{event.step.module} is done"
-        case StepRecord(error=error):
-            said = f"{event.step.module} failed: {error.advice if error else ''}"
-        case Nested() if inner := progress_of(event.event):
-            said = f"{event.module}: {inner}"
-        case RunEnded():
-            said = event.reason
-        case _:
-            return ""
-    return redact(one_line(harmless(said), 300))
+    @staticmethod
+    def _result_of(state: State, uri: str) -> types.CallToolResult:
+        """Return what a run came to: the answer, or an error with the reason and what to do."""
+        ended = state.ended
+        told: dict[str, Any] = {
+            "answer": in_json(state.answer),
+            "ended": ended.reason if ended else "waiting",
+            "plan": list(state.plan),
+            "usage": state.usage.to_json(),
+            "trace": uri,
+        }
+        if ended is not None and ended.reason == "answered":
+            if "sources" in state.cache:
+                told["sources"] = in_json(state.cache["sources"])
+            return InventoryServer._result(in_text(state.answer), told, is_error=False)
+        error = ended.error.exception if ended and ended.error else needs_approval(state)
+        is_declined = ended is not None and ended.reason == "declined"
+        told["error"] = (
+            f"declined: {InventoryServer._told(error)}" if is_declined else redact(harmless_lines(str(error)))
+        )
+        return InventoryServer._result(told["error"], told)
 
+    @staticmethod
+    def _result(
+        text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
+    ) -> types.CallToolResult:
+        content = types.TextContent(type="text", text=text)
+        whole = dict(structured) if structured else None
+        return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
 
-def _result_of(state: State, uri: str) -> types.CallToolResult:
-    """Return what a run came to: the answer, or an error with the reason and what to do."""
-    ended = state.ended or RunEnded("failed")
-    told: dict[str, Any] = {
-        "answer": in_json(state.answer),
-        "ended": ended.reason,
-        "plan": list(state.plan),
-        "usage": state.usage.to_json(),
-        "trace": uri,
-    }
-    if ended.reason == "answered":
-        if "sources" in state.cache:
-            told["sources"] = in_json(state.cache["sources"])
-        return _result(in_text(state.answer), told, is_error=False)
-    error = ended.error
-    said = redact(str(error) if ended.reason != "declined" else error.advice) if error else "the run failed"
-    told["error"] = f"declined: {said}" if ended.reason == "declined" else said
-    return _result(told["error"], told)
-
-
-def _result(
-    text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
-) -> types.CallToolResult:
-    content = types.TextContent(type="text", text=text)
-    whole = dict(structured) if structured else None
-    return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
-
-
-def _told(problem: ChameleonError) -> str:
-    return redact(f"{problem.what.rstrip('.')}. {problem.hint}".strip())
+    @staticmethod
+    def _told(problem: ChameleonError) -> str:
+        return redact(harmless_lines(f"{problem.what.rstrip('.')}. {problem.hint}".strip()))
 
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve the client at standard input and output; whatever else prints, prints on standard error."""
-    async with stdio_server() as (reading, writing):
-        with redirect_stdout(sys.stderr):
-            await server.run(reading, writing, server.create_initialization_options())
+    with redirect_stdout(sys.__stdout__):  # which a command may have redirected
+        async with stdio_server() as (reading, writing):
+            with redirect_stdout(sys.stderr):
+                await server.run(reading, writing, server.create_initialization_options())
 
 
 async def serve_http(

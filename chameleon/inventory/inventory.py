@@ -64,6 +64,15 @@ class Card:
         return f"{taken or '()'} -> {self.gives}" if self.gives else taken
 
     @property
+    def call(self) -> str:
+        """Write the name with the names of the arguments, `?` at those that may be left out."""
+        if self.arguments is None:
+            return self.name
+        needed = self.arguments.required
+        told = (name if name in needed else f"{name}?" for name in self.arguments.names)
+        return f"{self.name}({', '.join(told)})"
+
+    @property
     def notes(self) -> Mapping[str, str]:
         """Return what is said of single arguments."""
         return self.arguments.notes if self.arguments else {}
@@ -100,6 +109,11 @@ class Inventory:
         except InventoryError as problem:
             raise problem if problem.where else problem.at(self.name) from problem
         for planner in every_planner(self.planner):
+            for name, each in planner.brings.items():
+                if name in named and not isinstance(named[name], type(each)):
+                    what = f"a module is called {name}, and that name is the planner's ({planner.name})"
+                    where = self.place(("modules", name))
+                    raise InventoryError(what, where=where, hint="Give the module another name.")
             brought = {name: each for name, each in planner.brings.items() if name not in named}
             object.__setattr__(self, "brought", self.brought | set(brought))
             named |= _by_name(brought)
@@ -108,25 +122,27 @@ class Inventory:
 
     @classmethod
     def of(
-        cls, given: Any, planner: str | Planner | type[Planner] = "one_shot", *, name: str = "tools"
+        cls, given: Any, planner: str | Planner | type[Planner] | None = None, *, name: str = "tools"
     ) -> Inventory:
         """Return an inventory as it is given: made, by its name or file, or as a list of tools.
 
         Tools are functions, modules and classes of them; `planner`, by its name or as it is made, then plans
-        over them, and `name` is the inventory's. Raises `InventoryError` for anything else.
+        over them (by default `one_shot`), and `name` is the inventory's. Raises `InventoryError` for anything
+        else, and for a planner beside an inventory that is made.
         """
-        is_made = isinstance(given, Inventory | str | Path)
-        if is_made and planner != "one_shot":
+        is_spec = isinstance(given, Mapping) and "modules" in given
+        if planner is not None and (is_spec or isinstance(given, Inventory | str | Path)):
             raise InventoryError("an inventory has a planner of its own", hint="Change it there.")
         if isinstance(given, Inventory):
             return given
         if isinstance(given, str | Path):
             return cls.load(given)
-        if isinstance(given, Mapping) and "modules" in given:
+        if is_spec:
             return cls.parse(given)
         is_one = isinstance(given, Module) or callable(given) or adapter_of(given) is not None
         if is_one and not isinstance(given, Mapping):
             given = [given]
+        planner = "one_shot" if planner is None else planner
         chosen = find_class(planner, "planners") if isinstance(planner, str) else planner
         planning = build(chosen, {}, lambda *_: name) if isclass(chosen) else chosen
         if not isinstance(planning, Planner):

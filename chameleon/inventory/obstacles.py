@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -90,8 +90,8 @@ def _unwritten(inventory: Inventory) -> Iterator[Obstacle]:
         for key in part.reads:
             if there.isdisjoint((key, f"{key.partition('.')[0]}.*")):
                 what = f"planner {part.name} asks for {key}, which neither the input nor a module gives"
-                error = InventoryError(what, hint=_how_to_give(key, there))
-                yield Obstacle("planner", error.at(inventory.place(("planner",))))
+                error = InventoryError(what, hint=nearest(key, there), where=inventory.place(("planner",)))
+                yield Obstacle("planner", error)
     if all(part.planners or part.fixed_plans for part in planners):
         return  # `_plans` looks at plans that are fixed
     planned = {name for part in planners for plan in part.fixed_plans for name in plan}
@@ -99,17 +99,14 @@ def _unwritten(inventory: Inventory) -> Iterator[Obstacle]:
     lacking = {name: keys[0] for name in free if (keys := inventory.access[name].missing(there))}
     for name, key in lacking.items():
         told = f"it reads {key.replace('|', ' or ')}, which neither the input nor a module gives"
-        what, hint = f"the module {name} cannot run here: {told}", _how_to_give(key.partition("|")[0], there)
-        error = InventoryError(what, hint=hint, where=inventory.place(("modules", name)))
+        place, _, wanted = key.partition("|")[0].partition(".")
+        hint = f"Add `{wanted}: {CUSTOMARY_TYPES.get(wanted, 'any')}` to `input`."
+        error = InventoryError(
+            f"the module {name} cannot run here: {told}",
+            hint=hint if place == "input" else nearest(key, there),
+            where=inventory.place(("modules", name)),
+        )
         yield Obstacle(f"modules.{name}", error, name, stops=len(lacking) == len(free))
-
-
-def _how_to_give(key: str, there: Collection[str]) -> str:
-    """Return what to add to the input, or what may be meant by a key."""
-    place, _, name = key.partition(".")
-    if place == "input":
-        return f"Add `{name}: {CUSTOMARY_TYPES.get(name, 'any')}` to `input`."
-    return nearest(key, there)
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:

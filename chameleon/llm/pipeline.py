@@ -344,9 +344,11 @@ class Pipeline:
         return [reply] + [reply.unpaid() for _ in requests[1:]]
 
     def _out_of_time(self, meter: Meter | None) -> BudgetExceeded:
-        limit = 0.0 if meter is None else meter.seconds_limit
+        ended = Meter() if meter is None else meter.first_to_end
+        told = f"the {ended.place or 'run'} reached its budget of {ended.budget.seconds or 0.0:g} seconds"
         return BudgetExceeded(
-            f"the run reached its budget of {limit:g} seconds before {self.connection.name} had answered",
+            f"{told} before {self.connection.name} had answered",
+            where=ended.place,
             hint="Raise budget.seconds in the inventory.",
         )
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from chameleon.arguments import Arguments
 from chameleon.conversation import HISTORY
-from chameleon.errors import ChameleonError, InnerDeclined
+from chameleon.errors import ChameleonError, InnerBudget, InnerDeclined
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
@@ -32,9 +32,9 @@ class InventoryModule(Module):
     """Answers with another inventory, on what that takes of this run's input.
 
     A plan may give it a question of its own, and other inputs that can be written down, as arguments. Its
-    steps stand in the log of this run and count for its budget; a limit of its own holds as well. It asks the
-    model of the run, or that of its `llm`, or the one that its own file names. It declines and fails as that
-    inventory does: `on_error` says what then.
+    steps stand in the log of this run and count for its budget, which ends the run. It asks the model of the
+    run, or that of its `llm`, or the one that its own file names. Where that inventory declines, fails or
+    reaches a budget of its own, so does the step: `on_error` says what then.
     """
 
     description = "Answers with another inventory, on what that takes of this run's input."
@@ -93,7 +93,9 @@ class InventoryModule(Module):
         told["planner"] = self.inner.planner.runtime_info(self.inner)
         return {name: each for name, each in told.items() if each}
 
-    def run_inside(self, state: State, inside: Inside, **args: Any) -> Generator[Event, None, Outcome | None]:
+    def run_inside(
+        self, state: State, inside: Inside, /, **args: Any
+    ) -> Generator[Event, None, Outcome | None]:
         executor = self.executor or Executor(self.inner)
         takes = {**self.inner.input_types, HISTORY: "list?"} if self.inner.input_types else {}
         given = {key: value for key, value in state.input.items() if not takes or key in takes}
@@ -108,6 +110,10 @@ class InventoryModule(Module):
             problem = reached.ended.error.exception
             if reached.ended.reason == "declined":
                 raise InnerDeclined(problem.what, where=problem.where, hint=problem.hint) from problem
+            own = inside.terms.meter.place_of(self.inner.name)
+            if reached.ended.reason == "budget" and f": {problem.where}".endswith(f": {own}"):
+                where = problem.where.removesuffix(own).removesuffix(": ")
+                raise InnerBudget(problem.what, where=where, hint=problem.hint) from problem
             raise problem
         left = {key: reached.cache[key] for key in _LEFT if key in reached.cache}
         return Outcome(reached.answer, left)

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
+from pydantic import BaseModel, ValidationError
 
 from chameleon.arguments import Arguments
 from chameleon.errors import BadArguments, InventoryError, ModuleError, StepRejected
 from chameleon.function_module import plain
+from chameleon.interop.schema_arguments import SchemaArguments
 from chameleon.module import Module
 from chameleon.state import State
 from chameleon.table import Table
 from chameleon.text import as_name
 from chameleon.values import adopted
-
-_KINDS: Mapping[str, Any] = {
-    "string": str,
-    "number": float,
-    "integer": int,
-    "boolean": bool,
-    "array": list[Any],
-    "object": dict[str, Any],
-}
 
 
 class LangChainTool(Module):
@@ -49,26 +41,23 @@ class LangChainTool(Module):
         self.description = " ".join(str(tool.description or "").split())
         shown, injected = tool.tool_call_schema, _injected(tool)
         self._needs_call = any(injected.values()) or tool.response_format == "content_and_artifact"
-        self._may_lack: frozenset[str] = frozenset()
+        self._arguments: Arguments | None
         if isinstance(shown, type) and issubclass(shown, BaseModel):
-            self._arguments = Arguments(self.name, shown)
+            self._arguments = Arguments(self.name, shown) if shown.model_fields else None
         else:  # a schema, or a model of pydantic 1
             schema = shown if isinstance(shown, Mapping) else shown.schema()
-            self._arguments = Arguments(self.name, _model(schema))
-            self._may_lack = frozenset(self._arguments.names) - {*self._arguments.required}
+            self._arguments = SchemaArguments.of_schema(self.name, schema)
 
     @property
     def arguments(self) -> Arguments | None:
         """Return what a plan gives it: the tool's arguments but for injected ones."""
-        return self._arguments if self._arguments.names else None
+        return self._arguments
 
-    def run(self, state: State, **args: Any) -> Any:
-        given: Any = {
-            name: value for name, value in args.items() if value is not None or name not in self._may_lack
-        }
+    def run(self, state: State, /, *args: Any, **named: Any) -> Any:
+        given: Any = named
         if self._needs_call:
             given = {"type": "tool_call", "id": self.name, "name": self.tool.name, "args": given}
-        if _is_async(self.tool):
+        if self._is_async:
             return self._later(given)
         try:
             return self._held(self.tool.invoke(given))
@@ -103,7 +92,7 @@ class LangChainTool(Module):
         """Return the output as a run holds it. Raises `StepRejected` for a message that tells of an error."""
         if getattr(found, "type", "") == "tool" and hasattr(found, "tool_call_id"):  # a ToolMessage
             if found.status == "error":
-                raise StepRejected(_text(found.content))
+                raise StepRejected(self._text(found.content))
             artifact = adopted(found.artifact)
             return artifact if isinstance(artifact, Table) else self._held(found.content)
         if type(found).__name__ == "Command" and type(found).__module__.startswith("langgraph."):
@@ -111,9 +100,43 @@ class LangChainTool(Module):
                 f"{self.name} returns a Command, which changes the state of a LangGraph",
                 hint="Let it return a value.",
             )
-        if _is_content(found):
-            return _text(found)
+        if self._is_content(found):
+            return self._text(found)
         return plain(found)
+
+    @property
+    def _is_async(self) -> bool:
+        """Tell whether the tool has a coroutine of its own."""
+        if hasattr(self.tool, "coroutine"):
+            return self.tool.coroutine is not None
+        from langchain_core.tools import BaseTool
+
+        return type(self.tool)._arun is not BaseTool._arun
+
+    @staticmethod
+    def _is_content(found: Any) -> bool:
+        """Tell whether these are the content blocks of a message."""
+        return (
+            isinstance(found, list)
+            and bool(found)
+            and all(isinstance(each, Mapping) and isinstance(each.get("type"), str) for each in found)
+            and any(each["type"] == "text" and isinstance(each.get("text"), str) for each in found)
+        )
+
+    @staticmethod
+    def _text(content: Any) -> str:
+        """Write the content of a message as text: what is no text as JSON."""
+        if isinstance(content, str):
+            return content
+        parts = [content] if isinstance(content, Mapping) else content
+        return "\n".join(
+            each
+            if isinstance(each, str)
+            else each["text"]
+            if each.get("type") == "text"
+            else json.dumps(each, ensure_ascii=False, default=str)
+            for each in parts
+        )
 
 
 def _injected(tool: Any) -> Mapping[str, bool]:
@@ -137,66 +160,11 @@ def _injected(tool: Any) -> Mapping[str, bool]:
         found[name] = any(
             each is InjectedToolCallId or isinstance(each, InjectedToolCallId) for each in marks
         )
-        if not found[name] and (field is None or _is_required(field)):
+        if not found[name] and (
+            field is None or (field.is_required() if hasattr(field, "is_required") else field.required)
+        ):
             raise InventoryError(
                 f"the LangChain tool {tool.name} needs {name}, which only an agent of LangChain can give",
                 hint="Give the tool a default for it, or wrap it in a function: chameleon.tool(function).",
             )
     return found
-
-
-def _is_required(field: Any) -> bool:
-    return bool(field.is_required() if hasattr(field, "is_required") else field.required)
-
-
-def _is_async(tool: Any) -> bool:
-    """Tell whether the tool has a coroutine of its own."""
-    if hasattr(tool, "coroutine"):
-        return tool.coroutine is not None
-    from langchain_core.tools import BaseTool
-
-    return type(tool)._arun is not BaseTool._arun
-
-
-def _is_content(found: Any) -> bool:
-    """Tell whether these are the content blocks of a message."""
-    return (
-        isinstance(found, list)
-        and bool(found)
-        and all(isinstance(each, Mapping) and isinstance(each.get("type"), str) for each in found)
-        and any(each["type"] == "text" and isinstance(each.get("text"), str) for each in found)
-    )
-
-
-def _text(content: Any) -> str:
-    """Write the content of a message as text: what is no text as JSON."""
-    if isinstance(content, str):
-        return content
-    parts = [content] if isinstance(content, Mapping) else content
-    return "\n".join(
-        each
-        if isinstance(each, str)
-        else each["text"]
-        if each.get("type") == "text"
-        else json.dumps(each, ensure_ascii=False, default=str)
-        for each in parts
-    )
-
-
-def _model(schema: Mapping[str, Any]) -> type[BaseModel]:
-    """Return a model of the arguments that a JSON schema describes; the tool checks what lies deeper."""
-    from langchain_core.utils.json_schema import dereference_refs
-
-    schema = dereference_refs(dict(schema))
-    required, known = schema.get("required", ()), schema.get("properties", {})
-
-    def field(name: str, kind: Mapping[str, Any]) -> Any:
-        values: Any = _KINDS.get(kind.get("type", ""), Any) if "enum" not in kind else Literal[*kind["enum"]]
-        default = ... if name in required else kind.get("default")
-        values = values if name in required else values | None
-        return Annotated[values, WithJsonSchema(dict(kind))], Field(default, alias=name)
-
-    fields = {f"argument_{place}": field(name, each) for place, (name, each) in enumerate(known.items())}
-    extra: Any = "forbid" if known or not schema.get("additionalProperties") else "allow"
-    config = ConfigDict(extra=extra)
-    return create_model("arguments", __config__=config, **fields)

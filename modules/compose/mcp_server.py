@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from chameleon.arguments import Arguments
-from chameleon.errors import InventoryError
+from chameleon.errors import InventoryError, NotApproved
 from chameleon.interop.mcp_client import Connection, connection
-from chameleon.interop.mcp_results import output_of
+from chameleon.interop.mcp_results import masked, output_of
 from chameleon.interop.schema_arguments import SchemaArguments, thawed
 from chameleon.inventory.schema import McpSpec
 from chameleon.module import Module
 from chameleon.state import State
-from chameleon.text import harmless, nearest, one_line
+from chameleon.text import harmless, known_secrets, nearest, one_line
 from chameleon.toolkit import Toolkit, chosen
 
 _log = logging.getLogger("chameleon")
@@ -121,8 +121,26 @@ class McpTool(Module):
         """Return what its schema says that it takes."""
         return self._arguments
 
-    async def run(self, state: State, /, **args: Any) -> Any:  # type: ignore[override]
-        """Call the tool. Raises `StepRejected` where it failed, `ServerFailed` where there is no answer."""
+    async def run(self, state: State, /, **args: Any) -> Any:
+        """Call the tool. Raises `StepRejected` where it failed, `ServerFailed` where there is no answer.
+
+        A secret of the environment never leaves: neither to the server, nor from its reply into the log.
+        """
         assert self.listed is not None
-        result = await connection(self.spec, self.folder).call(self.listed["name"], thawed(args))
-        return await asyncio.to_thread(output_of, result)
+        given, secrets = thawed(args), known_secrets()
+        if any(secret in text for text in _texts(given) for secret in secrets):
+            raise NotApproved(f"an argument of {self.name} holds a key or password of this machine")
+        result = await connection(self.spec, self.folder).call(self.listed["name"], given)
+        return await asyncio.to_thread(output_of, masked(result, secrets))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts in a value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from (str(key), *_texts(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)

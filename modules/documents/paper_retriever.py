@@ -70,7 +70,10 @@ class PaperRetriever(Module):
         the question stands in any of them.
         """
         passages, queries, note = state.input.get("passages") or (), queries_of(state.input), ""
-        near = [sum(each) for each in zip(*(nearness(query, passages) for query in queries), strict=True)]
+        near = nearness(queries[0], passages)
+        for after in (nearness(query, passages) for query in queries[1:]):  # which counts half, or alone
+            share = 0.5 * max(near, default=0.0) / (max(after, default=0.0) or 1.0) or 1.0
+            near = [alone + share * each for alone, each in zip(near, after, strict=True)]
         if passages and max(near) <= 0 and self.without_words == "nearest":
             near, note = _beyond_words(queries[-1], passages)
         kept, left = list[int](), self.max_tokens

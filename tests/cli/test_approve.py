@@ -69,7 +69,7 @@ def at_terminal(command: list[str], folder: Path, *answers: str) -> tuple[int, s
         try:
             while piece := os.read(ours, 4_096):
                 shown += piece.decode()
-                if shown.endswith("[l]ater: ") and left:
+                if shown.endswith(("[l]ater: ", "\n> ")) and left:
                     os.write(ours, f"{left.pop(0)}\n".encode())
         except OSError:  # the terminal is closed
             pass
@@ -139,3 +139,21 @@ def test_both_answers_at_once_and_a_missing_log_are_refused(folder: Path) -> Non
     assert run([*APPROVE, "run.jsonl", "--yes", "--no"], folder).returncode == 2
     assert "there is no such log" in run([*APPROVE, "run.jsonl"], folder).stderr
     assert not (folder / "run.jsonl").exists()
+
+
+def test_a_chat_waits_in_its_log_and_goes_on_once_it_is_answered(folder: Path) -> None:
+    chat = [sys.executable, "-m", "chameleon", "chat", "mine.yaml", "--log", "chat.jsonl"]
+    waits = subprocess.run(
+        chat, cwd=folder, env=ENVIRONMENT, input="one\ntwo\n", capture_output=True, text=True, timeout=60
+    )
+    assert waits.returncode == 4 and not (folder / "written").exists()
+    assert "Run `chameleon approve chat.jsonl`" in waits.stdout and "two" not in waits.stdout
+    assert run([*APPROVE, "chat.jsonl", "--yes"], folder).returncode == 0
+    done = run(chat, folder)
+    assert done.returncode == 0 and "Answer: written" in done.stdout and (folder / "written").exists()
+
+
+def test_a_chat_asks_at_the_terminal(folder: Path) -> None:
+    command = [sys.executable, "-m", "chameleon", "chat", "mine.yaml"]
+    code, shown = at_terminal(command, folder, "one", "y", "/exit")
+    assert code == 0 and (folder / "written").exists() and "Answer: written\n" in shown

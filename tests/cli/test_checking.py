@@ -216,7 +216,7 @@ def test_an_inventory_is_read_without_its_code(command: Command, tmp_path: Path)
     assert inner["code"] == ["plans:Mine"] and inner["data"]["modules"]["says"]["note"] == "2020-01-01"
     imported = command("check", file)
     assert imported.code == 1 and "ends Python when it is imported" in imported.complaint
-    assert imported.out.startswith("An inventory is code: this one imports tools:Shop, tools:Says.")
+    assert imported.out.startswith("An inventory is code: this one imports or starts tools:Shop, tools:Says.")
     assert command("check", "tables").out.startswith("tables ")
 
 

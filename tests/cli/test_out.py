@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.show import RunPage
 from chameleon.state import Plan, Step
 from chameleon.text import harmless_lines
-from tests.e2e.commands import ROOT, Command
+from tests.e2e.commands import ROOT, Command, environment
 
 EVIL = "a\x1b[2J\x9b31m\x07\u202eb\x7f"
 CLEAN = "a\ufffd[2J\ufffd31m\ufffd\ufffdb\ufffd"
@@ -82,3 +84,27 @@ def test_what_a_tool_prints_goes_to_stderr(command: Command, tmp_path: Path) -> 
     assert json.loads(outcome.out)["answer"] == "done"
     assert outcome.err.split() == ["imported", "working"]
     assert command("ask", "What?", "--inventory", str(file)).err == "working\n"
+
+
+def test_a_protocol_has_stdout_and_what_a_tool_prints_has_not(tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    (tmp_path / "chatty.py").write_text(CHATTY)
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: mine\nplanner: {use: fixed, plan: chat}\nmodules: {chat: 'chatty:chat'}\n")
+    client = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    done = subprocess.run(
+        [sys.executable, "-m", "chameleon", "serve", "--mcp", str(file)],
+        input=f"{json.dumps(asked)}\n",
+        env=environment(),
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+    (line,) = done.stdout.splitlines()
+    assert json.loads(line)["result"]["serverInfo"], done.stderr
+    assert "imported" in done.stderr

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+import chameleon
 from chameleon import Executor, Inventory, Module, State, Table, tool
 from chameleon.errors import InventoryError
 from chameleon.planners.fixed import Fixed
@@ -142,8 +143,54 @@ def test_the_state_is_given_and_not_shown() -> None:
 
     assert ran(named, word="So") == "So What?" and card(named).startswith("named(word: string)")
     assert ran(annotated) == "What?"
+
+    def optional(word: str, state: State | None = None, /) -> str:
+        return f"{word} {state.input['question']}" if state else word
+
+    def written(word: str, state: chameleon.State) -> str:
+        return f"{word} {state.input['question']}"
+
+    def unresolved(now: typing_only.State | None = None) -> str:  # type: ignore[name-defined]  # noqa: F821
+        return str(now.input["question"])
+
+    for each in (optional, written):
+        assert ran(each, word="So") == "So What?" and card(each).startswith(f"{each.__name__}(word: string)")
+    assert ran(unresolved) == "What?" and card(unresolved).startswith("unresolved:")
     hidden = tool(named, reads="cache.named?")
     assert "does not declare" in ran(hidden, word="So")
+
+
+def test_an_argument_may_be_called_state_or_self() -> None:
+    def capital(state: str, now: State) -> str:
+        return f"{state}: {now.input['question']}"
+
+    def mirror(a: int, self: str) -> str:
+        return self * a
+
+    assert card(capital).startswith("capital(state: string)") and ran(capital, state="Utah") == "Utah: What?"
+    assert ran(mirror, a=2, self="ab") == "abab"
+
+    class Taken(BaseModel):
+        state: str
+
+    with pytest.raises(InventoryError, match="called 'state', and so is a parameter of `run` before it"):
+
+        class Counts(Module):
+            Args = Taken
+
+            def run(self, state: State, **args: Any) -> Any:
+                return args
+
+    class Tells(Module):
+        """Tells."""
+
+        Args = Taken
+
+        def run(self, state: State, /, **args: Any) -> Any:
+            return args["state"]
+
+    told = Executor(Inventory.of([Tells], Fixed([{"module": "tells", "args": {"state": "Utah"}}]))).run(GIVEN)
+    assert told.answer == "Utah"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from chameleon.errors import ChameleonError, InventoryError, ModuleError
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
-from chameleon.planners.react import React
+from chameleon.planners.react import ModelAnswer, MoreTools, React
 from tests.e2e.commands import environment
 
 GIVEN = {"question": "What?"}
@@ -76,6 +76,10 @@ def test_one_tool_is_an_inventory_and_an_inventory_is_itself(tmp_path: Path) -> 
         (lambda: Fixed([("one", {})]), "('one', {}) is no step. Write a name, or {module: NAME, args"),  # type: ignore[list-item]
         (lambda: Inventory.of([one], 3), "'3' is no planner"),  # type: ignore[arg-type]
         (lambda: Executor("tables", "openai:x", planner="react"), "an inventory has a planner of its own"),
+        (lambda: Executor("tables_offline", planner="one_shot"), "an inventory has a planner of its own"),
+        (lambda: Inventory.of({"name": "mine", "modules": {}}, "react"), "a planner of its own"),
+        (lambda: Inventory.of([tool(one, name="model_answer")], "react"), "that name is the planner's"),
+        (lambda: Inventory.of([tool(one, name="more_tools")], "react"), "called more_tools, and that name"),
         (lambda: Executor([one]), "asks a model, and none is configured"),
         (lambda: Executor(Inventory.of([one], Fixed(["one"]))).run("What?"), "the input is a str"),  # type: ignore[arg-type]
     ],
@@ -84,6 +88,13 @@ def test_what_cannot_be_is_told_in_a_sentence(call: Callable[[], Any], told: str
     with pytest.raises(ChameleonError) as caught:
         call()
     assert told in str(caught.value)
+
+
+def test_names_that_a_planner_brings_are_free_for_others_and_for_its_own_modules() -> None:
+    assert "model_answer" in Inventory.of([tool(one, name="model_answer")]).modules
+    inventory = Inventory.of([one, MoreTools, ModelAnswer], "react")
+    executor = Executor(inventory, LLM.connect(ScriptedModel(["Answer: 1"])))
+    assert executor.run({"question": "What?"}).answer == "1"
 
 
 def test_exceptions_are_raised_where_that_is_asked_for() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from chameleon import LLM, Budget, EventLog, Executor, Inventory, State, tool
 from chameleon.llm.scripted import ScriptedModel
+from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
 from chameleon.state import Event, Nested, StepRecord
 
@@ -94,8 +95,78 @@ def test_budgets_hold_inside(budget: Budget, told: str, is_own: bool) -> None:
         inventory = Inventory("high", Fixed(["low"]), {"low": lowest})
     state = Executor(inventory, llm, budget=None if is_own else budget).run(GIVEN)
     assert why(state).startswith("budget: ") and told in why(state)
+    assert (f"the {'inventory low' if is_own else 'run'} reached its") in why(state)
     most = 1 if budget.calls else 2 if budget.tokens or budget.cost else 4
     assert state.usage.calls <= most and (is_own or state.steps_taken <= (budget.steps or 64))
+
+
+def spent(on_error: Mapping[str, Any], **budgets: Budget) -> Inventory:
+    """Return an inventory of one of one that asks, each with a budget; all are called alike."""
+    budgets = {"low": Budget(), "middle": Budget(), **budgets}
+    low = replace(Inventory.of([work, rest], "react", name="same"), budget=budgets["low"])
+    middle = Inventory("same", Fixed(["low"]), {"low": low, "work": work}, budget=budgets["middle"])
+    middle = replace(middle, on_error={"low": ["work"]})
+    return Inventory("same", Fixed(["middle"]), {"middle": middle, "shout": shout}, on_error=on_error)
+
+
+@tool
+def shout() -> str:
+    """Shouts."""
+    return "HEY"
+
+
+@pytest.mark.parametrize(
+    ("budgets", "on_error", "answer", "told"),
+    [
+        ({"low": Budget(calls=1)}, {}, "done", "inventory same in same reached its budget of 1 call"),
+        ({"low": Budget(steps=1)}, {}, "done", "inventory same in same reached its budget of 1 step"),
+        ({"low": Budget(tokens=20)}, {}, "done", "inventory same in same reached its budget of 20 tokens"),
+        ({"middle": Budget(calls=1)}, {"middle": ["shout"]}, "HEY", "inventory same reached its budget of 1"),
+        ({"middle": Budget(steps=2)}, {"middle": ["shout"]}, "HEY", "inventory same reached its budget of 2"),
+        ({"middle": Budget(calls=1)}, {}, None, "inventory same reached its budget of 1 call"),
+    ],
+)
+def test_a_budget_of_an_inventory_fails_its_step_and_no_more(
+    budgets: Mapping[str, Budget], on_error: Mapping[str, Any], answer: str | None, told: str
+) -> None:
+    inventory = spent(on_error, **budgets)
+    names = ("rest", "work", "rest")
+
+    def executor(done: int = 0) -> Executor:
+        return Executor(inventory, model(*names[done:], input_tokens=10, output_tokens=10))
+
+    events = list(executor().stream(GIVEN))
+    state = State.fold(events)
+    assert state.answer == answer and f"the {told}" in str(events)
+    assert state.ended is not None and state.ended.reason == ("answered" if answer else "budget")
+    assert answer or why(state).startswith(f"budget: module middle: module low: the {told}")
+    for count in range(len(events)):
+        before = [event_from_json(event_to_json(event)) for event in events[:count]]
+        done = sum(len(getattr(innermost(event), "calls", ())) for event in before)
+        after = State.fold([*before, *executor(done).stream(GIVEN, before)])
+        assert (after.answer, after.ended and after.ended.reason) == (answer, state.ended.reason), count
+
+
+def test_react_goes_on_where_an_inventory_has_spent_its_own_budget() -> None:
+    low = replace(Inventory.of([work], "react", name="low"), budget=Budget(calls=1))
+    script = ScriptedModel(
+        [
+            {"text": "", "tool_calls": [CALL]},
+            {"text": "", "tool_calls": [{"name": "work", "args": {}}]},
+            "I gave up.",
+        ],
+        tools=True,
+    )
+    executor = Executor(Inventory.of([low], "react"), LLM.connect(script), budget=Budget(calls=3))
+    assert executor.run(GIVEN).answer == "I gave up."
+    assert "the inventory low reached its budget of 1 call" in script.requests[-1][-1][1]
+    script = ScriptedModel([{"text": "", "tool_calls": [CALL]}] * 3, tools=True)
+    ended = Executor(executor.inventory, LLM.connect(script), budget=Budget(calls=1)).run(GIVEN)
+    assert why(ended).startswith("budget: ") and "the run reached its budget of 1 call" in why(ended)
+
+
+def innermost(event: Event) -> Event:
+    return innermost(event.event) if isinstance(event, Nested) else event
 
 
 def test_what_is_spent_inside_is_counted_once() -> None:
@@ -131,10 +202,7 @@ def test_a_run_that_is_stopped_inside_goes_on_from_there() -> None:
     stop, seen = threading.Event(), list[Event]()
     for each in Executor(deep(), model("work", "rest")).stream(GIVEN, stop=stop):
         seen.append(each)
-        event = each
-        while isinstance(event, Nested):
-            event = event.event
-        if isinstance(event, StepRecord):
+        if isinstance(innermost(each), StepRecord):
             stop.set()
     state = State.fold(seen)
     assert state.ended is None and len(state.calls) == 1

@@ -1,0 +1,256 @@
+"""Inventories in LangChain: as a runnable, a node of a graph, a tool, and a tool of an agent."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+
+from chameleon import Executor, Inventory, State, Table, tool
+from chameleon.errors import ChameleonError, Declined, InputError, ModuleError
+from chameleon.interop.langchain import as_runnable, as_tool
+from chameleon.planners.fixed import Fixed
+from chameleon.table import read_table
+from tests.e2e.commands import ROOT
+
+CSV = "Team,Points\nKingsmere Town,47\nHarrow,12\n"
+HOW_MANY = "How many points does Kingsmere Town have?"
+LOVELIEST = "Which team plays the loveliest football?"
+
+
+@pytest.fixture(scope="module")
+def league() -> Table:
+    return read_table(ROOT / "demos/data/league.csv")
+
+
+@pytest.fixture(scope="module")
+def executor() -> Executor:
+    return Executor("tables_offline")
+
+
+def test_a_runnable_runs_sync_and_async(executor: Executor, league: Table) -> None:
+    runnable, given = as_runnable(executor), {"question": HOW_MANY, "table": league}
+    output = runnable.invoke(given)
+    assert output.pop("usage")["calls"] == 0 and output.pop("sources")[0]["rows"] == [1]
+    assert output == {"answer": "47", "ended": "answered", "program": ["table_reader", "final_answer"]}
+
+    async def later() -> list[Any]:
+        parts = [part async for part in runnable.astream(given)]
+        return [await runnable.ainvoke(given), *await runnable.abatch([given] * 3), parts]
+
+    *outputs, parts = asyncio.run(later())
+    assert [each["answer"] for each in outputs] == ["47"] * 4
+    assert [each.keys() & {"program", "answer"} for each in parts] == [{"program"}, {"program"}, {"answer"}]
+    assert list(runnable.stream(given)) == parts
+    whole = parts[0] + parts[1] + parts[2]
+    assert whole == runnable.invoke(given)
+
+
+def test_a_question_alone_is_an_input_and_a_runnable_is_part_of_a_chain() -> None:
+    @tool
+    def shout(state: State) -> str:
+        """Shouts."""
+        return str(state.input["question"]).upper()
+
+    chain = as_runnable(Executor(Inventory("mine", Fixed(["shout"]), {"shout": shout}))) | RunnableLambda(
+        lambda output: output["answer"]
+    )
+    assert chain.invoke("hello") == "HELLO"
+    assert chain.batch(["a", "b"]) == ["A", "B"]
+
+
+def test_what_is_not_answered_is_raised(executor: Executor, league: Table) -> None:
+    @tool
+    def fail() -> str:
+        """Fails."""
+        raise RuntimeError("broken")
+
+    @tool(asks="approval")
+    def save() -> str:
+        """Saves."""
+        return "saved"
+
+    failing = Executor(Inventory("mine", Fixed(["fail"]), {"fail": fail}))
+    asking = Executor(Inventory("mine", Fixed(["save"]), {"save": save}))
+    wrong: list[Any] = [
+        (failing, {"question": "?"}, ModuleError, "broken"),
+        (executor, {"question": LOVELIEST, "table": league}, Declined, "not understood: loveliest"),
+        (executor, {"question": HOW_MANY, "tabel": league}, InputError, "needs a table"),
+        (executor, 3, InputError, "the input is a int"),
+        (asking, {"question": "?"}, ChameleonError, "save"),
+    ]
+    for one, given, kind, said in wrong:
+        runnable = as_runnable(one)
+        with pytest.raises(kind, match=said):
+            runnable.invoke(given)
+        with pytest.raises(kind, match=said):
+            asyncio.run(runnable.ainvoke(given))
+        with pytest.raises(kind, match=said):
+            list(runnable.stream(given))
+    runnable = as_runnable(executor)
+    good, bad = {"question": HOW_MANY, "table": league}, {"question": LOVELIEST, "table": league}
+    found = runnable.batch([good, bad], return_exceptions=True)
+    assert found[0]["answer"] == "47" and isinstance(found[1], Declined)
+
+
+class Heard(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def on_chain_start(self, serialized: Any, inputs: Any, **more: Any) -> None:
+        self.said.append(f"start {more.get('name')} {more['tags']}")
+
+    def on_chain_end(self, outputs: Any, **more: Any) -> None:
+        self.said.append(f"end {outputs['answer']}")
+
+    def on_chain_error(self, error: BaseException, **more: Any) -> None:
+        self.said.append(f"error {type(error).__name__}")
+
+    def on_custom_event(self, name: str, data: Any, **more: Any) -> None:
+        self.said.append(f"{name} {data.get('module', '')}".strip())
+
+
+RUN = [
+    "start tables_offline ['mine']",
+    "chameleon_run_started",
+    "chameleon_plan",
+    "chameleon_step table_reader",
+    "chameleon_step final_answer",
+    "chameleon_run_ended",
+    "end 47",
+]
+
+
+def test_callbacks_see_one_chain_and_its_events(executor: Executor, league: Table) -> None:
+    runnable, given = as_runnable(executor), {"question": HOW_MANY, "table": league}
+    for way in ("invoke", "ainvoke", "stream"):
+        heard = Heard()
+        config: Any = {"callbacks": [heard], "tags": ["mine"]}
+        if way == "stream":
+            list(runnable.stream(given, config))
+        else:
+            found = getattr(runnable, way)(given, config)
+            _ = asyncio.run(found) if way == "ainvoke" else found
+        assert heard.said == RUN, way
+    heard = Heard()
+    with pytest.raises(Declined):
+        runnable.invoke({**given, "question": LOVELIEST}, {"callbacks": [heard]})
+    assert heard.said[-1] == "error Declined"
+
+
+def test_a_batch_keeps_to_its_concurrency() -> None:
+    at_once, most, lock = [0], [0], threading.Lock()
+
+    @tool
+    async def wait() -> str:
+        """Waits."""
+        with lock:
+            at_once[0] += 1
+            most[0] = max(most[0], at_once[0])
+        await asyncio.sleep(0.02)
+        with lock:
+            at_once[0] -= 1
+        return "x"
+
+    runnable = as_runnable(Executor(Inventory("mine", Fixed(["wait"]), {"wait": wait})))
+    questions = ["?"] * 8
+    runnable.batch(questions, {"max_concurrency": 2})
+    assert most == [2]
+    most[0] = 0
+    asyncio.run(runnable.abatch(questions, {"max_concurrency": 3}))
+    assert most == [3]
+
+
+def test_a_node_of_a_graph_in_three_lines(executor: Executor, league: Table) -> None:
+    from langgraph.graph import END, START, StateGraph
+
+    class Asked(TypedDict, total=False):
+        question: str
+        answer: str
+
+    runnable = as_runnable(executor)
+
+    def node(state: Asked) -> Asked:
+        return {"answer": runnable.invoke({"question": state["question"], "table": league})["answer"]}
+
+    graph = StateGraph(Asked).add_node("ask", node).add_edge(START, "ask").add_edge("ask", END).compile()
+    assert graph.invoke({"question": HOW_MANY}) == {"question": HOW_MANY, "answer": "47"}
+
+
+def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table) -> None:
+    made = as_tool(executor)
+    assert made.name == "tables_offline" and made.description == executor.inventory.about
+    assert made.args.keys() == executor.inventory.input_types.keys()
+    assert made.invoke({"question": HOW_MANY, "table": CSV}) == "47"
+    call = {"type": "tool_call", "id": "1", "name": made.name, "args": {"question": HOW_MANY, "table": CSV}}
+    message = made.invoke(call)
+    assert isinstance(message, ToolMessage) and message.artifact["program"][0] == "table_reader"
+    assert asyncio.run(made.ainvoke({"question": HOW_MANY, "table": CSV})) == "47"
+    fixed = as_tool(executor, name="league", description="Asks the league.", given={"table": league})
+    assert fixed.name == "league" and "table" not in fixed.args
+    assert fixed.invoke({"question": HOW_MANY}) == "47"
+    for args, said in (
+        ({"question": LOVELIEST}, "these words were not understood"),
+        ({"question": HOW_MANY, "tabel": CSV}, "takes no tabel"),
+        ({"question": HOW_MANY, "table": CSV}, "takes no table"),
+    ):
+        for result in (
+            fixed.invoke({**call, "args": args}),
+            asyncio.run(fixed.ainvoke({**call, "args": args})),
+        ):
+            assert result.status == "error" and said in result.content
+    refused = made.invoke({**call, "args": {"question": HOW_MANY, "table": "demos/data/league.csv"}})
+    assert refused.status == "error" and "Files are not read here" in refused.content
+    with pytest.raises(InputError, match="takes no tabel"):
+        as_tool(executor, given={"tabel": league})
+
+
+class Scripted(FakeMessagesListChatModel):
+    def bind_tools(self, tools: Any, **more: Any) -> Any:
+        return self
+
+
+def test_an_agent_calls_an_inventory(executor: Executor, league: Table) -> None:
+    from langchain.agents import create_agent
+
+    call = {"name": "league", "args": {"question": HOW_MANY}, "id": "1"}
+    wrong = {"name": "league", "args": {"question": LOVELIEST}, "id": "2"}
+    replies = [
+        AIMessage("", tool_calls=[wrong]),
+        AIMessage("", tool_calls=[call]),
+        AIMessage("They have 47."),
+    ]
+    for later in (False, True):
+        made = as_tool(executor, name="league", given={"table": league})
+        agent: Any = create_agent(Scripted(responses=replies), [made])
+        asked = {"messages": [HumanMessage(HOW_MANY)]}
+        ended = asyncio.run(agent.ainvoke(asked)) if later else agent.invoke(asked)
+        results = [each for each in ended["messages"] if isinstance(each, ToolMessage)]
+        assert "not understood" in results[0].content and results[0].status == "error"
+        assert results[1].content == "47" and ended["messages"][-1].content == "They have 47."
+
+
+def test_a_tool_of_langchain_inside_belongs_to_the_run_outside() -> None:
+    from langchain_core.tools import tool as langchain_tool
+
+    @langchain_tool
+    def double(x: int) -> int:
+        """Doubles."""
+        return 2 * x
+
+    seen: list[Any] = []
+
+    class Nested(BaseCallbackHandler):
+        def on_tool_start(self, serialized: Any, input_str: str, **more: Any) -> None:
+            seen.append(more["parent_run_id"])
+
+    plan = Fixed([{"module": "double", "args": {"x": 4}}])
+    runnable = as_runnable(Executor(Inventory.of([double], planner=plan)))
+    assert runnable.invoke("?", {"callbacks": [Nested()]})["answer"] == 8
+    assert len(seen) == 1

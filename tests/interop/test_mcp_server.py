@@ -1,0 +1,536 @@
+"""Inventories served over MCP: by the SDK's own client in memory, over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+import jsonschema
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from chameleon import Budget, Executor, Inventory, Module, State, Table, tool
+from chameleon.errors import Declined, InventoryError
+from chameleon.interop.mcp_server import MOST_TRACES, InventoryServer
+from chameleon.log import event_from_json
+from chameleon.planners.fixed import Fixed
+from tests.e2e.commands import ROOT, environment, spawn
+
+LEAGUE = ROOT / "demos/data/league.csv"
+HOW_MANY = "How many points does Kingsmere Town have?"
+CSV = "Team,Points\nKingsmere Town,47\nHarrow,12\n"
+Session = Callable[[Client], Awaitable[None]]
+
+
+def served(*executors: Executor, **options: Any) -> InventoryServer:
+    return InventoryServer(executors or [Executor("tables_offline")], **options)
+
+
+def of(*tools: Any, name: str = "mine", input: Any = None, **options: Any) -> Executor:
+    """Return an executor that runs these tools, one after the other."""
+    made = [each if isinstance(each, Module) else tool(each) for each in tools]
+    inventory = Inventory(
+        name, Fixed([each.name for each in made]), {each.name: each for each in made}, input_types=input or {}
+    )
+    return Executor(inventory, **options)
+
+
+def meet(server: InventoryServer, session: Session, mode: str = "auto") -> None:
+    """Let a client of this revision ask the server, in memory."""
+
+    async def talk() -> None:
+        async with Client(server.server(), mode=mode) as client:
+            await session(client)
+
+    asyncio.run(talk())
+
+
+def text_of(result: Any) -> str:
+    (content,) = result.content
+    return str(content.text)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_an_inventory_is_a_tool_of_both_revisions(mode: str) -> None:
+    async def session(client: Client) -> None:
+        (listed,) = (await client.list_tools()).tools
+        assert listed.name == "tables_offline" and listed.description == inventory.about
+        assert listed.input_schema["required"] == ["question", "table"]
+        assert listed.input_schema["properties"].keys() == inventory.input_types.keys()
+        said: list[str] = []
+
+        async def hear(done: float, total: float | None, message: str | None) -> None:
+            said.append(f"{done:g} {message}")
+
+        given = {"question": HOW_MANY, "table": CSV}
+        result = await client.call_tool("tables_offline", given, progress_callback=hear)
+        assert not result.is_error and text_of(result) == "47"
+        told = result.structured_content
+        jsonschema.validate(told, listed.output_schema)
+        assert told["answer"] == "47" and told["ended"] == "answered"
+        assert told["plan"] == ["table_reader", "final_answer"] and told["usage"]["calls"] == 0
+        assert told["sources"][0]["rows"] == [1]
+        assert said == [
+            "2 plan: table_reader → final_answer",
+            "3 table_reader is done",
+            "4 final_answer is done",
+            "5 answered",
+        ]
+
+    inventory = Inventory.load("tables_offline")
+    meet(served(), session, mode)
+
+
+def test_the_trace_is_a_resource_that_folds_to_the_run() -> None:
+    async def session(client: Client) -> None:
+        result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": CSV})
+        uri = result.structured_content["trace"]
+        (listed,) = (await client.list_resources()).resources
+        assert str(listed.uri) == uri and listed.mime_type == "application/jsonl"
+        (template,) = (await client.list_resource_templates()).resource_templates
+        assert template.uri_template == "chameleon://runs/{id}"
+        (content,) = (await client.read_resource(uri)).contents
+        state = State.fold(event_from_json(json.loads(line)) for line in content.text.splitlines())
+        assert state.answer == "47" and isinstance(state.input["table"], Table)
+        with pytest.raises(MCPError, match="there is no run chameleon://runs/none; the last 100 are kept"):
+            await client.read_resource("chameleon://runs/none")
+
+    meet(served(), session)
+
+
+def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> None:
+    @tool
+    def hello() -> str:
+        """Greets."""
+        return "hello"
+
+    async def session(client: Client) -> None:
+        traces = []
+        for _ in range(MOST_TRACES + 2):
+            result = await client.call_tool("mine", {"question": "?"})
+            traces.append(result.structured_content["trace"])
+        assert not (await client.list_resources()).resources
+        assert (await client.read_resource(traces[-1])).contents
+        assert (await client.read_resource(traces[2])).contents
+        with pytest.raises(MCPError):
+            await client.read_resource(traces[1])
+
+    meet(served(of(hello), lists_runs=False), session)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"question": "?", "tabel": CSV},
+            "the inventory tables_offline takes no tabel. Did you mean 'table'?",
+        ),
+        ({"question": "?"}, "the inventory tables_offline needs a table. Give 'table' in the input."),
+        ({"table": CSV}, "the inventory tables_offline needs a question. Give 'question' in the input."),
+        ({"question": 3, "table": CSV}, "question is an int, and the inventory takes a str."),
+        ({"question": " ", "table": CSV}, "the question is empty."),
+        ({"question": "?", "table": 3}, "table is an int, and the inventory takes a Table."),
+        (
+            {"question": "?", "table": CSV, "choices": "a;b"},
+            "choices is a str, and the inventory takes a list.",
+        ),
+        (
+            {"question": "?", "table": "league.csv"},
+            "table is one line, and no table. Give the table as CSV text, header first. Files are not read here.",  # noqa: E501
+        ),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(given: dict[str, Any], said: str) -> None:
+    async def session(client: Client) -> None:
+        result = await client.call_tool("tables_offline", given)
+        assert result.is_error and text_of(result) == said
+
+    meet(served(), session)
+
+
+def test_a_tool_that_is_not_there_is_told_with_the_nearest() -> None:
+    async def session(client: Client) -> None:
+        with pytest.raises(
+            MCPError, match=r"there is no tool 'tables_ofline'\. Did you mean 'tables_offline'\?"
+        ):
+            await client.call_tool("tables_ofline", {})
+
+    meet(served(), session)
+
+
+def test_what_declines_or_fails_is_an_error_with_the_reason() -> None:
+    @tool
+    def decline() -> str:
+        """Declines."""
+        raise Declined("nobody knows", hint="Ask another.")
+
+    @tool
+    def fail() -> str:
+        """Fails."""
+        raise RuntimeError("broken: OPENAI_API_KEY=sk-aaaaaaaaaaaaaaaaaaaaaaaa")
+
+    executors = [
+        of(decline, name="first"),
+        of(fail, name="second"),
+        of(fail, name="third", budget=Budget(steps=0)),
+    ]
+
+    async def session(client: Client) -> None:
+        for name, ended, said in (
+            ("first", "declined", "declined: nobody knows. Ask another."),
+            ("second", "failed", "module fail: RuntimeError: broken: OPENAI_API_KEY=*** (test_mcp_server.py"),
+            ("third", "budget", "steps"),
+        ):
+            result = await client.call_tool(name, {"question": "?"})
+            assert result.is_error and said in text_of(result), text_of(result)
+            assert result.structured_content["ended"] == ended
+            assert result.structured_content["answer"] is None
+        question = "Which team plays the loveliest football?"
+        result = await client.call_tool("tables_offline", {"question": question, "table": CSV})
+        assert result.is_error and text_of(result).startswith("declined: these words were not understood")
+
+    meet(served(*executors, Executor("tables_offline")), session)
+
+
+def test_a_step_that_needs_approval_does_not_run() -> None:
+    ran = []
+
+    def save() -> str:
+        """Saves."""
+        ran.append(1)
+        return "saved"
+
+    asking = tool(save, asks="approval")
+    executor = Executor(Inventory("mine", Fixed(["save"]), {"save": asking}))
+
+    async def session(client: Client) -> None:
+        result = await client.call_tool("mine", {"question": "?"})
+        assert result.is_error and result.structured_content["ended"] == "waiting"
+        assert "save" in text_of(result) and not ran
+
+    meet(served(executor), session)
+
+
+def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out.csv"
+    (inside / "deep").mkdir(parents=True)
+    outside.write_text(CSV)
+    for name in ("deep/league.csv", ".hidden.csv"):
+        (inside / name).write_text(CSV)
+    (inside / "link.csv").symlink_to(outside)
+    (inside / "good.csv").symlink_to(inside / "deep/league.csv")
+
+    async def session(client: Client) -> None:
+        (listed,) = (await client.list_tools()).tools
+        said = listed.input_schema["properties"]["table"]["description"]
+        assert f"the path of a file below {inside}" in said
+        for path in ("deep/league.csv", "good.csv", str(inside / "deep/league.csv"), "deep/../good.csv"):
+            result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": path})
+            assert text_of(result) == "47", path
+            assert result.structured_content["sources"][0]["table"] == "league"
+        hostile = [
+            "../out.csv",
+            str(outside),
+            "link.csv",
+            ".hidden.csv",
+            "deep",
+            "none.csv",
+            "\0",
+            "a" * 9_999,
+        ]
+        for path in [
+            *hostile,
+            "~/x.csv",
+            "/dev/zero",
+            "postgresql://user:secret@127.0.0.1/x",
+            "deep/%2e%2e/x",
+        ]:
+            result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": path})
+            assert result.is_error and "there is no such file to be read" in text_of(result), path
+
+    meet(served(folders=[inside]), session)
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def test_a_picture_is_content_and_a_file_for_as_long_as_the_run() -> None:
+    pytest.importorskip("PIL")
+    seen: list[Path] = []
+
+    def size(state: State) -> int:
+        """Measures."""
+        seen.append(state.input["image"])
+        return int(state.input["image"].stat().st_size)
+
+    executor = of(size, input={"question": "str", "image": "path"})
+
+    async def session(client: Client) -> None:
+        (listed,) = (await client.list_tools()).tools
+        assert listed.input_schema["properties"]["image"]["required"] == ["mimeType", "data"]
+        for image, said in (
+            ({"mimeType": "image/png", "data": PIXEL}, str(len(base64.b64decode(PIXEL)))),
+            ({"mimeType": "image/png", "data": "%%"}, "the data of image is no base64."),
+            ({"mimeType": "image/png"}, 'image lacks data. Give {"mimeType": "image/png", "data": "…"}'),
+            ({"mimeType": "image/png", "data": "QUJD"}, "image "),
+            ("/etc/passwd", "image is a path, and files are not read here. Give the content."),
+        ):
+            result = await client.call_tool("mine", {"question": "?", "image": image})
+            assert text_of(result).startswith(said)
+            assert result.is_error == (said != str(len(base64.b64decode(PIXEL))))
+
+    meet(served(executor), session)
+    (path,) = seen
+    assert path.suffix == ".png" and not path.exists()
+
+
+def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
+    async def talk() -> None:
+        met, both = [0], asyncio.Event()
+        stopped, ran = asyncio.Event(), threading.Event()
+
+        async def meet_other() -> str:
+            """Waits for the other."""
+            met[0] += 1
+            if met[0] == 2:
+                both.set()
+            await asyncio.wait_for(both.wait(), 5)
+            return "met"
+
+        async def wait() -> str:
+            """Waits for ever."""
+            both.set()
+            try:
+                await asyncio.sleep(60)
+            finally:
+                stopped.set()
+            return "never"
+
+        def beside() -> str:
+            """Runs beside it."""
+            return "beside"
+
+        def after(state: State) -> str:
+            """Runs after both."""
+            ran.set()
+            return "after"
+
+        server = served(of(meet_other, name="pair"), of(wait, beside, after, name="slow"))
+        async with Client(server.server(), mode="legacy") as own:
+            results = await asyncio.gather(*(own.call_tool("pair", {"question": "?"}) for _ in range(2)))
+            assert [text_of(each) for each in results] == ["met", "met"]
+            both.clear()
+            task = asyncio.create_task(own.call_tool("slow", {"question": "?"}))
+            await asyncio.wait_for(both.wait(), 5)
+            task.cancel()
+            await asyncio.wait_for(stopped.wait(), 5)
+            listed = []
+            for _ in range(100):
+                if len(listed := (await own.list_resources()).resources) == 3:
+                    break
+                await asyncio.sleep(0.02)
+            assert listed[0].name == "run of slow"
+            (content,) = (await own.read_resource(listed[0].uri)).contents
+            assert [json.loads(line)["event"] for line in content.text.splitlines()] == [
+                "run_started",
+                "plan",
+            ]
+            assert not ran.is_set()
+
+    asyncio.run(talk())
+
+
+def test_names_and_texts_of_strangers_are_made_harmless() -> None:
+    def hello() -> str:
+        """Greets."""
+        return "hello"
+
+    first = of(hello, name="../mine\x1b[31m tool")
+    executor = Executor(
+        Inventory("a" * 200, Fixed(["hello"]), {"hello": tool(hello)}, about="Ask\x1b[2J\nme\u202e")
+    )
+
+    async def session(client: Client) -> None:
+        tools = (await client.list_tools()).tools
+        assert [each.name for each in tools] == ["_mine_31m_tool", "a" * 64]
+        assert tools[1].description and not re.search("[\x1b\n\u202e]", tools[1].description)
+        assert text_of(await client.call_tool("_mine_31m_tool", {"question": "?"})) == "hello"
+        result = await client.call_tool("_mine_31m_tool", {"\x1b[2Jquestion": "?"})
+        assert result.is_error and "\x1b" not in text_of(result)
+
+    meet(served(first, executor), session)
+    with pytest.raises(InventoryError, match="two inventories are called mine"):
+        served(of(hello), of(hello))
+
+
+def test_answers_of_all_kinds_are_text_and_json() -> None:
+    table = Table(["a"], [["1"]])
+    answers = {
+        "one": ("x", "x", "x"),
+        "two": (3.5, "3.5", 3.5),
+        "three": (["a", "b"], "a\nb", ["a", "b"]),
+        "four": ({"text": "hello", "box": [1, 2]}, "hello", {"text": "hello", "box": [1, 2]}),
+        "five": (table, None, {"columns": ["a"], "rows": [["1"]]}),
+    }
+
+    def giving(value: Any) -> Any:
+        def give() -> Any:
+            """Gives."""
+            return value
+
+        return give
+
+    async def session(client: Client) -> None:
+        for name, (_, text, data) in answers.items():
+            result = await client.call_tool(name, {"question": "?"})
+            assert result.structured_content["answer"] == data
+            assert text is None or text_of(result) == text
+
+    meet(served(*(of(giving(value), name=name) for name, (value, _, _) in answers.items())), session)
+
+
+NOISY = """
+import os, sys
+from chameleon import tool
+print("printed on import"); os.write(1, b"written on import\\n")
+
+@tool
+def shout(question: str = "") -> str:
+    "Shouts."
+    print("printed in a run"); os.write(1, b"written in a run\\n"); os.system("echo of a child")
+    return "HELLO"
+"""
+
+
+def test_over_stdio_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(NOISY)
+    (tmp_path / "league.csv").write_text(CSV)
+    (tmp_path / "noisy.yaml").write_text(
+        'name: noisy\nplanner: {use: fixed, plan: [shout]}\nmodules: {shout: "own:shout"}\n'
+    )
+    arguments = ["-m", "chameleon", "serve", "--mcp", "noisy.yaml", "tables_offline"]
+
+    async def talk(mode: str) -> None:
+        spoken = StdioServerParameters(
+            command=sys.executable, args=arguments, env=environment(), cwd=tmp_path
+        )
+        async with Client(spoken, mode=mode) as client:
+            assert len((await client.list_tools()).tools) == 2
+            assert text_of(await client.call_tool("noisy", {"question": "?"})) == "HELLO"
+            given = {"question": HOW_MANY, "table": "league.csv"}
+            assert text_of(await client.call_tool("tables_offline", given)) == "47"
+
+    asyncio.run(talk("auto"))
+    asked = [
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        },
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "noisy", "arguments": {"question": "?"}}},
+    ]
+    with subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(),
+        text=True,
+    ) as process:
+        assert process.stdin and process.stdout and process.stderr
+        for each in asked:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **each}) + "\n")
+        process.stdin.flush()
+        lines = [json.loads(process.stdout.readline()) for _ in range(2)]
+        out, err = process.communicate(timeout=20)  # closes its stdin
+    assert process.returncode == 0 and not out
+    assert lines[0]["result"]["protocolVersion"] == "2025-06-18"
+    assert lines[1]["result"]["content"][0]["text"] == "HELLO"
+    for said in (
+        "printed on import",
+        "written on import",
+        "printed in a run",
+        "written in a run",
+        "of a child",
+    ):
+        assert said in err
+    assert "Serves inventory noisy; it asks no model." in err
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """Serve `tables_offline` over HTTP, and return its address."""
+    command = [sys.executable, "-m", "chameleon", "serve", "--mcp", "tables_offline", "--http", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment(), text=True)
+    try:
+        assert process.stderr
+        with closing(process.stderr):
+            said = iter(process.stderr.readline, "")
+            yield next(
+                found[1] for line in said if (found := re.match(r"At (http://127\.0\.0\.1:\d+/mcp)", line))
+            )
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_over_http_on_this_machine_and_for_no_page_of_another(url: str) -> None:
+    import http.client
+
+    async def talk() -> None:
+        for mode in ("auto", "legacy"):
+            async with Client(url, mode=mode) as client:
+                (listed,) = (await client.list_tools()).tools
+                assert "path" not in listed.input_schema["properties"]["table"]["description"]
+                result = await client.call_tool("tables_offline", {"question": HOW_MANY, "table": CSV})
+                assert text_of(result) == "47"
+                assert not (await client.list_resources()).resources
+                assert (await client.read_resource(result.structured_content["trace"])).contents
+                refused = {"question": HOW_MANY, "table": str(LEAGUE)}
+                assert (await client.call_tool("tables_offline", refused)).is_error
+
+    asyncio.run(talk())
+    port = int(url.split(":")[2].partition("/")[0])
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    for headers, status in (({"Host": "evil.example"}, 421), ({"Origin": "http://evil.example"}, 403)):
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+            kind = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+            connection.request("POST", "/mcp", body, {**kind, **headers})
+            assert connection.getresponse().status == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["tables_offline"], 2, "--mcp"),
+        (["--mcp"], 2, "INVENTORY"),
+        (["--mcp", "tables_offline", "--http", "http"], 2, "is no [HOST:]PORT"),
+        (["--mcp", "tables_offline", "--files", "nowhere"], 1, "nowhere: is no folder"),
+        (["--mcp", "tables_ofline"], 1, "tables_offline"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_served(arguments: list[str], code: int, said: str) -> None:
+    done = spawn("serve", *arguments, env=environment(CHAMELEON_MODEL="", COLUMNS="200"))
+    assert done.code == code and said in done.err and not done.out
+    assert os.linesep in done.err

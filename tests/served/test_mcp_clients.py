@@ -1,0 +1,71 @@
+"""`chameleon serve --mcp` and the MCP clients of other projects, each in an environment of its own.
+
+Install one or more, and name their interpreters, with a colon between them:
+
+    python -m venv /tmp/langchain && /tmp/langchain/bin/pip install langchain-mcp-adapters
+    python -m venv /tmp/pydantic && /tmp/pydantic/bin/pip install 'pydantic-ai-slim[mcp]'
+    python -m venv /tmp/smol && /tmp/smol/bin/pip install 'smolagents[mcp]' 'mcp<2' websockets
+    MCP_CLIENTS=/tmp/langchain/bin/python:/tmp/pydantic/bin/python:/tmp/smol/bin/python \\
+        python -m pytest -n0 tests/served/test_mcp_clients.py
+
+What is not installed is skipped. LangChain's adapters and smolagents bring the SDK before 2, and so speak the
+earlier revision of the protocol.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.commands import ROOT
+
+CLIENTS = Path(__file__).with_name("clients")
+HOW_MANY = "How many points does Kingsmere Town have?"
+SERVE = [sys.executable, "-m", "chameleon", "serve", "--mcp", "tables_offline"]
+_LEAGUE = "demos/data/league.csv"
+
+
+def interpreter_of(*packages: str) -> str:
+    """Return an interpreter that has the packages, or skip the test."""
+    pytest.importorskip("mcp")
+    imports = "; ".join(f"import {each}" for each in packages)
+    for python in filter(None, [sys.executable, *os.environ.get("MCP_CLIENTS", "").split(os.pathsep)]):
+        if subprocess.run([python, "-c", imports], capture_output=True, check=False).returncode == 0:
+            return python
+    pytest.skip(f"no interpreter with {packages[0]}: name one in MCP_CLIENTS")
+
+
+@pytest.mark.parametrize(
+    ("client", "packages"),
+    [
+        ("langchain_client.py", ("langchain_mcp_adapters.client",)),
+        ("pydantic_ai_client.py", ("pydantic_ai.mcp", "fastmcp")),
+        ("smolagents_client.py", ("smolagents", "mcpadapt.smolagents_adapter")),
+    ],
+)
+def test_another_projects_client_calls_an_inventory(client: str, packages: tuple[str, ...]) -> None:
+    python = interpreter_of(*packages)
+    table = (ROOT / _LEAGUE).read_text("utf-8")
+    calls = [{"question": HOW_MANY, "table": given} for given in (_LEAGUE, table, "../league.csv")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [python, str(CLIENTS / client), json.dumps(calls), *SERVE],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["answer"] for each in found] == ["47", "47", None]
+    assert [each["text"] for each in found[:2]] == ["47", "47"]
+    assert "there is no such file to be read" in found[2]["text"]
+    assert {each["tool"] for each in found} == {"tables_offline"}
