@@ -40,6 +40,7 @@ _LEADS_ON = re.compile(r"(?:(?:and|then|next|finally|lastly)\b\W*)+", re.IGNOREC
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+")  # as names fall into words
 _CODE = re.compile(r"[{\[:,]\s*[\"']\Z")
 _LEFT = re.compile(r"[\[{]\s*[\"'].*")
+_CALLED = re.compile(r"\w\(\Z")
 _READ = "\0"  # stands for what was read
 Span = tuple[int, int]
 Placed = tuple[int, int, str]  # from where to where a step stands, and what it is called
@@ -200,6 +201,10 @@ def _lists(text: str, known: Container[str]) -> list[Listed]:
         if found := [each for each in read if any(as_name(name) in known for name in each[2])]:
             if not is_paired:
                 raise PlanError("the brackets of the list do not pair")
+            if places is aside and any(
+                _CALLED.search(text[: text.rfind("(", 0, start) + 1]) for start, *_ in found
+            ):
+                raise PlanError("a list stands in the parenthesis of a call that cannot be read")
             return _calls(text, read) if all(text[start] == "{" for start, *_ in found) else found
     if not is_paired and any(as_name(name) in known for name in _QUOTED.findall(text)):
         raise PlanError("the brackets of the list do not pair")
@@ -279,14 +284,14 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     named = {key: _named(value, known) for key, value in given.items() if isinstance(value, list | dict)}
     lists = [key for key, names in named.items() if any(as_name(name) in known for name in names)]
     texts = {key: value for key, value in given.items() if isinstance(value, str)}
+    if more := [key for key in named if given[key] and key not in lists]:
+        raise PlanError(f"{more[0][:60]!r} stands beside a name or a list of modules, and cannot be read")
     if not lists:
         return [*texts.values()]
     beside = [value for key, value in texts.items() if not is_note(key, value)]
     words = [*texts.values(), *(word for value in beside for word in _WORDS.findall(value))]
     if len(lists) > 1 or any(as_name(word) in known for word in words):
         raise PlanError("the object holds more than one list of modules")
-    if more := [key for key in named if given[key] and key not in lists]:
-        raise PlanError(f"{more[0][:60]!r} stands beside the list of modules, and not in it")
     return named[lists[0]]
 
 

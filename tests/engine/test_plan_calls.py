@@ -465,6 +465,8 @@ def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused(record_propert
         '{"module": "now", "then": "weather(city=\'Rome\')"}',
         '{"plan": ["now"], "then": "summary_writer, now"}',
         '{"plan": ["now"], "args": {"x": 1}}',
+        '[{"modul": "convert", "args": {"amount": 3}}]',
+        "now, then ind_rows(wo['now'])",
         '{"type": "function", "function": {"name": "now"}, "then": "summary_writer"}',
         '["now"]\n- summary_writer: last',
         '["now"]\nThen now',
