@@ -136,7 +136,7 @@ def _check_beside(
         raise PlanError(f"what begins with {left[0][:60]!r} cannot be read")
     lines = [] if is_list else text.splitlines()
     said = [each for line in lines for each in (_bare(line), line.rpartition(":")[2])]
-    alone = dict.fromkeys(each.strip(_AROUND_NAMES) for each in said)
+    alone = dict.fromkeys(each.partition("(")[0].strip(_AROUND_NAMES) for each in said)
     for word in islice(filter(_WORDS.fullmatch, alone), _MOST_ALONE):
         if get_close_matches(as_name(word), calls.by_form, n=1, cutoff=0.75):
             raise _NoModule(word)  # a step that is misspelt

@@ -205,9 +205,7 @@ def test_a_schema_in_json_makes_the_arguments() -> None:
 
     made = StructuredTool(name="read", description="Reads.", args_schema=schema, func=read)
     (card,) = Inventory.of([made], planner=Fixed(["read"])).cards
-    assert card.signature.startswith(
-        '(path: string, head: integer = null, how: "text" | "bytes" = null, at: {line?'
-    )
+    assert card.signature.startswith('(path: string, head?: integer, how?: "text" | "bytes", at?: {line?')
     assert card.notes == {"path": "of the file"}
     assert run(made, {"path": "a", "head": 2, "at": {"line": 1}}).answer == {
         "path": "a", "head": 2, "at": {"line": 1}
