@@ -59,6 +59,8 @@ class Calls:
                 raise PlanError(f"the reply has more than {_MOST_UNREAD} brackets that hold no JSON")
             made += [text[place : spot.start()], text[spot.start() : end] if found is None else found[1]]
             place = end
+            if found is not None and text[end : end + 1].isalnum():
+                made.append(" ")
         return "".join([*made, text[place:]])
 
     def step(self, written: str) -> Step | None:
@@ -94,7 +96,7 @@ class Calls:
     def _has_more(self, module: str, rest: str, *, is_planned: bool) -> bool:
         """Return whether what is left of a text has an argument of a module, or what begins as its call."""
         name, named = re.escape(module), "|".join(map(re.escape, self.takes[module]))
-        signs = [rf"\b(?:{named})[\"'`*]{{0,3}}\s*[:=>]\s*\S", rf"\b{name}[\"'`*]{{0,3}}(?:\(|\s?[\[{{])"]
+        signs = [rf"\b(?:{named})[\"'`*]{{0,3}}\s*[:=>]", rf"\b{name}[\"'`*]{{0,3}}(?:\(|\s?[\[{{])"]
         signs += [] if is_planned else [rf"(?m)^[^\S\n]*(?:\d+[.)]|[-*•])\W*{name}\b"]
         return any(re.search(sign, rest) for sign in signs)
 

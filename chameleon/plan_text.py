@@ -34,9 +34,13 @@ _JOINED = re.compile(r"\s*(?:,|;|->|=>|→|(?:and )?then\b)", re.IGNORECASE)
 _JOINS = re.compile(r"(?:[\w\]}]\s*(?:,|;)|->|=>|→|\bthen)\s*\Z", re.IGNORECASE)
 _GOES_ON = re.compile(r"(?:and|then|next|finally|lastly|after)\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d]")
-_WORD_BEFORE = re.compile(r"(?<!\w)(?!then\b)\w+[\s`*\"'\[]+\Z", re.IGNORECASE)
+_WORD_BEFORE = re.compile(r"(?<!\w)(?!\w*then\b)[^\W\d]\w*[`*\"']*\s+[`*\"'\[]*\Z", re.IGNORECASE)
 _WORD_BEHIND = re.compile(r"[\s`*\"'\]]+\(?(?!then\b)\w", re.IGNORECASE)
 _LEADS_ON = re.compile(r"(?:(?:and|then|next|finally|lastly)\b\W*)+", re.IGNORECASE)
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+")  # as names fall into words
+_CODE = re.compile(r"[{\[:,]\s*[\"']\Z")
+_LEFT = re.compile(r"[\[{]\s*[\"'].*")
+_CALLED = re.compile(r"\w\(\Z")
 _READ = "\0"  # stands for what was read
 Span = tuple[int, int]
 Placed = tuple[int, int, str]  # from where to where a step stands, and what it is called
@@ -108,8 +112,8 @@ def _check_beside(
 ) -> None:
     """Raise `PlanError` for a module that stands beside the plan where a step could stand.
 
-    Beside lines of steps a name is prose only between two words. Beside a list one word is enough, and each
-    of its modules may be explained once.
+    Beside lines of steps a name is prose only between two words. Beside a list it is behind one word, and
+    each of its modules may be explained once.
     """
     for start, end in sorted(spans, reverse=True):
         text = f"{text[:start]}{_READ}{text[end:]}"
@@ -120,18 +124,19 @@ def _check_beside(
         goes_on = _GOES_ON.match(_bare(line)) is not None
         for start, end, form in _mentions(line, calls.by_form, longest):
             before, behind = line[max(0, start - _NEAR) : start], line[end : end + _NEAR]
-            around = (_WORD_BEFORE.search(before), _WORD_BEHIND.match(behind))
-            is_prose = any(around) if is_list else all(around)
+            is_prose = _WORD_BEFORE.search(before) and (is_list or _WORD_BEHIND.match(behind))
             is_remark = not is_list and _READ in line and form not in forms
             if is_prose and not goes_on and not is_remark:
                 continue
             unexplained[form] -= 1
             rest = _LEADS_ON.sub("", _bare(line[:start] + line[end:]))
-            if unexplained[form] < 0 or not _LETTERS.search(rest):
+            if goes_on or unexplained[form] < 0 or _CODE.search(before) or not _LETTERS.search(rest):
                 raise PlanError(f"{line[start:end]!r} stands beside the plan, and not in it")
+    if not is_list and (left := _LEFT.search(text)):
+        raise PlanError(f"what begins with {left[0][:60]!r} cannot be read")
     lines = [] if is_list else text.splitlines()
     said = [each for line in lines for each in (_bare(line), line.rpartition(":")[2])]
-    alone = dict.fromkeys(each.strip(_AROUND_NAMES) for each in said)
+    alone = dict.fromkeys(each.partition("(")[0].strip(_AROUND_NAMES) for each in said)
     for word in islice(filter(_WORDS.fullmatch, alone), _MOST_ALONE):
         if get_close_matches(as_name(word), calls.by_form, n=1, cutoff=0.75):
             raise _NoModule(word)  # a step that is misspelt
@@ -139,9 +144,9 @@ def _check_beside(
 
 def _mentions(line: str, known: Container[str], longest: int) -> Iterator[tuple[int, int, str]]:
     """Yield where names of modules stand in a line, as they are known; they have at most so many words."""
-    words = list(_WORDS.finditer(line))
-    forms = [as_name(word[0]) for word in words]
-    gaps = [line[one.end() : two.start()].isspace() for one, two in pairwise(words)]
+    words = list(_PARTS.finditer(line))
+    forms = [word[0].lower() for word in words]
+    gaps = [not line[one.end() : two.start()].strip(" \t_-") for one, two in pairwise(words)]
     place = 0
     while place < len(words):
         last = place
@@ -176,6 +181,8 @@ def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) ->
 
 def _within_a_line(text: str, lists: Sequence[Listed], known: Container[str]) -> list[str]:
     """Find the last list or object that names modules anywhere; else the last that names others."""
+    if len(lists) > 1 and any(text[start] == "{" for start, *_ in lists):
+        raise PlanError("an object of the list stands within a line")
     if any(names != lists[-1][2] for _, _, names in lists):
         raise PlanError("the reply holds several lists of modules that differ")
     return lists[-1][2] if lists else next(filter(None, (_names_in(b, known) for b in _bodies(text))), [])
@@ -194,6 +201,10 @@ def _lists(text: str, known: Container[str]) -> list[Listed]:
         if found := [each for each in read if any(as_name(name) in known for name in each[2])]:
             if not is_paired:
                 raise PlanError("the brackets of the list do not pair")
+            if places is aside and any(
+                _CALLED.search(text[: text.rfind("(", 0, start) + 1]) for start, *_ in found
+            ):
+                raise PlanError("a list stands in the parenthesis of a call that cannot be read")
             return _calls(text, read) if all(text[start] == "{" for start, *_ in found) else found
     if not is_paired and any(as_name(name) in known for name in _QUOTED.findall(text)):
         raise PlanError("the brackets of the list do not pair")
@@ -273,14 +284,14 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     named = {key: _named(value, known) for key, value in given.items() if isinstance(value, list | dict)}
     lists = [key for key, names in named.items() if any(as_name(name) in known for name in names)]
     texts = {key: value for key, value in given.items() if isinstance(value, str)}
+    if more := [key for key in named if given[key] and key not in lists]:
+        raise PlanError(f"{more[0][:60]!r} stands beside a name or a list of modules, and cannot be read")
     if not lists:
         return [*texts.values()]
     beside = [value for key, value in texts.items() if not is_note(key, value)]
     words = [*texts.values(), *(word for value in beside for word in _WORDS.findall(value))]
     if len(lists) > 1 or any(as_name(word) in known for word in words):
         raise PlanError("the object holds more than one list of modules")
-    if more := [key for key in named if given[key] and key not in lists]:
-        raise PlanError(f"{more[0][:60]!r} stands beside the list of modules, and not in it")
     return named[lists[0]]
 
 

@@ -227,6 +227,53 @@ MANGLES: list[Callable[[str, Random], str]] = [
 ]
 
 
+MORE = "summary_writer for all"
+REMARKS: dict[str, Callable[[list[Call], Random], str]] = {
+    "bullets with remarks": lambda plan, chance: lines(plan, lambda call: f"{as_call(call)}: because", "- "),
+    "stars with remarks": lambda plan, chance: lines(
+        plan, lambda call: f"**{as_call(call)}** - because", "* "
+    ),
+    "numbers with remarks": lambda plan, chance: lines(plan, lambda call: f"{as_call(call)} (it helps)"),
+    "steps with remarks": lambda plan, chance: lines(plan, lambda call: f"{as_call(call)}: so", "Step {n}: "),
+    "calls, then": lambda plan, chance: ", then ".join(as_call(call) for call in plan),
+    "a list of lines": lambda plan, chance: json.dumps(
+        [name if not args else {"module": name, "args": args} for name, args in plan], indent=2
+    ),
+    "an object a line": lambda plan, chance: "\n".join(
+        json.dumps({"module": name, "args": args}) for name, args in plan
+    ),
+    "Action": lambda plan, chance: "\n".join(
+        f"Action: {name}\nAction Input: {json.dumps(args)}" for name, args in plan
+    ),
+}
+TANGLES: list[Callable[[str, Random], str]] = [
+    lambda text, chance: f"Plan: {text}",
+    lambda text, chance: f"I think {text}\nDone.",
+    lambda text, chance: f"{text} because it fits",
+    lambda text, chance: f"First of all,\nlet me think.\n\n{text}\n\nThat is it,\nand all.",
+    lambda text, chance: f"{text}\n{chance.choice(['Then ', 'and ', '- ', ''])}{MORE}",
+    lambda text, chance: text.replace(
+        '"args"', chance.choice(['"x": 1, "args"', '"then": "now", "args"']), 1
+    ),
+    lambda text, chance: dropped(text, "}]", chance),
+    lambda text, chance: dropped(text, "{[(", chance),
+    lambda text, chance: dropped(text, "\n", chance),
+    lambda text, chance: dropped(text, "\"'", chance),
+    lambda text, chance: re.sub(
+        r": because", chance.choice(["", ": because, then", " - because"]), text, count=1
+    ),
+    lambda text, chance: text.replace("\n", chance.choice(["\n\n", "\nthen ", "\nand ", ",\n", " "]), 1),
+    lambda text, chance: text.replace(", ", chance.choice([" and ", " then ", "\n", "; "]), 1),
+]
+
+
+def dropped(text: str, signs: str, chance: Random) -> str:
+    """Leave out one of these signs."""
+    places = [place for place, sign in enumerate(text) if sign in signs] or [len(text)]
+    place = chance.choice(places)
+    return text[:place] + text[place + 1 :]
+
+
 def readings(text: str) -> list[Step]:
     """What a planner makes of a reply: it is read, and held against the schemas. Raises `PlanError`."""
     steps = parse_plan(text, INVENTORY.modules, TAKES)
@@ -263,6 +310,26 @@ def test_a_plan_in_a_known_form_is_read_as_meant_or_refused(form: str, record_pr
     record_property("harmless", dict(harmless))
     record_property("mangled", dict(mangled))
     assert harmless["read"] >= 200 and mangled["read"] >= 80 and mangled["refused"] >= 20, (harmless, mangled)
+
+
+@pytest.mark.parametrize("form", REMARKS)
+def test_no_step_is_lost_beside_prose_remarks_and_what_is_left_of_a_step(
+    form: str, record_property: Record
+) -> None:
+    chance, number, found = Random(form), count(1000), Counter[str]()
+    for _ in range(600):
+        plan = [*meant(chance, number), *[("now", {})] * chance.randrange(2)]
+        chance.shuffle(plan)
+        text = REMARKS[form](plan, chance)
+        for _ in range(chance.randint(1, 2)):
+            text = chance.choice(TANGLES)(text, chance)
+        read = tally(text, found)
+        more = ("summary_writer", {})
+        is_explained = '"module"' in text and more in plan
+        wanted = [plan] if MORE not in text or is_explained else [[*plan, more]]
+        assert read is None or any(altered(each, read, text) for each in wanted), (plan, read, text)
+    record_property("tangled", dict(found))
+    assert found["read"] >= 50 and found["refused"] >= 100, found
 
 
 def altered(plan: list[Call], read: list[Call], text: str) -> bool:
@@ -388,6 +455,25 @@ def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused(record_propert
         'convert(3, "F", "C")',
         "convert(3, amount=4)",
         'convert(**{"amount": 3})',
+        'Plan: - now: first\n- weather(city="Rome"): then this',
+        'I think now\nweather(city="Rome")\nDone.',
+        "- now: because- summary_writer: because\n- summary_writer: b",
+        "now, then\n summary_writer because it fits",
+        'weather(city="Rome")\nnow\nweather(city="Rome") because it fits',
+        'Plan: nw\nweather(city="Rome")\nDone.',
+        '[{"module": "now", "x": 1}]',
+        '{"module": "now", "then": "weather(city=\'Rome\')"}',
+        '{"plan": ["now"], "then": "summary_writer, now"}',
+        '{"plan": ["now"], "args": {"x": 1}}',
+        '[{"modul": "convert", "args": {"amount": 3}}]',
+        "now, then ind_rows(wo['now'])",
+        '{"type": "function", "function": {"name": "now"}, "then": "summary_writer"}',
+        '["now"]\n- summary_writer: last',
+        '["now"]\nThen now',
+        'now\n{"x": 1}',
+        '- now("UTC")',
+        '{"module": "now"}\n({"module": "now"})',
+        '{"odule": "now"} {"module": "now"} because it fits',
     ],
 )
 def test_an_argument_or_a_step_that_might_be_lost_refuses_the_plan(text: str) -> None:
@@ -413,6 +499,35 @@ def test_an_argument_or_a_step_that_might_be_lost_refuses_the_plan(text: str) ->
 )
 def test_what_models_write_is_read(text: str) -> None:
     assert calls_of(readings(text)) == [("convert", {"amount": 3, "to": "C"})]
+
+
+def test_a_list_over_several_lines_is_read_whole_whatever_follows_it() -> None:
+    text = 'Plan: ["now",\n  "summary_writer",\n  "now"\n] because it fits'
+    assert [step.module for step in readings(text)] == ["now", "summary_writer", "now"]
+
+
+def test_the_steps_of_a_list_may_be_explained_once() -> None:
+    text = '["now", "summary_writer"]\n\n- now: tells the time\n- summary_writer: sums it up'
+    assert [step.module for step in readings(text)] == ["now", "summary_writer"]
+    with pytest.raises(PlanError, match="'now' stands beside the plan"):
+        readings(text + "\n- now: again")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            'now\n{"module": "weather", "args": {"city": "Rome"}}',
+            "'now' stands beside the plan, and not in it",
+        ),
+        ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'. There are: "),
+        ('[{"module": "now", "x": 1}]', "the call of now has a key 'x'. Give its name alone."),
+    ],
+)
+def test_the_fault_is_told_as_it_is(text: str, told: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        readings(text)
+    assert str(caught.value).startswith(told)
 
 
 def test_an_object_among_the_arguments_that_looks_like_a_call_is_an_argument() -> None:
