@@ -19,7 +19,7 @@ from chameleon.text import harmless, one_line, redact
 
 LARGEST_MESSAGE = 4 * 1024 * 1024  # bytes
 _TO_END = 1.0  # seconds
-_LAST_LINES = 5  # of what it writes on stderr
+_LAST_LINES = 2  # of what it writes on stderr
 _log = logging.getLogger("chameleon.mcp")
 _running: set[int] = set()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from chameleon.interop.schema_arguments import SchemaArguments, thawed
 from chameleon.inventory.schema import McpSpec
 from chameleon.module import Module
 from chameleon.state import State
-from chameleon.text import harmless, known_secrets, nearest, one_line
+from chameleon.text import harmless, known_secrets, one_line
 from chameleon.toolkit import Toolkit, chosen
 
 _log = logging.getLogger("chameleon")
@@ -59,16 +59,19 @@ class McpServer(Toolkit):
         else:
             listed = {each["name"]: each for each in self.listed}
         limits = self.at_most if isinstance(self.at_most, Mapping) else {}
-        for name in (*self.allow, *self.deny, *limits):
-            if name not in listed:
-                what = f"the server {self.entry} has no tool {name!r}"
-                raise InventoryError(what, hint=nearest(name, [*listed]))
+        own = {_NO_NAME.sub("_", name): name for name in listed}  # as plans write them
+
+        def meant(names: Iterable[str]) -> list[str]:
+            return chosen(listed, [own.get(name, name) for name in names])
+
+        allowed, denied = meant(self.allow), meant(self.deny)
+        at_most = dict(zip(meant(limits), limits.values(), strict=True))
         found: dict[str, Module] = {}
-        for name in chosen(listed, self.wanted):
-            if name in self.deny:
+        for name in listed if self.wanted is None else meant(self.wanted):
+            if name in denied:
                 continue
             try:
-                tool = self._tool(name, listed[name], limits.get(name))
+                tool = self._tool(name, listed[name], at_most.get(name), is_allowed=name in allowed)
             except InventoryError as problem:
                 if self.wanted is not None:
                     raise
@@ -84,14 +87,16 @@ class McpServer(Toolkit):
     def _connection(self) -> Connection:
         return connection(self.spec, self.folder)
 
-    def _tool(self, name: str, listed: Mapping[str, Any], at_most: int | None) -> McpTool:
+    def _tool(
+        self, name: str, listed: Mapping[str, Any], at_most: int | None, *, is_allowed: bool
+    ) -> McpTool:
         told = {key: listed[key] for key in _KEPT if listed.get(key) is not None}
         own = f"{self.prefix}{_NO_NAME.sub('_', name)}"
         if not own.isidentifier():
             own = f"{self.entry}_{own}"
         tool = McpTool(own, {"of": self.entry, **told}, self.spec, self.folder)
         destroys = (listed.get("annotations") or {}).get("destructiveHint") is True
-        tool.asks = "" if name in self.allow and not destroys else "approval"
+        tool.asks = "" if is_allowed and not destroys else "approval"
         tool.at_most = (
             at_most if at_most is not None else self.at_most if isinstance(self.at_most, int) else None
         )

@@ -150,7 +150,7 @@ def test_noise_between_the_messages_is_passed_over(folder: Path) -> None:
         ({"mcp": {"url": "ftp://x"}}, "a url begins with http"),
         (entry(mcp={"env": {"KEY": "$NO_SUCH_VARIABLE"}}), "KEY is $NO_SUCH_VARIABLE, which is not set"),
         (entry(tools=["txt"]), "there is no tool 'txt'. Did you mean 'text'?"),
-        (entry(allow=["ech"]), "the server raw has no tool 'ech'. Did you mean 'echo'?"),
+        (entry(allow=["ech"]), "there is no tool 'ech'. Did you mean 'echo'?"),
         (entry(alow=["echo"]), "has no parameter 'alow'. Did you mean 'allow'?"),
         (entry("twice"), "two tools of the server raw come to the name a_b"),
         (entry(use="x:y"), "the tools of a server have no 'use'"),
