@@ -285,6 +285,7 @@ async def serve_http(
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, port))
+            bound.listen()  # who is told the address may come at once
         except OSError as problem:
             what = f"cannot be served on: {problem.strerror or problem}"
             raise InputError(what, where=f"{host}:{port}", hint="Give another port, or 0.") from problem
