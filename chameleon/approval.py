@@ -104,7 +104,8 @@ def may_run(
     That is so where a person said no, nobody has said yes, or the run has run the module `at_most` times.
     """
     answered = list(state.allowed)
-    ran = [record.step.module for record in state.history]
+    refused = NotApproved.__name__
+    ran = [each.step.module for each in state.history if not (each.error and each.error.kind == refused)]
     allowed: list[Step] = []
     for step in group:
         module = inventory.modules[step.module]

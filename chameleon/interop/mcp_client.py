@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
@@ -211,6 +212,10 @@ def _connection(spec: str, folder: Path | None) -> Connection:
     from chameleon.inventory.schema import McpSpec
 
     return Connection(McpSpec.model_validate_json(spec), folder)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_connection.cache_clear)
 
 
 def _as_json(model: Any) -> dict[str, Any]:

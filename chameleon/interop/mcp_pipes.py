@@ -168,3 +168,5 @@ def _kill(pid: int) -> None:
 
 
 atexit.register(lambda: [*map(_kill, _running)])
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
