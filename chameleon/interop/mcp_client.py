@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from chameleon.bridge import wire
 from chameleon.errors import ChameleonError, require
 from chameleon.interop.mcp_pipes import LARGEST_MESSAGE, ServerFailed, ServerProcess, from_environment
-from chameleon.text import harmless, one_line, redact
+from chameleon.text import harmless, known_secrets, one_line, redact
 
 if TYPE_CHECKING:
     from chameleon.inventory.schema import McpSpec
 
 MOST_TOOLS = 1_000
+_LONGEST_ERROR = 2_000  # characters that are looked at
 _MOST_STARTS = 3  # of a server that dies, until it has answered a call
 _TO_START, _TO_END = 30.0, 3.0  # seconds
 _log = logging.getLogger("chameleon.mcp")
@@ -47,9 +48,20 @@ class Connection:
         """Return what is started or asked, without its secrets."""
         return self.spec.place
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return what no log may hold: secrets of the environment, and what the server is given of it."""
+        given = {**self.spec.env, **self.spec.headers}
+        return known_secrets(from_environment({k: v for k, v in given.items() if v.startswith("$")}).values())
+
     def tools(self) -> list[dict[str, Any]]:
         """Return what the server says of its tools, as JSON. Raises `ServerFailed`."""
         return wire.submit(self._tools()).result()
+
+    async def listed(self, name: str) -> dict[str, Any] | None:
+        """Return what the server now says of a tool, from any loop; None where it has none of the name."""
+        found = await asyncio.wrap_future(wire.submit(self._tools()))
+        return next((each for each in found if each.get("name") == name), None)
 
     def close(self) -> None:
         """End the connection and the server's process; a later call starts it again."""
@@ -66,15 +78,16 @@ class Connection:
     async def _tools(self) -> list[dict[str, Any]]:
         client = await self._connected()
         found: list[dict[str, Any]] = []
-        cursor = None
+        cursor, size = None, 0
         with _Told(self, "list its tools"):
             async with asyncio.timeout(self.spec.timeout):
-                while len(found) <= MOST_TOOLS:
+                while len(found) <= MOST_TOOLS and size <= 2 * LARGEST_MESSAGE:
                     page = await client.list_tools(cursor=cursor)
                     found += [_as_json(each) for each in page.tools]
+                    size += len(page.model_dump_json())
                     if not (cursor := page.next_cursor):
                         return found
-        raise ServerFailed(f"{self.place} has more than {MOST_TOOLS:,} tools")
+        raise ServerFailed(f"{self.place} lists more than {MOST_TOOLS:,} tools, or too much of them")
 
     async def _call(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
         client = await self._connected()
@@ -91,7 +104,7 @@ class Connection:
             if self._client is not None and not (self._process and self._process.has_ended):
                 return self._client
             await self._close()
-            if self._starts >= _MOST_STARTS:
+            if self._starts >= _MOST_STARTS and self.spec.command is not None:
                 raise ServerFailed(f"{self.place} has ended {self._starts} times{self._last_words()}")
             self._starts += 1
             ready = asyncio.get_running_loop().create_future()
@@ -110,6 +123,8 @@ class Connection:
             async with Client(
                 self._transport(), read_timeout_seconds=self.spec.timeout, cache=None
             ) as client:
+                # It would check results by the server's own patterns, in the loop of all requests.
+                client.session.validate_tool_result = _take_as_it_is  # type: ignore[method-assign]
                 ready.set_result(client)
                 assert self._closing is not None
                 await self._closing.wait()
@@ -167,6 +182,8 @@ class Connection:
         from mcp import MCPError
 
         problem = _innermost(problem)
+        if self.spec.command is None:  # a session that is gone is begun anew
+            self._client = None
         if isinstance(problem, ChameleonError):
             raise problem
         told = f"{self.place} could not {done}"
@@ -176,8 +193,7 @@ class Connection:
         if isinstance(problem, FileNotFoundError | NotADirectoryError | PermissionError):
             raise ServerFailed(f"{told}: {problem.strerror}: {problem.filename}") from problem
         why = problem.message if isinstance(problem, MCPError) else f"{type(problem).__name__}: {problem}"
-        secrets = [*from_environment(self.spec.headers).values(), *from_environment(self.spec.env).values()]
-        why = one_line(redact(harmless(str(why)), also=secrets), 300)
+        why = one_line(redact(harmless(str(why)[:_LONGEST_ERROR]), also=self.secrets), 300)
         if self._process is not None and self._process.has_ended:
             why = self._process.fault
         hint = "It may have done its work, and is not asked again." if done.startswith("run ") else ""
@@ -189,7 +205,7 @@ class Connection:
 
 
 class _Told:
-    """Tells what a client raises in our words, and drops a connection that is broken."""
+    """Tells what a client raises in our words."""
 
     def __init__(self, connection: Connection, done: str) -> None:
         self.connection, self.done = connection, done
@@ -216,6 +232,10 @@ def _connection(spec: str, folder: Path | None) -> Connection:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_connection.cache_clear)
+
+
+async def _take_as_it_is(name: str, result: Any) -> None:
+    """Check nothing."""
 
 
 def _as_json(model: Any) -> dict[str, Any]:
