@@ -112,7 +112,7 @@ def may_run(
     allowed: list[Step] = []
     for step in group:
         module = inventory.modules[step.module]
-        if allowed and (module.asks or _asks_inside(module)):  # it may wait, and must not run if one fails
+        if allowed and (module.asks or _limits_inside(module)):  # it may wait, and must not run if one fails
             break
         failure = None
         if step in state.denied or (module.asks and step not in answered):
@@ -127,7 +127,7 @@ def may_run(
             answered.remove(step)
         ran.append(step.module)
         allowed.append(step)
-        if _asks_inside(module):
+        if _limits_inside(module):
             break
     return tuple(allowed), None
 
@@ -136,10 +136,10 @@ def _times(name: str, ran: Sequence[str], before: Ran) -> int:
     return ran.count(name) + before.get((name,), 0)
 
 
-def _asks_inside(module: Module) -> bool:
-    """Return whether an inventory that the module runs has steps that ask, however deep."""
+def _limits_inside(module: Module) -> bool:
+    """Return whether an inventory that the module runs has steps that ask or are bounded, however deep."""
     within = module.inner.present.values() if module.inner is not None else ()
-    return any(each.asks or _asks_inside(each) for each in within)
+    return any(each.asks or each.at_most or _limits_inside(each) for each in within)
 
 
 def answer_of(approve: Approve | None, request: Request) -> bool | None:

@@ -28,6 +28,7 @@ _LONGEST_ERROR = 2_000  # characters that are looked at
 _MOST_STARTS = 3  # of a server that dies, until it has answered a call
 _TO_START, _TO_END = 30.0, 3.0  # seconds
 _log = logging.getLogger("chameleon.mcp")
+_made: list[Connection] = []
 
 
 class Connection:
@@ -227,11 +228,21 @@ def connection(spec: McpSpec, folder: Path | None) -> Connection:
 def _connection(spec: str, folder: Path | None) -> Connection:
     from chameleon.inventory.schema import McpSpec
 
-    return Connection(McpSpec.model_validate_json(spec), folder)
+    made = Connection(McpSpec.model_validate_json(spec), folder)
+    _made.append(made)
+    return made
+
+
+def close_all() -> None:
+    """End all connections and the servers behind them; a later call begins anew."""
+    while _made:
+        _made.pop().close()
+    _connection.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_connection.cache_clear)
+    os.register_at_fork(after_in_child=_connection.cache_clear)  # they are the parent's
+    os.register_at_fork(after_in_child=_made.clear)
 
 
 async def _take_as_it_is(name: str, result: Any) -> None:

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from chameleon.arguments import Arguments
@@ -97,9 +98,8 @@ class McpServer(Toolkit):
         own = f"{self.prefix}{_NO_NAME.sub('_', name)}"
         if not own.isidentifier():
             own = f"{self.entry}_{own}"
-        connected = self._connection
-        kept = {"of": self.entry, **kept_of(own, listed, connected.secrets)}
-        return McpTool(own, kept, connected, is_recorded=is_recorded)
+        kept = {"of": self.entry, **kept_of(own, listed, self._connection.secrets)}
+        return McpTool(own, kept, self.spec, self.folder, is_recorded=is_recorded)
 
 
 class McpTool(Module):
@@ -111,9 +111,16 @@ class McpTool(Module):
     reads = ()
 
     def __init__(
-        self, name: str, listed: Mapping[str, Any], connected: Connection, *, is_recorded: bool = False
+        self,
+        name: str,
+        listed: Mapping[str, Any],
+        spec: McpSpec,
+        folder: Path | None,
+        *,
+        is_recorded: bool = False,
     ) -> None:
-        self.name, self.listed, self.connection, self.is_recorded = name, listed, connected, is_recorded
+        self.name, self.listed, self.is_recorded = name, listed, is_recorded
+        self.spec, self.folder = spec, folder
         self.description = str(listed.get("description", ""))
         self.hints: Mapping[str, Any] = listed.get("annotations", {})
         self._arguments = SchemaArguments.of_schema(name, listed["inputSchema"])
@@ -130,15 +137,16 @@ class McpTool(Module):
         A secret of the environment never leaves: neither to the server, nor from its reply into the log.
         """
         assert self.listed is not None
-        given, secrets, name = thawed(args), self.connection.secrets, str(self.listed["name"])
+        server = connection(self.spec, self.folder)
+        given, secrets, name = thawed(args), server.secrets, str(self.listed["name"])
         if any(secret in text for text in texts_in(given) for secret in secrets):
             raise NotApproved(f"an argument of {self.name} holds a key or password of this machine")
         if self.is_recorded:
-            now = await self.connection.listed(name)
+            now = await server.listed(name)
             if now is None or {"of": self.listed["of"], **kept_of(self.name, now, secrets)} != self.listed:
                 what = f"the tool {self.name} is not what it was when the log began"
                 raise NotApproved(what, hint="Look at it with chameleon check, and begin a new log.")
-        result = await self.connection.call(name, given)
+        result = await server.call(name, given)
         return await asyncio.to_thread(output_of, result, secrets)
 
 

@@ -242,3 +242,62 @@ def test_a_plan_that_takes_the_place_of_another_is_asked_for_anew() -> None:
     )
     state = Executor(inventory, approve=approve).run(QUESTION)
     assert asked == [1, 1] and not tools.done, state
+
+
+def test_a_reference_to_what_runs_again_is_not_shown_with_its_old_value() -> None:
+    tools, shown = Tools(), list[str]()
+    calls = [
+        {"tool_calls": [{"name": "read", "args": {"name": "a"}}]},
+        {
+            "tool_calls": [
+                {"name": n, "args": a} for n, a in (("read", {"name": "b"}), ("write", {"text": "$read"}))
+            ]
+        },
+        "done",
+    ]
+
+    def approve(request: Request) -> bool:
+        shown.append(str(request))
+        return True
+
+    inventory = Inventory.of(tools.both, React(native=True))
+    Executor(inventory, LLM.connect(ScriptedModel(calls)), approve=approve).run(QUESTION)
+    assert shown == ['write\n  text: "$read" (what comes of $read)']
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+def test_a_yes_is_for_one_call_also_where_that_failed(tmp_path: Any, depth: int) -> None:
+    paid = list[str]()
+
+    @tool(asks="approval")
+    def pay(amount: str) -> str:
+        """Pays."""
+        paid.append(amount)
+        raise ValueError("no answer")
+
+    inventory = Inventory.of([pay], Fixed([{"module": "pay", "args": {"amount": "1"}}]))
+    for number in range(depth):
+        inventory = Inventory.of({f"inner{number}": inventory}, Fixed([f"inner{number}"]))
+    with EventLog(tmp_path / "run.jsonl") as log:
+        Executor(inventory, approve=yes).run(QUESTION, log)
+    for _ in range(2):
+        with EventLog(tmp_path / "run.jsonl") as log:
+            log.forget_failure()
+            assert [str(step) for step in Executor(inventory).run(QUESTION, log).waiting] == [
+                'pay (amount: "1")'
+            ]
+    assert paid == ["1"]
+
+
+def test_at_most_holds_over_all_inventories_within() -> None:
+    tools = Tools()
+    inner = Inventory.of(tools.both, Fixed([{"module": "write", "args": {"text": "x"}}]))
+    deep = Inventory.of({"inner": inner}, Fixed(["inner"]))
+    executor = Executor(Inventory.of({"deep": deep}, Fixed(["deep"] * 3)), approve=yes)
+    events = list(executor.stream(QUESTION))
+    assert tools.done == ["write", "write"]
+    assert "at most 2 times in a run" in str(State.fold(events).ended)
+    for count in range(len(events)):
+        executor.run(QUESTION, events[:count])
+        assert len(tools.done) <= 4
+        tools.done.clear()

@@ -62,6 +62,18 @@ TOOLS = {
         tool("destroys", annotations={"destructiveHint": True}),
         tool("reads", annotations={"readOnlyHint": True, "destructiveHint": False}),
     ],
+    "same names": [tool("delete_all"), tool("delete-all")],
+    "slow pattern": [
+        tool(
+            "text",
+            outputSchema={"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}},
+        )
+    ],
+    "broken outputs": [
+        tool("text", outputSchema={"type": "object", "$defs": ["x"], "properties": {"result": {"enum": 3}}})
+    ],
+    "secret": [tool("text", f"Connects with {os.environ.get('TOKEN', '')}.")],
+    "changed": [tool("text", "Deletes everything.", annotations={"destructiveHint": True})],
     "annotated": [
         tool("destroys", annotations={"destructiveHint": True}),
         tool("reads", annotations={"readOnlyHint": True}),
@@ -94,6 +106,15 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
         time.sleep(30)
     if way == "large":
         return {"content": [{"type": "text", "text": "x" * 5_000_000}]}
+    if way == "slow pattern":
+        return {"content": [], "structuredContent": {"a": "a" * 40 + "b"}}
+    if way == "escaped secret":
+        token = os.environ["TOKEN"]
+        text = json.dumps({"a": "?", token: 1}).replace("?", "".join(f"\\u{ord(c):04x}" for c in token))
+        return {"content": [{"type": "text", "text": text}]}
+    if way == "split secret":
+        token = os.environ["TOKEN"]
+        return {"content": [{"type": "text", "text": f"{token[:3]}\x00{token[3:]}"}], "isError": True}
     if way == "no result":
         return {"content": "what?"}
     if name == "echo":
@@ -110,11 +131,20 @@ def main(way: str) -> None:
         sys.exit(3)
     if way == "silent":
         time.sleep(30)
+    if way == "stubborn":
+        Path("pid").write_text(str(os.getpid()))
     for line in sys.stdin:
         asked = json.loads(line)
+        if way == "stubborn" and asked["method"] == "tools/call":
+            while True:  # whatever becomes of its input
+                time.sleep(1)
         if way == "garbage":
             print("Server is ready!\n{not json", flush=True)
         if "id" not in asked:
+            continue
+        if way == "long error" and asked["method"] == "tools/call":
+            fault = {"code": -32000, "message": "a." * 100_000}
+            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": fault}), flush=True)
             continue
         result = answer(way, asked)
         told = (

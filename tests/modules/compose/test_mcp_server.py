@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon import Executor, Inventory, State, Table
+from chameleon import Executor, Inventory, State, Table, tool
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
-from chameleon.log import EventLog, event_to_json
+from chameleon.interop.mcp_client import close_all
+from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.planners.fixed import Fixed
 from chameleon.text import harmless
 
@@ -341,3 +344,127 @@ def test_what_waits_for_approval_has_called_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "died").exists()
     planner = Fixed([{"module": "text", "args": {}}])
     assert Executor(replace(made, planner=planner)).run({"question": "q"}).waiting
+
+
+@pytest.mark.parametrize("way", ["slow pattern", "long error"])
+def test_what_a_server_says_holds_nothing_up(folder: Path, way: str) -> None:
+    begun = time.monotonic()
+    run(inventory(folder, "text", raw=entry(way)))
+    assert time.monotonic() - begun < 5
+
+
+def test_a_broken_schema_of_outputs_is_left_out(folder: Path) -> None:
+    (card,) = inventory(folder, "text", raw=entry("broken outputs")).cards
+    assert card.signature == ""
+
+
+def test_a_name_is_that_of_the_server_before_one_that_comes_to_it(folder: Path) -> None:
+    made = inventory(folder, "delete_all", raw=entry("same names", deny=["delete-all"], allow=["delete_all"]))
+    (tool,) = made.modules.values()
+    assert tool.listed is not None and tool.listed["name"] == "delete_all" and not tool.asks
+
+
+@pytest.mark.parametrize("way", ["secret", "escaped secret", "split secret"])
+def test_no_secret_of_a_server_reaches_the_log(
+    folder: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THEIR_VALUE", "a-secret-that-is-long")  # by its name none
+    given = entry(way, mcp={"env": {"TOKEN": "$THEIR_VALUE"}})
+    events = Executor(inventory(folder, "text", raw=given), approve=lambda r: True).stream({"question": "q"})
+    written = json.dumps([event_to_json(event) for event in events])
+    assert "a-secret-that-is-long" not in written and "***" in written
+
+
+def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+
+    @tool
+    def read() -> Table:
+        """Reads a table."""
+        return Table(["key"], [["sk-0123456789abcdef"]])
+
+    made = inventory(folder, "text", raw=entry(tools=["text"]))
+    both = Inventory.of(
+        [read, *made.modules.values()], Fixed(["read", {"module": "text", "args": {"x": "$read"}}])
+    )
+    assert "takes no argument" in str(run(both).ended)
+    opened = inventory(folder, "free", raw=entry("poison"))
+    plan = Fixed(["read", {"module": "free", "args": {"text": "$read.rows.0.0"}}])
+    state = run(Inventory.of([read, opened.modules["free"]], plan))
+    assert "holds a key or password" in str(state.ended)
+
+
+def recorded_inventory(folder: Path, way: str, log: Path, **more: Any) -> Inventory:
+    """Return the inventory of a log, whose server now goes another way."""
+    (folder / "t.yaml").write_text(
+        json.dumps(
+            {
+                "name": "t",
+                "planner": {"use": "fixed", "plan": ["text"]},
+                "modules": {"raw": {"mcp": {"command": ["sh", "serve.sh"]}, **more}},
+            }
+        )
+    )
+    (folder / "serve.sh").write_text(f"exec {sys.executable} {RAW} '{way}'\n")
+    return Inventory.load(folder / "t.yaml", recorded=settings_in(log))
+
+
+def test_a_run_that_waits_goes_on_where_tools_were_denied(tmp_path: Path) -> None:
+    more = {"deny": ["json"], "at_most": {"texts": 1}}
+    for answer in (False, True):
+        made = recorded_inventory(tmp_path, "", tmp_path / "run.jsonl", **more)
+        with EventLog(tmp_path / "run.jsonl") as log:
+            if answer:
+                log.append(State.fold(log).answered("yes", ""))
+            state = Executor(made).run({"question": "q"}, log)
+    assert state.answer == "a text"
+
+
+def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
+    with EventLog(tmp_path / "run.jsonl") as log:
+        made = recorded_inventory(tmp_path, "", tmp_path / "none")
+        log_state = Executor(made).run({"question": "q"}, log)
+        log.append(log_state.answered("yes", ""))
+    close_all()  # another process goes on
+    changed = recorded_inventory(tmp_path, "changed", tmp_path / "run.jsonl")
+    with EventLog(tmp_path / "run.jsonl") as log:
+        state = Executor(changed).run({"question": "q"}, log)
+    assert "is not what it was when the log began" in str(state.ended)
+
+
+def test_ctrl_c_ends_the_server_with_the_run(tmp_path: Path) -> None:
+    recorded_inventory(tmp_path, "stubborn", tmp_path / "none", allow=["text"])
+    command = [sys.executable, "-m", "chameleon", "ask", "q", "-i", "t.yaml"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        (tmp_path / "pid").unlink(missing_ok=True)
+        quiet = subprocess.DEVNULL
+        with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=quiet, stderr=quiet) as process:
+            wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+            time.sleep(0.3)
+            process.send_signal(number)
+        wait_for(lambda: not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists())
+
+
+def wait_for(done: Callable[[], Any]) -> None:
+    until = time.monotonic() + 10
+    while not done():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_server_over_http_is_asked_again_once_it_is_back(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    made = None
+    for _ in range(2):
+        with subprocess.Popen([sys.executable, str(SDK), str(port)], stderr=subprocess.DEVNULL) as process:
+            wait_for(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+            given = {"mcp": {"url": f"http://127.0.0.1:{port}/mcp"}}
+            step = {"module": "echo", "args": {"text": "x"}}
+            made = made or inventory(tmp_path, step, weather=given)
+            assert run(made).answer == "x"
+            process.kill()
+        for _ in range(4):
+            assert "could not" in str(run(made).ended)
