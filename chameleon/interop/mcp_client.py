@@ -89,6 +89,8 @@ class Connection:
         is_again = False
         while True:
             client = await self._connected()
+            if self._process is not None:
+                self._process.said.clear()  # what it says from now on is of this call
             try:
                 with _Told(self, done):
                     async with asyncio.timeout(self.spec.timeout):

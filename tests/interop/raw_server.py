@@ -43,6 +43,10 @@ RESULTS: dict[str, Any] = {
     "both": {
         "content": [{"type": "text", "text": "see"}, {"type": "image", "mimeType": "image/png", "data": PNG}]
     },
+    "repeated": {
+        "content": [{"type": "image", "mimeType": "image/png", "data": PNG}],
+        "structuredContent": {"content": [{"type": "image", "mimeType": "image/png", "data": PNG}]},
+    },
     "link": {"content": [{"type": "resource_link", "uri": "f:///a.txt", "name": "a.txt"}]},
     "sound": {"content": [{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}]},
     "nothing": {"content": []},
@@ -85,6 +89,8 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     if way == "dies":
         print("last \x1b[31mwords", file=sys.stderr, flush=True)
         os._exit(7)
+    if way == "killed":
+        os.kill(os.getpid(), 9)
     if way == "dies once" and not Path("died").exists():
         Path("died").touch()
         os._exit(9)
@@ -165,6 +171,8 @@ def main(way: str) -> None:
     if way == "ends":
         print("cannot go on", file=sys.stderr)
         sys.exit(3)
+    if way == "killed":
+        print("Server is ready", file=sys.stderr, flush=True)
     if way == "silent":
         time.sleep(30)
     for line in sys.stdin:
