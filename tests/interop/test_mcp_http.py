@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +17,7 @@ import pytest
 from chameleon import Executor, Inventory, State
 
 pytest.importorskip("mcp")
-RAW = Path(__file__).with_name("raw_server.py")
+RAW, SDK = Path(__file__).with_name("raw_server.py"), Path(__file__).with_name("sdk_server.py")
 Start = Callable[[str], subprocess.Popen[bytes]]
 
 
@@ -31,7 +34,10 @@ def start(tmp_path: Path, port: int) -> Iterator[Start]:
     running: list[subprocess.Popen[bytes]] = []
 
     def started(way: str) -> subprocess.Popen[bytes]:
-        running.append(subprocess.Popen([sys.executable, str(RAW), way, str(port)], cwd=tmp_path))
+        command = [str(SDK)] if way == "sdk" else [str(RAW), way]
+        running.append(
+            subprocess.Popen([sys.executable, *command, str(port)], cwd=tmp_path, stderr=subprocess.DEVNULL)
+        )
         for _ in range(200):
             with socket.socket() as tried:
                 if tried.connect_ex(("127.0.0.1", port)) == 0:
@@ -130,3 +136,25 @@ def test_a_call_that_breaks_is_told_and_never_asked_twice(
     start("")
     assert run(inventory).answer == "a text"
     assert "mcp" not in capfd.readouterr().err  # no trace of the SDK's
+
+
+def test_a_server_of_the_newest_revision_is_slow_killed_and_found_again(
+    tmp_path: Path, start: Start, port: int
+) -> None:
+    def made(timeout: float) -> Inventory:
+        entry = {"mcp": {"url": f"http://127.0.0.1:{port}/mcp", "timeout": timeout}, "allow": ["echo"]}
+        plan = [{"module": "echo", "args": {"text": "hi"}}]
+        data = {"name": "t", "planner": {"use": "fixed", "plan": plan}, "modules": {"sdk": entry}}
+        return Inventory.parse(data, tmp_path)
+
+    process = start("sdk")
+    impatient, patient = made(2), made(20)
+    assert run(impatient).answer == run(patient).answer == "hi"
+    os.kill(process.pid, signal.SIGSTOP)
+    assert "within 2 s" in error(impatient)
+    threading.Timer(0.5, process.kill).start()
+    assert "could not run echo" in (told := error(patient)) and "is not asked again" in told
+    process.wait()
+    assert "could not start: ConnectError" in error(patient)
+    start("sdk")
+    assert run(patient).answer == run(impatient).answer == "hi"
