@@ -11,13 +11,14 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.decide import not_approved
 from chameleon.earlier import filled, references
 from chameleon.errors import ChameleonError, InventoryError, NotApproved
-from chameleon.state import Failure, State, Step
+from chameleon.state import Failure, Ran, State, Step
 from chameleon.values import to_json
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def described(step: Step, state: State) -> Iterator[str]:
     """Yield the module of a step, then each argument whole: what is not printable is escaped."""
     yield step.module
     done = set(state.program)
-    to_come = {each.module for each in state.pending} - done
+    before = takewhile(lambda each: each != step, state.pending)
+    to_come = {each.module for each in before}
     for name, value in (step.args or {}).items():
         told = _written(value)
         if named := [str(each) for each in references(value, to_come)]:
@@ -97,14 +99,16 @@ def held(state: State, inventory: Inventory, *, each: bool) -> tuple[Step, ...]:
 
 
 def may_run(
-    group: Sequence[Step], state: State, inventory: Inventory
+    group: Sequence[Step], state: State, inventory: Inventory, before: Ran
 ) -> tuple[tuple[Step, ...], Failure | None]:
     """Return the first steps of a group that may run; where none may, also why the first may not.
 
-    That is so where a person said no, nobody has said yes, or the run has run the module `at_most` times.
+    That is so where a person said no, nobody has said yes, or the run has run the module `at_most` times,
+    what it ran `before` included.
     """
     answered = list(state.allowed)
-    ran = [record.step.module for record in state.history]
+    refused = NotApproved.__name__
+    ran = [each.step.module for each in state.history if not (each.error and each.error.kind == refused)]
     allowed: list[Step] = []
     for step in group:
         module = inventory.modules[step.module]
@@ -113,7 +117,7 @@ def may_run(
         failure = None
         if step in state.denied or (module.asks and step not in answered):
             failure = not_approved(step)
-        elif module.at_most is not None and ran.count(step.module) >= module.at_most:
+        elif module.at_most is not None and _times(step.module, ran, before) >= module.at_most:
             times = "once" if module.at_most == 1 else f"{module.at_most:,} times"
             what = f"it may run at most {times} in a run, and has"
             failure = Failure("StepRejected", what, where=f"module {step.module}")
@@ -126,6 +130,10 @@ def may_run(
         if _asks_inside(module):
             break
     return tuple(allowed), None
+
+
+def _times(name: str, ran: Sequence[str], before: Ran) -> int:
+    return ran.count(name) + before.get((name,), 0)
 
 
 def _asks_inside(module: Module) -> bool:

@@ -294,7 +294,7 @@ class Executor:
         if steps := held(state, self.inventory, each=terms.approve_each):
             return self._ask(steps, state, terms.approve)
         group = parallel_group(state.pending, self.access) if self.parallel else state.pending[:1]
-        group, failure = may_run(group, state, self.inventory)
+        group, failure = may_run(group, state, self.inventory, terms.ran)
         if failure is not None:
             return [StepRecord(state.pending[0], error=failure)]
         try:

@@ -24,6 +24,7 @@ from chameleon.usage import Call, Usage
 Reason = Literal["answered", "declined", "failed", "budget"]
 PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
 Said = Literal["asked", "yes", "no"]
+Ran = Mapping[tuple[str, ...], int]
 
 # What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
 _TO_A_MODEL: Mapping[str, str] = {
@@ -364,7 +365,10 @@ class State:
         if not event.steps or any(step not in self.pending for step in event.steps):
             raise LogError(f"the log asks for, or gives, approval of what is not pending: {event}")
         if event.said == "asked":
-            return self.with_fields(asked=event.steps)
+            allowed = self.allowed
+            for step in event.steps:
+                allowed = _without_one(allowed, step)
+            return self.with_fields(asked=event.steps, allowed=allowed)
         answered = "allowed" if event.said == "yes" else "denied"
         return self.with_fields(asked=(), **{answered: (*getattr(self, answered), *event.steps)})
 
@@ -507,6 +511,18 @@ class State:
         """Count the steps that were taken, those of inventories within included."""
         return len(self.executed) + sum(map(_steps_in, self.nested))
 
+    def ran_in(self, module: str, before: Ran) -> Ran:
+        """Count the steps that ran in those of a module which runs an inventory, by their names from there.
+
+        `before` are those that count for this run from the start.
+        """
+        found = {path[1:]: count for path, count in before.items() if path[0] == module and path[1:]}
+        for number, events in self.within.items():
+            if self.history[number].step.module == module:
+                for path in filter(None, map(_path_of, events)):
+                    found[path] = found.get(path, 0) + 1
+        return found
+
     @property
     def usage(self) -> Usage:
         """Add up what all calls consumed."""
@@ -531,6 +547,15 @@ def _without_one(steps: tuple[Step, ...], step: Step) -> tuple[Step, ...]:
         return steps
     place = steps.index(step)
     return steps[:place] + steps[place + 1 :]
+
+
+def _path_of(event: Event) -> tuple[str, ...]:
+    """Return the names that lead to the step which an event tells of; () where none ran."""
+    if isinstance(event, Nested):
+        inner = _path_of(event.event)
+        return (event.module, *inner) if inner else ()
+    ran = isinstance(event, StepRecord) and not (event.error and event.error.kind == "NotApproved")
+    return (event.step.module,) if ran and isinstance(event, StepRecord) else ()
 
 
 def _steps_in(event: Event) -> int:

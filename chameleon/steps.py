@@ -17,7 +17,7 @@ from chameleon.debug import show_traceback
 from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
 from chameleon.module import Module, split_keys
-from chameleon.state import Event, Failure, MissingKeys, Nested, State, Step, StepRecord
+from chameleon.state import Event, Failure, MissingKeys, Nested, Ran, State, Step, StepRecord
 from chameleon.text import nearest, redact, type_in_words
 from chameleon.usage import Meter, recording
 
@@ -193,13 +193,17 @@ class PreparedModule:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a run may spend, who hears its text (see `Recorder`), what stops it, who approves its steps."""
+    """What a run may spend, who hears its text (see `Recorder`), what stops it, who approves its steps.
+
+    `ran` counts what the inventory ran before, in other steps of the run that it is in.
+    """
 
     meter: Meter
     hear: Callable[[str | None], None] | None = None
     stop: threading.Event | None = None
     approve: Callable[..., Any] | None = None
     approve_each: bool = False
+    ran: Ran = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +242,8 @@ def run_step(
     if module.module.inner is not None:
         try:
             args = _begin(step, module, access, state)
-            work = module.ready().run_inside(seen, Inside(state.inside, terms), **args)
+            inner = replace(terms, ran=state.ran_in(step.module, terms.ran))
+            work = module.ready().run_inside(seen, Inside(state.inside, inner), **args)
             if (outcome := (yield from _nested(step.module, work))) is None:
                 return
             record = _record(step, module.module, access, seen, outcome)

@@ -27,11 +27,11 @@ _PATTERNS = (
     ),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=*-]{8,}"), rf"\1 {MASK}"),
     # scheme://user:password@host
-    (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/?#\"'@]+(?:@[^\s/?#\"'@]+)*@"), rf"\1{MASK}@"),
+    (re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/?#\"'@]+(?:@[^\s/?#\"'@]+)*@"), rf"\1{MASK}@"),
     # ?api_key=abc · &access_token=abc
     (
         re.compile(
-            r"(?i)([?&][\w.-]*(?:key|token|secret|password|passwd|signature|sig|auth)[\w.-]*=)[^&\s#\"']+"
+            r"(?i)([?&][\w.-]{0,60}(?:key|token|secret|password|passwd|signature|sig|auth)[\w.-]{0,60}=)[^&\s#\"']+"
         ),
         rf"\1{MASK}",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -22,15 +23,25 @@ class Toolkit:
 
 
 class ModuleList(Toolkit):
-    """The modules of a list, or those of them that `tools` names; `prefix` is put before every name."""
+    """The modules of a list, or those of them that `tools` names; `prefix` is put before every name.
 
-    def __init__(self, given: Any, *, tools: list[str] | None = None, prefix: str = "") -> None:
+    `at_most` is how often a run may run each, or some of them by name.
+    """
+
+    def __init__(
+        self, given: Any, *, tools: list[str] | None = None, prefix: str = "", at_most: Any = None
+    ) -> None:
         self.given: tuple[Module, ...] = tuple(given)
-        self.tools, self.prefix = tools, prefix
+        self.tools, self.prefix, self.at_most = tools, prefix, at_most
 
     def modules(self) -> Mapping[str, Module]:
         by_name = {module.name: module for module in self.given}
-        return {f"{self.prefix}{name}": by_name[name] for name in chosen(by_name, self.tools)}
+        limits = self.at_most if isinstance(self.at_most, Mapping) else dict.fromkeys(by_name, self.at_most)
+        found = {name: copy.copy(by_name[name]) for name in chosen(by_name, self.tools)}
+        for name in chosen(by_name, limits):
+            if name in found:
+                found[name].at_most = limits[name] or found[name].at_most
+        return {f"{self.prefix}{name}": module for name, module in found.items()}
 
 
 def chosen(there: Collection[str], wanted: Iterable[str] | None) -> list[str]:

@@ -43,6 +43,8 @@ def main() -> None:
         complain(in_options(str(lack.at(error.where) if lack else error)))
     except Interrupted:
         print("chameleon: interrupted", file=sys.stderr, flush=True)
+        if (servers := sys.modules.get("chameleon.interop.mcp_pipes")) is not None:
+            servers.end_all()
         os._exit(130)  # threads that wait for a model must not hold the terminal
     except BrokenPipeError:
         _drop_output()

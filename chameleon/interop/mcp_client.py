@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -16,13 +17,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from chameleon.bridge import wire
 from chameleon.errors import ChameleonError, require
 from chameleon.interop.mcp_http import NOT_TAKEN, streams_over_http
-from chameleon.interop.mcp_pipes import ServerFailed, ServerProcess, from_environment
-from chameleon.text import harmless, one_line, redact
+from chameleon.interop.mcp_pipes import LARGEST_MESSAGE, ServerFailed, ServerProcess, from_environment
+from chameleon.text import harmless, known_secrets, one_line, redact
 
 if TYPE_CHECKING:
     from chameleon.inventory.schema import McpSpec
 
 MOST_TOOLS = 1_000
+_LONGEST_ERROR = 2_000  # characters that are looked at
 _MOST_STARTS = 3  # of a server that dies, until it has answered a call
 _TO_START, _TO_END = 30.0, 3.0  # seconds
 _T = TypeVar("_T")
@@ -47,9 +49,20 @@ class Connection:
         """Return what is started or asked, without its secrets."""
         return self.spec.place
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return what no log may hold: secrets of the environment, and what the server is given of it."""
+        given = {**self.spec.env, **self.spec.headers}
+        return known_secrets(from_environment({k: v for k, v in given.items() if v.startswith("$")}).values())
+
     def tools(self) -> list[dict[str, Any]]:
         """Return what the server says of its tools, as JSON. Raises `ServerFailed`."""
         return wire.submit(self._tools()).result()
+
+    async def listed(self, name: str) -> dict[str, Any] | None:
+        """Return what the server now says of a tool, from any loop; None where it has none of the name."""
+        found = await asyncio.wrap_future(wire.submit(self._tools()))
+        return next((each for each in found if each.get("name") == name), None)
 
     def close(self) -> None:
         """End the connection and the server's process; a later call starts it again."""
@@ -66,13 +79,14 @@ class Connection:
     async def _tools(self) -> list[dict[str, Any]]:
         async def ask(client: Any) -> list[dict[str, Any]]:
             found: list[dict[str, Any]] = []
-            cursor = None
-            while len(found) <= MOST_TOOLS:
+            cursor, size = None, 0
+            while len(found) <= MOST_TOOLS and size <= 2 * LARGEST_MESSAGE:
                 page = await client.list_tools(cursor=cursor)
                 found += [_as_json(each) for each in page.tools]
+                size += len(page.model_dump_json())
                 if not (cursor := page.next_cursor):
                     return found
-            raise ServerFailed(f"{self.place} has more than {MOST_TOOLS:,} tools")
+            raise ServerFailed(f"{self.place} lists more than {MOST_TOOLS:,} tools, or too much of them")
 
         return await self._asked(ask, "list its tools")
 
@@ -111,7 +125,7 @@ class Connection:
             if self._client is not None and not (self._process and self._process.has_ended):
                 return self._client
             await self._close()
-            if self.spec.command and self._starts >= _MOST_STARTS:
+            if self._starts >= _MOST_STARTS and self.spec.command is not None:
                 raise ServerFailed(f"{self.place} has ended {self._starts} times{self._last_words()}")
             self._starts += 1
             ready = asyncio.get_running_loop().create_future()
@@ -130,6 +144,8 @@ class Connection:
             async with Client(
                 self._transport(), read_timeout_seconds=self.spec.timeout, cache=None
             ) as client:
+                # It would check results by the server's own patterns, in the loop of all requests.
+                client.session.validate_tool_result = _take_as_it_is  # type: ignore[method-assign]
                 ready.set_result(client)
                 assert self._closing is not None
                 await self._closing.wait()
@@ -173,8 +189,7 @@ class Connection:
         if isinstance(problem, FileNotFoundError | NotADirectoryError | PermissionError):
             raise ServerFailed(f"{told}: {problem.strerror}: {problem.filename}") from problem
         why = problem.message if isinstance(problem, MCPError) else f"{type(problem).__name__}: {problem}"
-        secrets = [*from_environment(self.spec.headers).values(), *from_environment(self.spec.env).values()]
-        why = one_line(redact(harmless(str(why)), also=secrets), 300)
+        why = one_line(redact(harmless(str(why)[:_LONGEST_ERROR]), also=self.secrets), 300)
         if self._process is not None and self._process.has_ended:
             why = self._process.fault
         if isinstance(problem, MCPError) and problem.code == NOT_TAKEN:
@@ -192,7 +207,7 @@ class _NotTaken(ServerFailed):
 
 
 class _Told:
-    """Tells what a client raises in our words, and drops a connection that is broken."""
+    """Tells what a client raises in our words."""
 
     def __init__(self, connection: Connection, done: str) -> None:
         self.connection, self.done = connection, done
@@ -215,6 +230,14 @@ def _connection(spec: str, folder: Path | None) -> Connection:
     from chameleon.inventory.schema import McpSpec
 
     return Connection(McpSpec.model_validate_json(spec), folder)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_connection.cache_clear)
+
+
+async def _take_as_it_is(name: str, result: Any) -> None:
+    """Check nothing."""
 
 
 def _as_json(model: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import ctypes
 import logging
 import os
 import signal
@@ -22,6 +23,8 @@ _TO_END = 1.0  # seconds
 _LAST_LINES = 2  # of what it writes on stderr
 _log = logging.getLogger("chameleon.mcp")
 _running: set[int] = set()
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class ServerFailed(ModuleError):
@@ -66,6 +69,7 @@ class ServerProcess:
             env=get_default_environment() | dict(self.env),
             cwd=self.folder,
             start_new_session=True,
+            preexec_fn=_end_with_parent,
             limit=LARGEST_MESSAGE,
         )
         _running.add(process.pid)
@@ -159,6 +163,18 @@ def from_environment(given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def end_all() -> None:
+    """End every server of this process, with all that it has started."""
+    for pid in list(_running):
+        _kill(pid)
+
+
+def _end_with_parent() -> None:
+    """Have the system end the server where this process is killed (Linux, prctl(2))."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _kill(pid: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
@@ -167,4 +183,6 @@ def _kill(pid: int) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-atexit.register(lambda: [*map(_kill, _running)])
+atexit.register(end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chameleon.errors import ChameleonError, ModuleError, StepRejected
+from chameleon.table import Table
 from chameleon.table.delimited import has_bar, is_rule
 from chameleon.table.readers import read_table
 from chameleon.table.replies import parse_table
@@ -22,8 +23,8 @@ _TABLES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
 _LONGEST_ERROR = 1_000
 
 
-def output_of(result: Mapping[str, Any]) -> Any:
-    """Return the output of a step from the result of `tools/call`, as JSON has it.
+def output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
+    """Return the output of a step from the result of `tools/call`, as JSON has it, these secrets masked.
 
     What is structured counts before the text beside it; one thing stands alone, several are a list. Raises
     `StepRejected` with the server's words where the tool failed, `ModuleError` for what cannot be held.
@@ -31,7 +32,8 @@ def output_of(result: Mapping[str, Any]) -> Any:
     blocks = result.get("content") or []
     if result.get("isError"):
         said = " ".join(clean_cell(str(each.get("text", ""))) for each in blocks)
-        raise StepRejected(one_line(said, _LONGEST_ERROR) or "the tool failed, and does not say why")
+        said = one_line(mask_known(said, secrets), _LONGEST_ERROR)
+        raise StepRejected(said or "the tool failed, and does not say why")
     others = [_held(block) for block in blocks if block.get("type") != "text"]
     structured = result.get("structuredContent")
     if isinstance(structured, dict) and [*structured.values()] == [blocks]:
@@ -43,15 +45,18 @@ def output_of(result: Mapping[str, Any]) -> Any:
         texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
         found = [_read("\n\n".join(texts))] if texts else []
     found += [each for each in others if each is not None]
-    return found[0] if len(found) == 1 else found or ""
+    return masked(found[0] if len(found) == 1 else found or "", secrets)
 
 
 def masked(value: Any, secrets: Iterable[str]) -> Any:
-    """Return a result with these secrets masked wherever they stand in it."""
+    """Return a value with these secrets masked wherever they stand in it."""
     if isinstance(value, str):
         return mask_known(value, secrets)
     if isinstance(value, dict):
-        return {key: masked(each, secrets) for key, each in value.items()}
+        return {mask_known(str(key), secrets): masked(each, secrets) for key, each in value.items()}
+    if isinstance(value, Table):
+        header, rows = masked([*value.header], secrets), masked([[*row] for row in value.rows], secrets)
+        return Table(header, rows, caption=mask_known(value.caption, secrets))
     return [masked(each, secrets) for each in value] if isinstance(value, list) else value
 
 

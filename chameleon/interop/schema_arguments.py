@@ -39,9 +39,9 @@ class SchemaArguments(Arguments):
         Raises `InventoryError` for a schema that is broken, too large, refers elsewhere, or has names that no
         plan could write.
         """
-        if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
+        clean = clean_schema(module, schema)
+        if clean.get("type", "object") != "object":
             raise InventoryError(f"the arguments of {module} are no JSON object")
-        clean = _clean(module, schema)
         names = clean.setdefault("properties", {})
         if not isinstance(names, dict) or not all(map(_NAME.fullmatch, names)):
             raise InventoryError(f"{module} takes arguments whose names cannot be written in a plan")
@@ -106,8 +106,10 @@ class SchemaArguments(Arguments):
         return Draft202012Validator(_checked_here(self.given), registry=Registry())  # fetches nothing
 
 
-def _clean(module: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def clean_schema(module: str, schema: Any) -> dict[str, Any]:
     """Return a schema whose texts are one line each. Raises `InventoryError` for one that is out of hand."""
+    if not isinstance(schema, Mapping):
+        raise InventoryError(f"the schema of {module} is no JSON object")
     try:
         if len(json.dumps(schema, allow_nan=False)) > _LARGEST:
             raise InventoryError(f"the schema of {module} has more than {_LARGEST:,} characters")
@@ -150,7 +152,23 @@ def _checked_here(part: Any, *, of_names: bool = False) -> Any:
 
 
 def thawed(value: Any) -> Any:
-    """Return frozen values as the lists and dictionaries that libraries know."""
+    """Return frozen values as JSON has them: a table as header, rows and caption, a path as its text."""
+    if hasattr(value, "to_json"):
+        value = value.to_json()
     if isinstance(value, Mapping):
-        return {key: thawed(each) for key, each in value.items()}
-    return [thawed(each) for each in value] if isinstance(value, list | tuple) else value
+        return {str(key): thawed(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [thawed(each) for each in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield all texts in JSON, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from (key, *texts_in(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_in(each)

@@ -115,6 +115,9 @@ class Builder:
             made = self._made(self._found(entry.use or name, "modules", path), entry, path)
         if isinstance(made, Module):
             return {name: self._configured(made, name, entry, path)}
+        for key in ("description", "when", "prompt", "llm", *_PROMPT_SETTINGS):
+            if getattr(entry, key) is not None:
+                raise self._wrong((*path, key), f"an entry of several tools has no {key!r}", "Leave it out.")
         try:
             several = made.modules()
             shared = ModuleSpec(asks=entry.asks)
@@ -211,7 +214,7 @@ class Builder:
             return made
         if isinstance(found, list | tuple):
             try:
-                given = {**given, "given": [*map(module_of, found)]}
+                given = {**given, "given": [*map(module_of, found)], "at_most": entry.at_most}
             except InventoryError as problem:
                 raise problem.at(self._place(path)) from problem
             listed: Toolkit = build(ModuleList, given, locate)

@@ -109,10 +109,11 @@ def check_same(
     for part, inner in before.get("inside", {}).items():
         if settings.get("inside", {}).get(part) != inner:
             raise LogError(f"the inventory that {part} runs has changed since the log began", hint=_NEW_FILE)
-    now = settings.get("prompts", {})
-    for owner, digest in before.get("prompts", {}).items():
-        if now.get(owner, digest) != digest:
-            raise LogError(f"the prompt of {owner} has changed since the log began", hint=_NEW_FILE)
+    for part, what in (("tools", "the tool {} of a server"), ("prompts", "the prompt of {}")):
+        now = settings.get(part, {})
+        for owner, kept in before.get(part, {}).items():
+            if now.get(owner, kept) != kept:
+                raise LogError(f"{what.format(owner)} has changed since the log began", hint=_NEW_FILE)
     planned = {step.module for plan in state.plans if not plan.refused for step in plan.steps}
     if unknown := sorted(planned - set(inventory.modules)):
         what = f"the log has a step {unknown[0]!r}, and the inventory {name} has no such module"

@@ -5,25 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from chameleon.arguments import Arguments
 from chameleon.errors import InventoryError, NotApproved
 from chameleon.interop.mcp_client import Connection, connection
 from chameleon.interop.mcp_results import masked, output_of
-from chameleon.interop.schema_arguments import SchemaArguments, thawed
+from chameleon.interop.schema_arguments import SchemaArguments, clean_schema, texts_in, thawed
 from chameleon.inventory.schema import McpSpec
 from chameleon.module import Module
 from chameleon.state import State
-from chameleon.text import harmless, known_secrets, one_line
+from chameleon.text import harmless, one_line
 from chameleon.toolkit import Toolkit, chosen
 
 _log = logging.getLogger("chameleon")
 _NO_NAME = re.compile(r"\W+", re.ASCII)
 _LONGEST_DESCRIPTION = 2_000
-_KEPT = ("name", "description", "inputSchema", "outputSchema", "annotations")
 
 
 class McpServer(Toolkit):
@@ -54,24 +53,28 @@ class McpServer(Toolkit):
 
     def modules(self) -> Mapping[str, Module]:
         """Return the tools by name. Raises `ServerFailed`, and `InventoryError` for one that is not there."""
-        if self.listed is None:
-            listed = {str(each.get("name")): each for each in self._connection.tools()}
-        else:
-            listed = {each["name"]: each for each in self.listed}
-        limits = self.at_most if isinstance(self.at_most, Mapping) else {}
-        own = {_NO_NAME.sub("_", name): name for name in listed}  # as plans write them
+        is_recorded = self.listed is not None
+        there = self.listed if is_recorded else self._connection.tools()
+        listed = {str(each.get("name")): each for each in there}
+        written = {_NO_NAME.sub("_", name): name for name in listed}  # as plans write them
 
         def meant(names: Iterable[str]) -> list[str]:
-            return chosen(listed, [own.get(name, name) for name in names])
+            found = [name if name in listed else written.get(name, name) for name in names]
+            if is_recorded:  # a log has those that were taken
+                return [name for name in found if name in listed]
+            return chosen(listed, found)
 
         allowed, denied = meant(self.allow), meant(self.deny)
-        at_most = dict(zip(meant(limits), limits.values(), strict=True))
+        limits = self.at_most if isinstance(self.at_most, Mapping) else {}
+        at_most = {name: limit for each, limit in limits.items() for name in meant([each])}
+        if isinstance(self.at_most, int):
+            at_most = dict.fromkeys(listed, self.at_most)
         found: dict[str, Module] = {}
         for name in listed if self.wanted is None else meant(self.wanted):
             if name in denied:
                 continue
             try:
-                tool = self._tool(name, listed[name], at_most.get(name), is_allowed=name in allowed)
+                tool = self._tool(name, listed[name], is_recorded=is_recorded)
             except InventoryError as problem:
                 if self.wanted is not None:
                     raise
@@ -80,6 +83,9 @@ class McpServer(Toolkit):
             if tool.name in found:
                 what = f"two tools of the server {self.entry} come to the name {tool.name}"
                 raise InventoryError(what, hint="Name those that you want in `tools`.")
+            destroys = tool.hints.get("destructiveHint") is True
+            tool.asks = "" if name in allowed and not destroys else "approval"
+            tool.at_most = at_most.get(name)
             found[tool.name] = tool
         return found
 
@@ -87,39 +93,31 @@ class McpServer(Toolkit):
     def _connection(self) -> Connection:
         return connection(self.spec, self.folder)
 
-    def _tool(
-        self, name: str, listed: Mapping[str, Any], at_most: int | None, *, is_allowed: bool
-    ) -> McpTool:
-        told = {key: listed[key] for key in _KEPT if listed.get(key) is not None}
+    def _tool(self, name: str, listed: Mapping[str, Any], *, is_recorded: bool) -> McpTool:
         own = f"{self.prefix}{_NO_NAME.sub('_', name)}"
         if not own.isidentifier():
             own = f"{self.entry}_{own}"
-        tool = McpTool(own, {"of": self.entry, **told}, self.spec, self.folder)
-        destroys = (listed.get("annotations") or {}).get("destructiveHint") is True
-        tool.asks = "" if is_allowed and not destroys else "approval"
-        tool.at_most = (
-            at_most if at_most is not None else self.at_most if isinstance(self.at_most, int) else None
-        )
-        return tool
+        connected = self._connection
+        kept = {"of": self.entry, **kept_of(own, listed, connected.secrets)}
+        return McpTool(own, kept, connected, is_recorded=is_recorded)
 
 
 class McpTool(Module):
-    """A tool of a server. What it says of itself, and what it gives, are a stranger's words."""
+    """A tool of a server. What it says of itself, and what it gives, are a stranger's words.
+
+    One that a log `is_recorded` to have had is looked for before it is called: it must be the same.
+    """
 
     reads = ()
 
-    def __init__(self, name: str, listed: Mapping[str, Any], spec: McpSpec, folder: Path | None) -> None:
-        self.name, self.listed, self.spec, self.folder = name, listed, spec, folder
-        self.description = one_line(harmless(str(listed.get("description", ""))), _LONGEST_DESCRIPTION)
-        self._arguments = SchemaArguments.of_schema(name, listed.get("inputSchema") or {})
-        self.gives = ""
-        if isinstance(schema := listed.get("outputSchema"), Mapping):
-            parts = schema.get("properties")
-            if isinstance(parts, Mapping) and parts.keys() == {"result"}:  # as `output_of` has it
-                said = Arguments.in_words(parts["result"], schema)
-            else:
-                said = Arguments.in_words(schema, schema)
-            self.gives = "" if said in ("any", "object") else harmless(said)
+    def __init__(
+        self, name: str, listed: Mapping[str, Any], connected: Connection, *, is_recorded: bool = False
+    ) -> None:
+        self.name, self.listed, self.connection, self.is_recorded = name, listed, connected, is_recorded
+        self.description = str(listed.get("description", ""))
+        self.hints: Mapping[str, Any] = listed.get("annotations", {})
+        self._arguments = SchemaArguments.of_schema(name, listed["inputSchema"])
+        self.gives = _gives(listed.get("outputSchema"))
 
     @property
     def arguments(self) -> Arguments | None:
@@ -132,20 +130,41 @@ class McpTool(Module):
         A secret of the environment never leaves: neither to the server, nor from its reply into the log.
         """
         assert self.listed is not None
-        given, secrets = thawed(args), known_secrets()
-        if any(secret in text for text in _texts(given) for secret in secrets):
+        given, secrets, name = thawed(args), self.connection.secrets, str(self.listed["name"])
+        if any(secret in text for text in texts_in(given) for secret in secrets):
             raise NotApproved(f"an argument of {self.name} holds a key or password of this machine")
-        result = await connection(self.spec, self.folder).call(self.listed["name"], given)
-        return await asyncio.to_thread(output_of, masked(result, secrets))
+        if self.is_recorded:
+            now = await self.connection.listed(name)
+            if now is None or {"of": self.listed["of"], **kept_of(self.name, now, secrets)} != self.listed:
+                what = f"the tool {self.name} is not what it was when the log began"
+                raise NotApproved(what, hint="Look at it with chameleon check, and begin a new log.")
+        result = await self.connection.call(name, given)
+        return await asyncio.to_thread(output_of, result, secrets)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value, keys included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from (str(key), *_texts(each))
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+def kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
+    """Return what is kept of a listing, in a log as well: bounded, in harmless lines, without secrets.
+
+    Raises `InventoryError` for a schema of arguments that is none.
+    """
+    told = one_line(harmless(str(listed.get("description") or "")), _LONGEST_DESCRIPTION)
+    kept: dict[str, Any] = {"name": str(listed["name"]), "description": told}
+    kept["inputSchema"] = clean_schema(own, listed.get("inputSchema") or {"type": "object"})
+    with suppress(InventoryError):  # it is a help alone
+        if listed.get("outputSchema") is not None:
+            kept["outputSchema"] = clean_schema(own, listed["outputSchema"])
+    hints = listed.get("annotations")
+    if isinstance(hints, Mapping):
+        kept["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
+    found: dict[str, Any] = masked(kept, secrets)
+    return found
+
+
+def _gives(schema: Any) -> str:
+    """Write what a tool gives by its schema; "" where that tells nothing."""
+    try:
+        parts = schema["properties"]
+        said = Arguments.in_words(parts["result"] if parts.keys() == {"result"} else schema, schema)
+    except Exception:  # a stranger's schema may have any form, and this is a help alone
+        return ""
+    return "" if said in ("any", "object") else harmless(said)

@@ -172,6 +172,19 @@ def test_a_run_runs_a_tool_at_most_so_often() -> None:
     assert state.ended is not None and "at most 2 times in a run" in str(state.ended.error)
 
 
+def test_what_was_refused_does_not_count_as_a_run() -> None:
+    tools, answers = Tools(), iter([False, True, True, True])
+    plan = [{"module": "write", "args": {"text": str(number)}} for number in range(4)]
+    inventory = Inventory(
+        name="t",
+        planner=Fixed(plan),
+        modules={tool.name: tool for tool in tools.both},
+        on_error={"write": "skip"},
+    )
+    Executor(inventory, approve=lambda request: next(answers), approve_each=True).run(QUESTION)
+    assert len(tools.done) == 2
+
+
 def test_what_is_allowed_is_used_up() -> None:
     step = Tools().executor(WRITE | {"args": {"text": "x"}}, approve=yes)
     state = step.run(QUESTION)
