@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from chameleon.bridge import wire
 from chameleon.errors import ChameleonError, require
+from chameleon.interop.mcp_http import NOT_TAKEN, streams_over_http
 from chameleon.interop.mcp_pipes import LARGEST_MESSAGE, ServerFailed, ServerProcess, from_environment
 from chameleon.text import harmless, known_secrets, one_line, redact
 
@@ -27,6 +27,7 @@ MOST_TOOLS = 1_000
 _LONGEST_ERROR = 2_000  # characters that are looked at
 _MOST_STARTS = 3  # of a server that dies, until it has answered a call
 _TO_START, _TO_END = 30.0, 3.0  # seconds
+_T = TypeVar("_T")
 _log = logging.getLogger("chameleon.mcp")
 _made: list[Connection] = []
 
@@ -77,26 +78,46 @@ class Connection:
         return await asyncio.wrap_future(wire.submit(self._call(name, args)))
 
     async def _tools(self) -> list[dict[str, Any]]:
-        client = await self._connected()
-        found: list[dict[str, Any]] = []
-        cursor, size = None, 0
-        with _Told(self, "list its tools"):
-            async with asyncio.timeout(self.spec.timeout):
-                while len(found) <= MOST_TOOLS and size <= 2 * LARGEST_MESSAGE:
-                    page = await client.list_tools(cursor=cursor)
-                    found += [_as_json(each) for each in page.tools]
-                    size += len(page.model_dump_json())
-                    if not (cursor := page.next_cursor):
-                        return found
-        raise ServerFailed(f"{self.place} lists more than {MOST_TOOLS:,} tools, or too much of them")
+        async def ask(client: Any) -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = []
+            cursor, size = None, 0
+            while len(found) <= MOST_TOOLS and size <= 2 * LARGEST_MESSAGE:
+                page = await client.list_tools(cursor=cursor)
+                found += [_as_json(each) for each in page.tools]
+                size += len(page.model_dump_json())
+                if not (cursor := page.next_cursor):
+                    return found
+            raise ServerFailed(f"{self.place} lists more than {MOST_TOOLS:,} tools, or too much of them")
+
+        return await self._asked(ask, "list its tools")
 
     async def _call(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        client = await self._connected()
-        with _Told(self, f"run {name}"):
-            async with asyncio.timeout(self.spec.timeout):
-                result = _as_json(await client.call_tool(name, dict(args)))
+        async def ask(client: Any) -> dict[str, Any]:
+            return _as_json(await client.call_tool(name, dict(args)))
+
+        result = await self._asked(ask, f"run {name}")
         self._starts = 1
         return result
+
+    async def _asked(self, ask: Callable[[Any], Awaitable[_T]], done: str) -> _T:
+        """Ask the server; once more, connected anew, where it is sure that it did not take the request."""
+        is_again = False
+        while True:
+            client = await self._connected()
+            if self._process is not None:
+                self._process.said.clear()  # what it says from now on is of this call
+            try:
+                with _Told(self, done):
+                    async with asyncio.timeout(self.spec.timeout):
+                        return await ask(client)
+            except ServerFailed as problem:
+                is_taken = not isinstance(problem, _NotTaken)
+                is_lost = not is_taken or str(problem.__cause__) == "Connection closed"
+                if self.spec.url and is_lost and self._client is client:
+                    self._client = None
+                if is_taken or is_again:
+                    raise
+                is_again = True
 
     async def _connected(self) -> Any:
         """Return the client, connected: for the first time, or again after the server has ended."""
@@ -150,41 +171,16 @@ class Connection:
 
     def _transport(self) -> Any:
         if self.spec.command is None:
-            return self._over_http()
+            return streams_over_http(str(self.spec.url), from_environment(self.spec.headers))
         folder = (self.folder or Path()) / (self.spec.cwd or "")
         self._process = ServerProcess(self.spec.command, from_environment(self.spec.env), folder)
         return self._process.streams()
-
-    @asynccontextmanager
-    async def _over_http(self) -> AsyncIterator[tuple[Any, Any]]:
-        """Speak to the server by streamable HTTP, its replies bounded."""
-        import httpx2
-        from mcp.client.streamable_http import streamable_http_client
-
-        async def bounded(response: Any) -> None:
-            if response.headers.get("content-encoding", "identity") != "identity":
-                raise ServerFailed("its replies are packed, and were asked for as they are")
-            if "event-stream" not in response.headers.get("content-type", ""):
-                response.stream = _bounded(response.stream)
-
-        headers = {**from_environment(self.spec.headers), "accept-encoding": "identity"}
-        waits = httpx2.Timeout(_TO_START, read=None)
-        hooks = {"response": [bounded]}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=waits, event_hooks=hooks) as http,
-            streamable_http_client(
-                str(self.spec.url), http_client=http, max_sse_event_size=LARGEST_MESSAGE
-            ) as streams,
-        ):
-            yield streams
 
     def fail(self, problem: BaseException, done: str) -> NoReturn:
         """Raise `ServerFailed` that says what went wrong as it was to do something."""
         from mcp import MCPError
 
         problem = _innermost(problem)
-        if self.spec.command is None:  # a session that is gone is begun anew
-            self._client = None
         if isinstance(problem, ChameleonError):
             raise problem
         told = f"{self.place} could not {done}"
@@ -197,12 +193,18 @@ class Connection:
         why = one_line(redact(harmless(str(why)[:_LONGEST_ERROR]), also=self.secrets), 300)
         if self._process is not None and self._process.has_ended:
             why = self._process.fault
+        if isinstance(problem, MCPError) and problem.code == NOT_TAKEN:
+            raise _NotTaken(f"{told}: {why}") from problem
         hint = "It may have done its work, and is not asked again." if done.startswith("run ") else ""
         raise ServerFailed(f"{told}: {why}{self._last_words()}", hint=hint) from problem
 
     def _last_words(self) -> str:
         said = self._process.said if self._process else ()
         return f" ({' / '.join(said)})" if said else ""
+
+
+class _NotTaken(ServerFailed):
+    """A server that was not reached, or that refused a request for its session."""
 
 
 class _Told:
@@ -259,22 +261,3 @@ def _innermost(problem: BaseException) -> BaseException:
     while isinstance(problem, BaseExceptionGroup):
         problem = problem.exceptions[0]
     return problem
-
-
-def _bounded(stream: Any) -> Any:
-    """Return a stream of a body that raises once it is too large."""
-    import httpx2
-
-    class Bounded(httpx2.AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            size = 0
-            async for piece in stream:
-                size += len(piece)
-                if size > LARGEST_MESSAGE:
-                    raise ServerFailed(f"a reply has more than {LARGEST_MESSAGE:,} bytes")
-                yield piece
-
-        async def aclose(self) -> None:
-            await stream.aclose()
-
-    return Bounded()

@@ -36,6 +36,8 @@ def output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
         raise StepRejected(said or "the tool failed, and does not say why")
     others = [_held(block) for block in blocks if block.get("type") != "text"]
     structured = result.get("structuredContent")
+    if isinstance(structured, dict) and [*structured.values()] == [blocks]:
+        structured = None  # the blocks once more, with their pictures as base64
     if structured is not None:
         is_wrapped = isinstance(structured, dict) and structured.keys() == {"result"}
         found = [structured["result"] if is_wrapped else structured]

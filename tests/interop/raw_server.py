@@ -1,6 +1,7 @@
 """A server of the Model Context Protocol, of its 2025 revision, written by hand: it can break every rule.
 
 python raw_server.py WAY        speaks over its pipes; WAY is what it does wrong ("" for nothing)
+python raw_server.py WAY PORT   speaks over HTTP, with a session
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import os
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,10 @@ RESULTS: dict[str, Any] = {
     "no_base64": {"content": [{"type": "image", "mimeType": "image/png", "data": "%%%"}]},
     "both": {
         "content": [{"type": "text", "text": "see"}, {"type": "image", "mimeType": "image/png", "data": PNG}]
+    },
+    "repeated": {
+        "content": [{"type": "image", "mimeType": "image/png", "data": PNG}],
+        "structuredContent": {"content": [{"type": "image", "mimeType": "image/png", "data": PNG}]},
     },
     "link": {"content": [{"type": "resource_link", "uri": "f:///a.txt", "name": "a.txt"}]},
     "sound": {"content": [{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}]},
@@ -95,6 +101,8 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     if way == "dies":
         print("last \x1b[31mwords", file=sys.stderr, flush=True)
         os._exit(7)
+    if way == "killed":
+        os.kill(os.getpid(), 9)
     if way == "dies once" and not Path("died").exists():
         Path("died").touch()
         os._exit(9)
@@ -125,10 +133,67 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     return found
 
 
+def over_http(way: str, port: int) -> None:
+    """Serve at a port; of sessions it knows the one that it began last."""
+    session, begun = str(os.getpid()), [0]
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def reply(self, status: int, told: Any = None, **headers: str) -> None:
+            body = b"" if told is None else json.dumps(told).encode()
+            self.send_response(status)
+            for name, value in {"content-length": str(len(body)), **headers}.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            self.reply(405)
+
+        do_DELETE = do_GET
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if "id" not in asked:
+                return self.reply(202)
+            told: dict[str, Any] = {"jsonrpc": "2.0", "id": asked["id"]}
+            kind = {"content_type": "application/json"}
+            if asked["method"] == "initialize":
+                begun[0] += 1
+                kind["mcp_session_id"] = f"{session}-{begun[0]}"
+            elif self.headers.get("mcp-session-id") != f"{session}-{begun[0]}":
+                error = {"code": -32_000, "message": "Bad Request: No valid session ID provided"}
+                return self.reply(404 if way == "404" else 400, {**told, "error": error}, **kind)
+            if asked["method"] == "tools/call":
+                with Path("calls").open("a") as calls:
+                    calls.write(f"{asked['params']['name']}\n")
+                if way == "forgets" and begun[0] < 9:
+                    begun[0] += 1
+                    return self.reply(404)
+                if way == "packed":
+                    kind["content_encoding"] = "gzip"
+                if way == "cut":
+                    self.send_response(200)
+                    self.send_header("content-length", "99")
+                    self.end_headers()
+                    self.wfile.write(b"{")
+                    self.close_connection = True
+                    return None
+            return self.reply(200, {**told, "result": answer(way, asked)}, **kind)
+
+    ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+
+
 def main(way: str) -> None:
     if way == "ends":
         print("cannot go on", file=sys.stderr)
         sys.exit(3)
+    if way == "killed":
+        print("Server is ready", file=sys.stderr, flush=True)
     if way == "silent":
         time.sleep(30)
     if way == "stubborn":
@@ -154,4 +219,6 @@ def main(way: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        over_http(sys.argv[1], int(sys.argv[2]))
     main(sys.argv[1] if len(sys.argv) > 1 else "")

@@ -3,8 +3,11 @@
 They are looked for in the folder that CHAMELEON_MCP_SERVERS names, where these lines have put them:
 
     npm install @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem
-    python -m venv v && v/bin/pip install mcp-server-time
+    python -m venv v && v/bin/pip install mcp-server-time mcp-server-git
     python -m venv v1 && v1/bin/pip install mcp-server-sqlite "mcp<2"
+
+A server that is not there is skipped. Over HTTP these speak the earlier revision; the newest over HTTP is in
+tests/modules/compose/test_mcp_server.py, by a server made with the SDK.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +72,13 @@ SERVERS = {
         ),
         ("get_current_time", {"timezone": "Nowhere/City"}, "Nowhere/City"),
     ),
+    "git": Server(
+        (str(HOME / "v/bin/mcp-server-git"),),
+        "2026-07-28",
+        12,
+        ("git_log", {"repo_path": "g"}, "Message: first"),
+        ("git_show", {"repo_path": "g", "revision": "none"}, "Ref 'none' did not resolve"),
+    ),
     "sqlite": Server(
         (str(HOME / "v1/bin/mcp-server-sqlite"), "--db-path", "t.db"),
         "2025-11-25",
@@ -91,10 +101,33 @@ def run(made: Inventory, log: Any = ()) -> State:
     return Executor(made).run({"question": "q"}, log)
 
 
+def needed(name: str) -> Server:
+    """Return a server, or skip the test where it is not installed."""
+    server = SERVERS[name]
+    if not Path(server.command[0]).exists():
+        pytest.skip(f"{name} is not installed")
+    return server
+
+
 @pytest.fixture(params=SERVERS)
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Server:
     (tmp_path / "a.txt").write_text("hello")
-    return SERVERS[request.param]
+    if request.param == "git":
+        author = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        for command in (("init", "-q"), (*author, "commit", "-q", "--allow-empty", "-m", "first")):
+            (tmp_path / "g").mkdir(exist_ok=True)
+            subprocess.run(["git", *command], cwd=tmp_path / "g", check=True)
+    return needed(request.param)
+
+
+def noted(server: Server, folder: Path) -> tuple[str, ...]:
+    """Return a command that starts a server and notes its process in the file `pids`."""
+    (folder / "kept.sh").write_text(f"#!/bin/sh\necho $$ >> pids\nexec {' '.join(server.command)}\n")
+    return ("sh", str(folder / "kept.sh"))
+
+
+def pids(folder: Path) -> list[int]:
+    return [int(each) for each in (folder / "pids").read_text().split()]
 
 
 def test_it_is_listed_and_called(server: Server, tmp_path: Path) -> None:
@@ -122,33 +155,50 @@ def test_a_call_that_fails_is_told(server: Server, tmp_path: Path) -> None:
     )  # sqlite says it as a text
 
 
-def test_it_is_killed_and_started_again(server: Server, tmp_path: Path) -> None:
+def test_it_is_slow_killed_in_the_middle_and_started_again(server: Server, tmp_path: Path) -> None:
     name, args, said = server.works
-    script = tmp_path / "kept.sh"
-    script.write_text(f"#!/bin/sh\necho $$ >> pids\nexec {' '.join(server.command)}\n")
-    made = inventory(tmp_path, {"command": ["sh", str(script)]}, (name, args))
+    mcp = {"command": list(noted(server, tmp_path)), "timeout": 3}
+    made = inventory(tmp_path, mcp, (name, args))
     assert said in str(run(made).answer)
-    os.kill(int((tmp_path / "pids").read_text().split()[-1]), signal.SIGKILL)
-    time.sleep(0.3)
+    (pid,) = pids(tmp_path)
+    os.kill(pid, signal.SIGSTOP)
+    slow = run(made)
+    assert slow.ended is not None and "within 3 s" in str(slow.ended.error)
+    os.kill(pid, signal.SIGCONT)
     assert said in str(run(made).answer)
-    assert len((tmp_path / "pids").read_text().split()) == 2
+
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(0.5, os.kill, (pid, signal.SIGKILL)).start()
+    dying = run(made)
+    assert dying.ended is not None and "it ended with code -9" in str(dying.ended.error)
+    assert "is not asked again" in str(dying.ended.error)
+    assert pids(tmp_path) == [pid]
+    assert said in str(run(made).answer)
+    assert len(pids(tmp_path)) == 2
+
+
+def replayed(folder: Path, first: State) -> None:
+    """Run t.yaml anew on its log, whole and cut after the last step: the same bytes, the same output."""
+    whole = (folder / "run.jsonl").read_bytes()
+    assert first.begun is not None
+    made = Inventory.load(folder / "t.yaml", recorded=first.begun.settings)
+    for lines in (whole.splitlines(keepends=True), whole.splitlines(keepends=True)[:-1]):
+        (folder / "again.jsonl").write_bytes(b"".join(lines))
+        with EventLog(folder / "again.jsonl") as log:
+            assert str(run(made, log)) == str(first)
+        assert (folder / "again.jsonl").read_bytes() == whole
 
 
 def test_it_is_replayed_to_the_byte_when_it_is_off(server: Server, tmp_path: Path) -> None:
     name, args, said = server.works
-    script = tmp_path / "kept.sh"
-    script.write_text(f"#!/bin/sh\nexec {' '.join(server.command)}\n")
+    mcp = {"command": list(noted(server, tmp_path))}
     with EventLog(tmp_path / "run.jsonl") as log:
-        first = run(inventory(tmp_path, {"command": ["sh", str(script)]}, (name, args), (name, args)), log)
-    script.unlink()
-    whole = (tmp_path / "run.jsonl").read_bytes()
-    assert said in str(first.answer) and first.begun is not None
-    made = Inventory.load(tmp_path / "t.yaml", recorded=first.begun.settings)
-    for lines in (whole.splitlines(keepends=True), whole.splitlines(keepends=True)[:-1]):
-        (tmp_path / "again.jsonl").write_bytes(b"".join(lines))
-        with EventLog(tmp_path / "again.jsonl") as log:
-            assert str(run(made, log)) == str(first)
-        assert (tmp_path / "again.jsonl").read_bytes() == whole
+        first = run(inventory(tmp_path, mcp, (name, args), (name, args)), log)
+    assert said in str(first.answer)
+    (pid,) = pids(tmp_path)
+    os.kill(pid, signal.SIGKILL)
+    (tmp_path / "kept.sh").unlink()
+    replayed(tmp_path, first)
 
 
 LONG = ("trigger_long_running_operation", {"duration": 20, "steps": 2})
@@ -156,33 +206,16 @@ LONG = ("trigger_long_running_operation", {"duration": 20, "steps": 2})
 
 def test_a_slow_call_is_given_up(tmp_path: Path) -> None:
     mcp = {"command": list(SERVERS["everything"].command), "timeout": 2}
+    needed("everything")
     begun = time.monotonic()
     state = run(inventory(tmp_path, mcp, LONG))
     assert state.ended is not None and "within 2 s" in str(state.ended.error)
     assert time.monotonic() - begun < 15
 
 
-def test_a_call_that_a_server_dies_in_is_told_and_not_repeated(
-    tmp_path: Path,
-) -> None:
-    script = tmp_path / "kept.sh"
-    script.write_text(f"#!/bin/sh\necho $$ >> pids\nexec {SERVERS['everything'].command[0]}\n")
-    made = inventory(tmp_path, {"command": ["sh", str(script)]}, LONG)
-
-    def kill() -> None:
-        os.kill(int((tmp_path / "pids").read_text().split()[-1]), signal.SIGKILL)
-
-    timer = threading.Timer(1.0, kill)
-    timer.start()
-    state = run(made)
-    assert state.ended is not None and "it ended with code -9" in str(state.ended.error)
-    assert "is not asked again" in str(state.ended.error)
-    assert len((tmp_path / "pids").read_text().split()) == 1
-
-
 def test_pictures_links_and_structured_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAMELEON_RECEIVED", str(tmp_path / "received"))
-    mcp = {"command": list(SERVERS["everything"].command)}
+    mcp = {"command": list(needed("everything").command)}
     picture = run(inventory(tmp_path, mcp, ("get_tiny_image", {}))).answer
     assert any(isinstance(each, Path) and each.suffix == ".png" for each in picture)
     weather = run(inventory(tmp_path, mcp, ("get_structured_content", {"location": "Chicago"}))).answer
@@ -194,49 +227,65 @@ def test_pictures_links_and_structured_results(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Return what starts `everything` over HTTP, each time at the port that the file `port` holds."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [SERVERS["everything"].command[0], "streamableHttp"]
-    environment = {**os.environ, "PORT": str(port)}
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+    (tmp_path / "port").write_text(str(port))
+    command = [needed("everything").command[0], "streamableHttp"]
+    running: list[subprocess.Popen[bytes]] = []
+
+    def started() -> subprocess.Popen[bytes]:
+        environment, off = {**os.environ, "PORT": str(port)}, subprocess.DEVNULL
+        running.append(subprocess.Popen(command, env=environment, stdout=off, stderr=off))
         for _ in range(200):
             with socket.socket() as tried:
                 if tried.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}/mcp", process
+        return running[-1]
+
+    yield started
+    for process in running:
         process.kill()
+        process.wait()
 
 
-def test_streamable_http_is_called_slow_killed_and_replayed(
-    tmp_path: Path, address: tuple[str, subprocess.Popen[bytes]]
+def test_streamable_http_is_called_failing_slow_killed_and_replayed(
+    tmp_path: Path, start: Callable[[], subprocess.Popen[bytes]]
 ) -> None:
-    url, process = address
+    from chameleon.interop.mcp_client import connection
+    from chameleon.inventory.schema import McpSpec
+
+    process = start()
+    url = f"http://127.0.0.1:{(tmp_path / 'port').read_text()}/mcp"
     echo = ("echo", {"message": "hi"})
-    with EventLog(tmp_path / "run.jsonl") as log:
-        first = run(inventory(tmp_path, {"url": url}, echo), log)
-    assert first.answer == "Echo: hi" and first.begun is not None
+    made = inventory(tmp_path, {"url": url}, echo)
+    assert len(made.cards) == SERVERS["everything"].tools and run(made).answer == "Echo: hi"
+    found = connection(McpSpec.model_validate({"url": url}), tmp_path)
+    assert found._client.protocol_version == "2025-11-25"
+    fails = run(inventory(tmp_path, {"url": url}, ("gzip_file_as_resource", {"data": "http://127.0.0.1:9/"})))
+    assert fails.ended is not None and "fetch failed" in str(fails.ended.error)
     slow = run(inventory(tmp_path, {"url": url, "timeout": 2}, LONG))
     assert slow.ended is not None and "within 2 s" in str(slow.ended.error)
-    made = inventory(tmp_path, {"url": url}, LONG)
-    timer = threading.Timer(1.0, process.kill)
-    timer.start()
-    dead = run(made)
-    assert dead.ended is not None and "could not run trigger" in str(dead.ended.error), dead.ended
-    again = inventory_of(tmp_path, url, echo, first)
+
+    threading.Timer(1.0, process.kill).start()
+    dying = run(inventory(tmp_path, {"url": url}, LONG))
+    assert dying.ended is not None and "is not asked again" in str(dying.ended.error), dying.ended
+    off = run(made)
+    assert off.ended is not None and "could not start: ConnectError" in str(off.ended.error)
+    for _ in range(2):  # found again, the first time after a failure, then between two calls
+        process = start()
+        assert run(made).answer == "Echo: hi"
+        process.kill()
+        process.wait()
+
+    process = start()
+    made = inventory(tmp_path, {"url": url}, echo, echo)
     with EventLog(tmp_path / "run.jsonl") as log:
-        assert run(again, log).answer == "Echo: hi"
-
-
-def inventory_of(folder: Path, url: str, step: Any, state: State) -> Inventory:
-    """Return the inventory of a run whose server is off."""
-    steps = [{"module": step[0], "args": dict(step[1])}]
-    modules = {"server": {"mcp": {"url": url}, "allow": [step[0]]}}
-    data = {"name": "t", "planner": {"use": "fixed", "plan": steps}, "modules": modules}
-    (folder / "t.yaml").write_text(json.dumps(data))
-    assert state.begun is not None
-    return Inventory.load(folder / "t.yaml", recorded=state.begun.settings)
+        first = run(made, log)
+    assert first.answer == "Echo: hi"
+    process.kill()
+    process.wait()
+    replayed(tmp_path, first)

@@ -92,6 +92,7 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
     assert found.read_bytes().startswith(b"\x89PNG")
     assert (oct(found.stat().st_mode)[-3:], oct(received.stat().st_mode)[-3:]) == ("600", "700")
     assert output(folder, "both") == ("see", found)
+    assert output(folder, "repeated") == found
 
 
 @pytest.mark.parametrize(
@@ -105,6 +106,7 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
             "dies",
             "could not run text: it ended with code 7 (last [31mwords). It may have done its work",
         ),
+        ("text", "killed", "could not run text: it ended with code -9. It may"),  # not what it said before
         ("text", "large line", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "large", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "no result", "could not run text: ValidationError"),
