@@ -22,6 +22,7 @@ from chameleon.text import nearest, one_line
 
 _LONGEST_VALUE = 80  # characters
 _DEEPEST = 4  # levels of a nested type that a signature writes out
+_MOST_TYPES = 2_000  # that a signature writes out
 _NO_NAME = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -98,11 +99,15 @@ class Arguments:
     @cached_property
     def signature(self) -> str:
         """Write the arguments on one line: `(amount: number, to: "F" | "C" = "F")`."""
-        schema = self.schema
+        schema, left = self.schema, [_MOST_TYPES]
+
+        def words(of: Mapping[str, Any]) -> str:
+            return self.in_words(of, schema, left=left)
+
         told = (
-            f"{name}?: {self.in_words({**each, 'anyOf': kinds}, schema)}"
+            f"{name}?: {words({**each, 'anyOf': kinds})}"
             if (kinds := self._unless_null(each))
-            else f"{name}{self._optional(each, name)}: {self.in_words(each, schema)}{self._default(each)}"
+            else f"{name}{self._optional(each, name)}: {words(each)}{self._default(each)}"
             for name, each in schema["properties"].items()
         )
         return f"({', '.join(told)})"
@@ -173,41 +178,50 @@ class Arguments:
         return [each for each in schema.get("anyOf", ()) if is_null and each != {"type": "null"}]
 
     @staticmethod
-    def in_words(schema: Any, root: Mapping[str, Any], depth: int = 0, within: Sequence[str] = ()) -> str:
+    def in_words(
+        schema: Any,
+        root: Mapping[str, Any],
+        depth: int = 0,
+        within: Sequence[str] = (),
+        left: list[int] | None = None,
+    ) -> str:
         """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`.
 
-        `within` are the types in which it stands: one within itself is "any".
+        `within` are the types in which it stands: one within itself is "any", and so is what comes when no
+        types are `left` to write.
         """
-        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        left = [_MOST_TYPES] if left is None else left
+        left[0] -= 1
+        if not isinstance(schema, Mapping) or depth > _DEEPEST or left[0] < 0:
             return "any"
         if isinstance(named := schema.get("$ref"), str):
             name = named.rpartition("/")[2]
             if name in within or len(within) == _DEEPEST:
                 return "any"
-            return Arguments.in_words(root.get("$defs", {}).get(name), root, depth, (*within, name))
+            return Arguments.in_words(root.get("$defs", {}).get(name), root, depth, (*within, name), left)
         if "enum" in schema or "const" in schema:
             values: Sequence[Any] = schema.get("enum") or [schema.get("const")]
             return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
         if several := schema.get("anyOf") or schema.get("oneOf"):
             return " | ".join(
-                dict.fromkeys(Arguments.in_words(each, root, depth, within) for each in several)
+                dict.fromkeys(Arguments.in_words(each, root, depth, within, left) for each in several)
             )
         kind = schema.get("type", "any")
         if kind == "array":
-            return f"[{Arguments.in_words(schema.get('items', {}), root, depth + 1, within)}]"
+            return f"[{Arguments.in_words(schema.get('items', {}), root, depth + 1, within, left)}]"
         if kind == "object" and schema.get("properties"):
-            return f"{{{', '.join(Arguments._members(schema, root, depth, within))}}}"
+            return f"{{{', '.join(Arguments._members(schema, root, depth, within, left))}}}"
         if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
-            return f"{{string: {Arguments.in_words(of, root, depth + 1, within)}}}"
+            return f"{{string: {Arguments.in_words(of, root, depth + 1, within, left)}}}"
         return " | ".join(kind) if isinstance(kind, list) else str(kind)
 
     @staticmethod
     def _members(
-        schema: Mapping[str, Any], root: Mapping[str, Any], depth: int, within: Sequence[str]
+        schema: Mapping[str, Any], root: Mapping[str, Any], depth: int, within: Sequence[str], left: list[int]
     ) -> Iterator[str]:
         needed = schema.get("required", ())
         for name, each in schema["properties"].items():
-            told = Arguments.in_words(each, root, depth + 1, within)
+            told = Arguments.in_words(each, root, depth + 1, within, left)
             yield f"{name}{'' if name in needed else '?'}: {told}"
 
 
