@@ -10,6 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, TypeVar
 
 from chameleon import bridge
@@ -303,12 +304,14 @@ class Executor:
             if len(state.plans) > 1 and repeats(state.plans[-2], state):
                 problem = BudgetExceeded(problem.what, where=problem.where, hint=RETURN_NOTHING)
             return [RunEnded("budget", Failure.of(problem))]
+        # A yes is for one call: whatever becomes of that, also where nobody hears of it any more.
+        begun = [Approval((each,), "begun") for each in group if self.inventory.modules[each.module].asks]
         if len(group) > 1:
-            return self._run_parallel(group, state, replace(terms, hear=None))
+            return chain(begun, self._run_parallel(group, state, replace(terms, hear=None)))
         step, *later = state.pending
         if any(self.inventory.modules[each.module].needs_model for each in later):
             terms = replace(terms, hear=None)
-        return run_step(step, self._modules[step.module], self.access, state, terms)
+        return chain(begun, run_step(step, self._modules[step.module], self.access, state, terms))
 
     def _ask(self, steps: tuple[Step, ...], state: State, approve: Approve | None) -> Iterator[Event]:
         """Ask a person to allow these steps; yield the question, and the answer where there is one."""

@@ -31,7 +31,6 @@ from chameleon.state import (
     RunEnded,
     RunStarted,
     Said,
-    State,
     Step,
     StepRecord,
 )
@@ -249,15 +248,6 @@ def before_failure(events: Sequence[Event]) -> int:
     return kept
 
 
-def _asked_again(state: State, gone: Sequence[Event]) -> Event | None:
-    """Return the event that asks anew for what was allowed, and failed: a yes is for one call."""
-    if state.inside:
-        inner = _asked_again(State.fold(state.inside), [e.event for e in gone if isinstance(e, Nested)])
-        return inner and Nested(state.pending[0].module, inner)
-    failed = tuple(e.step for e in gone if isinstance(e, StepRecord) and e.step in state.allowed)
-    return Approval(failed, "asked") if failed else None
-
-
 def _is_failed(event: Event) -> bool:
     """Return whether it is a failed step or plan, or stands before one to tell of a parameter."""
     if isinstance(event, Nested):
@@ -335,10 +325,7 @@ class EventLog:
             with self._lock:
                 starts = [start for start, _ in self._file.whole_lines()]
                 self._file.cut(starts[kept])
-                gone = self.events[kept:]
                 del self.events[kept:]
-            if (again := _asked_again(State.fold(self.events), gone)) is not None:
-                self.append(again)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(tuple(self.events))

@@ -23,7 +23,7 @@ from chameleon.usage import Call, Usage
 
 Reason = Literal["answered", "declined", "failed", "budget"]
 PlanKind = Literal["proposed", "replan", "repair", "on_error", "fallback"]
-Said = Literal["asked", "yes", "no"]
+Said = Literal["asked", "yes", "no", "begun"]
 Ran = Mapping[tuple[str, ...], int]
 
 # What a model is told of a failure: what an error says may hold paths, hosts and words of libraries.
@@ -232,7 +232,10 @@ class Nested:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A person is asked whether pending steps may run, or has answered; `by` says who, or by what way."""
+    """A person is asked whether pending steps may run, or has answered; `by` says who, or by what way.
+
+    "begun" says that steps which were allowed now run: the yes is used up, whatever comes of them.
+    """
 
     steps: tuple[Step, ...]
     said: Said
@@ -365,10 +368,12 @@ class State:
         if not event.steps or any(step not in self.pending for step in event.steps):
             raise LogError(f"the log asks for, or gives, approval of what is not pending: {event}")
         if event.said == "asked":
+            return self.with_fields(asked=event.steps)
+        if event.said == "begun":
             allowed = self.allowed
             for step in event.steps:
                 allowed = _without_one(allowed, step)
-            return self.with_fields(asked=event.steps, allowed=allowed)
+            return self.with_fields(allowed=allowed)
         answered = "allowed" if event.said == "yes" else "denied"
         return self.with_fields(asked=(), **{answered: (*getattr(self, answered), *event.steps)})
 
@@ -421,7 +426,6 @@ class State:
         return self.with_fields(
             history=history,
             pending=self.pending[1:],
-            allowed=_without_one(self.allowed, record.step),
             denied=_without_one(self.denied, record.step),
             failure=record if record.error else None,
             input=values.merge(self.input, record.input_changes) if record.input_changes else self.input,

@@ -62,7 +62,7 @@ class RunPage:
             if self.trace:
                 self._step(event)
         elif isinstance(event, Approval):
-            if event.said != "asked":
+            if event.said in ("yes", "no"):
                 self._line(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {harmless(str(event))}")
         elif isinstance(event, Dropped):
             self._line(f"{harmless(str(event))}.")

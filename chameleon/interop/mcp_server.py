@@ -48,6 +48,11 @@ _OUTPUT: dict[str, Any] = {
         },
         "sources": {"description": "What the answer rests on."},
         "error": {"type": "string", "description": "Why there is no answer, and what to do."},
+        "without": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Steps that failed or were not allowed, which the run went on without.",
+        },
         "usage": {"type": "object", "description": "Model calls, tokens and US dollars."},
         "trace": {"type": "string", "description": "The resource with every event of the run."},
     },
@@ -230,6 +235,8 @@ class InventoryServer:
             "trace": uri,
         }
         if ended is not None and ended.reason == "answered":
+            if state.skipped:
+                told["without"] = [redact(harmless(str(each))) for each in state.skipped]
             if "sources" in state.cache:
                 told["sources"] = in_json(state.cache["sources"])
             return InventoryServer._result(in_text(state.answer), told, is_error=False)

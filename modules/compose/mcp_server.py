@@ -98,7 +98,7 @@ class McpServer(Toolkit):
         own = f"{self.prefix}{_NO_NAME.sub('_', name)}"
         if not own.isidentifier():
             own = f"{self.entry}_{own}"
-        kept = {"of": self.entry, **kept_of(own, listed, self._connection.secrets)}
+        kept = {"of": self.entry, **_kept_of(own, listed, self._connection.secrets)}
         return McpTool(own, kept, self.spec, self.folder, is_recorded=is_recorded)
 
 
@@ -143,14 +143,14 @@ class McpTool(Module):
             raise NotApproved(f"an argument of {self.name} holds a key or password of this machine")
         if self.is_recorded:
             now = await server.listed(name)
-            if now is None or {"of": self.listed["of"], **kept_of(self.name, now, secrets)} != self.listed:
+            if now is None or {"of": self.listed["of"], **_kept_of(self.name, now, secrets)} != self.listed:
                 what = f"the tool {self.name} is not what it was when the log began"
                 raise NotApproved(what, hint="Look at it with chameleon check, and begin a new log.")
         result = await server.call(name, given)
         return await asyncio.to_thread(output_of, result, secrets)
 
 
-def kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
+def _kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
     """Return what is kept of a listing, in a log as well: bounded, in harmless lines, without secrets.
 
     Raises `InventoryError` for a schema of arguments that is none.

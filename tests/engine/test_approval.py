@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -118,6 +119,9 @@ def test_every_prefix_of_a_log_comes_to_the_same_end(said: bool | None, each: bo
     assert [event_to_json(event_from_json(each)) for each in written] == written
     for count in range(len(events)):
         again = [*events[:count], *executor.stream(QUESTION, events[:count])]
+        if count and '"said": "begun"' in json.dumps(event_to_json(events[count - 1])):
+            assert '"said": "asked"' in json.dumps(event_to_json(again[count]))  # it may have run
+            continue
         assert [type(event) for event in again] == [type(event) for event in events]
         assert str(State.fold(again)) == str(State.fold(events))
     assert bool(State.fold(events).waiting) == (said is None)
@@ -189,7 +193,7 @@ def test_what_is_allowed_is_used_up() -> None:
     step = Tools().executor(WRITE | {"args": {"text": "x"}}, approve=yes)
     state = step.run(QUESTION)
     assert (
-        state.allowed == () and len([e for e in list(step.stream(QUESTION)) if isinstance(e, Approval)]) == 2
+        state.allowed == () and len([e for e in list(step.stream(QUESTION)) if isinstance(e, Approval)]) == 3
     )
 
 

@@ -226,6 +226,26 @@ def test_a_step_that_needs_approval_does_not_run() -> None:
     meet(served(executor), session)
 
 
+def test_what_a_run_went_on_without_is_told() -> None:
+    def save() -> str:
+        """Saves."""
+        return "saved"
+
+    def look() -> str:
+        """Looks."""
+        return "seen"
+
+    modules = {"save": tool(save, asks="approval"), "look": tool(look)}
+    inventory = Inventory("mine", Fixed(["save", "look"]), modules, on_error={"save": "skip"})
+
+    async def session(client: Client) -> None:
+        result = await client.call_tool("mine", {"question": "?"})
+        assert text_of(result) == "seen"
+        assert result.structured_content["without"] == ["module save: save was not approved"]
+
+    meet(served(Executor(inventory, approve=lambda request: False)), session)
+
+
 def test_tables_are_read_below_the_folders_alone(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out.csv"
     (inside / "deep").mkdir(parents=True)

@@ -453,20 +453,3 @@ def wait_for(done: Callable[[], Any]) -> None:
     while not done():
         assert time.monotonic() < until
         time.sleep(0.05)
-
-
-def test_a_server_over_http_is_asked_again_once_it_is_back(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    made = None
-    for _ in range(2):
-        with subprocess.Popen([sys.executable, str(SDK), str(port)], stderr=subprocess.DEVNULL) as process:
-            wait_for(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
-            given = {"mcp": {"url": f"http://127.0.0.1:{port}/mcp"}}
-            step = {"module": "echo", "args": {"text": "x"}}
-            made = made or inventory(tmp_path, step, weather=given)
-            assert run(made).answer == "x"
-            process.kill()
-        for _ in range(4):
-            assert "could not" in str(run(made).ended)
