@@ -41,6 +41,7 @@ class Module:
     - `uses`: what else it needs, such as "gpu", "web" or "model".
     - `asks`: "approval" where a person is to allow each of its steps (`chameleon.approval`).
     - `at_most`: how often a run may run it.
+    - `in_turn`: a name; steps of modules that share it never run side by side, such as those of one server.
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
     - `gives`: the type of its output for the card, such as "{temp: number}"; of a function its own.
@@ -62,6 +63,7 @@ class Module:
     gives: str = ""
     asks: str = ""
     at_most: int | None = None
+    in_turn: str = ""
     listed: Mapping[str, Any] | None = None
     inner: Inventory | None = None
 

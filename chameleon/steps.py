@@ -58,6 +58,7 @@ class Access:
     required: tuple[tuple[str, ...], ...]
     writes: frozenset[str]
     non_text: frozenset[str] = frozenset()
+    in_turn: str = ""
 
     @classmethod
     def of(cls, module: Module) -> Access:
@@ -72,6 +73,7 @@ class Access:
             tuple(_alternatives(key) for key in needed),
             frozenset(part for key in writes for part in _alternatives(key)),
             frozenset(split_keys(module.non_text)),
+            module.in_turn,
         )
 
     def view(
@@ -142,16 +144,20 @@ def parallel_group(pending: Sequence[Step], access: Mapping[str, Access]) -> tup
     """Return the first pending steps that read nothing which another of them writes: they may run at once.
 
     All of them see the state as it was before, and their results are merged in plan order. A step whose
-    arguments refer to another waits for it.
+    arguments refer to another waits for it, and so does one that shares `in_turn` with another.
     """
     group = [pending[0]]
+    turns = {access[pending[0].module].in_turn}
     written = access[pending[0].module].writes
     for step in pending[1:]:
         if access[step.module].depends_on(written):
             break
         if step.args and any(references(step.args, [each.module for each in group])):
             break
+        if (turn := access[step.module].in_turn) and turn in turns:
+            break
         group.append(step)
+        turns.add(turn)
         written |= access[step.module].writes
     return tuple(group)
 

@@ -7,6 +7,7 @@ one line, and of the environment it gets what the inventory names alone.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,7 +28,16 @@ MOST_TOOLS = 1_000
 _LONGEST_ERROR = 2_000  # characters that are looked at
 _MOST_STARTS = 3  # of a server that dies, until it has answered a call
 _TO_START, _TO_END = 30.0, 3.0  # seconds
+_TALKATIVE = (  # loggers of the SDK; a filter holds for its own logger alone
+    "client.client",
+    "client.caching",
+    "client.streamable_http",
+    "shared.dispatcher",
+    "shared.jsonrpc_dispatcher",
+)
 _T = TypeVar("_T")
+_ASK_THERE = "Is the server running there, and is it one of the Model Context Protocol?"
+_NOT_ALLOWED = "Give it a key: `headers: {Authorization: $NAME}` in its `mcp:`."
 _log = logging.getLogger("chameleon.mcp")
 _made: list[Connection] = []
 
@@ -132,10 +142,19 @@ class Connection:
             ready = asyncio.get_running_loop().create_future()
             self._closing = asyncio.Event()
             self._task = asyncio.create_task(self._serve(ready))
-            with _Told(self, "start"):
-                async with asyncio.timeout(max(self.spec.timeout, _TO_START)):
-                    self._client = await asyncio.shield(ready)
+            try:
+                with _Told(self, "start"):
+                    async with asyncio.timeout(self._to_start):
+                        self._client = await asyncio.shield(ready)
+            except BaseException:
+                self._task.cancel()
+                await self._close()
+                raise
             return self._client
+
+    @property
+    def _to_start(self) -> float:
+        return max(self.spec.timeout, _TO_START)
 
     async def _serve(self, ready: asyncio.Future[Any]) -> None:
         """Hold the connection open, from its beginning to its end, in one task as the client wants it."""
@@ -184,9 +203,12 @@ class Connection:
         if isinstance(problem, ChameleonError):
             raise problem
         told = f"{self.place} could not {done}"
+        is_call = done.startswith("run ")
         if isinstance(problem, TimeoutError):
-            hint = "It may have done its work. For more time raise `timeout` in its `mcp:`."
-            raise ServerFailed(f"{told} within {self.spec.timeout:g} s", hint=hint) from problem
+            seconds = self._to_start if done == "start" else self.spec.timeout
+            hint = "For more time raise `timeout` in its `mcp:`."
+            hint = f"It may have done its work. {hint}" if is_call else hint
+            raise ServerFailed(f"{told} within {seconds:g} s{self._last_words()}", hint=hint) from problem
         if isinstance(problem, FileNotFoundError | NotADirectoryError | PermissionError):
             raise ServerFailed(f"{told}: {problem.strerror}: {problem.filename}") from problem
         why = problem.message if isinstance(problem, MCPError) else f"{type(problem).__name__}: {problem}"
@@ -194,8 +216,11 @@ class Connection:
         if self._process is not None and self._process.has_ended:
             why = self._process.fault
         if isinstance(problem, MCPError) and problem.code == NOT_TAKEN:
-            raise _NotTaken(f"{told}: {why}") from problem
-        hint = "It may have done its work, and is not asked again." if done.startswith("run ") else ""
+            raise _NotTaken(f"{told}: {why}", hint=_ASK_THERE if done == "start" else "") from problem
+        hint = "It may have done its work, and is not asked again." if is_call else ""
+        if done == "start":
+            hint = _ASK_THERE if self.spec.url else "Run it by itself to see what it lacks."
+            hint = _NOT_ALLOWED if why.startswith(("HTTP 401", "HTTP 403")) else hint
         raise ServerFailed(f"{told}: {why}{self._last_words()}", hint=hint) from problem
 
     def _last_words(self) -> str:
@@ -247,11 +272,29 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_made.clear)
 
 
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Take what the SDK tells of our servers into the debug log: it quotes them, escape codes and all."""
+    if not wire.is_here:
+        return True
+    _log.debug("%s", one_line(harmless(record.getMessage()[:_LONGEST_ERROR])))
+    return False
+
+
+for _name in ("client", *(f"mcp.{each}" for each in _TALKATIVE)):
+    logging.getLogger(_name).addFilter(_is_ours)
+
+
 async def _take_as_it_is(name: str, result: Any) -> None:
     """Check nothing."""
 
 
 def _as_json(model: Any) -> dict[str, Any]:
+    """Return what the SDK read as JSON. Raises `ServerFailed` for numbers that JSON does not have."""
+    structured = getattr(model, "structured_content", None)
+    try:
+        json.dumps(structured, allow_nan=False)
+    except ValueError as problem:
+        raise ServerFailed("the server sent a number that is none: NaN or Infinity") from problem
     found: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return found
 

@@ -55,10 +55,16 @@ async def _received(response: Any) -> Any:
     except BaseException:
         await response.aclose()
         raise
+    from mcp_types import INTERNAL_ERROR
+
     is_of_session = "mcp-session-id" in response.request.headers and response.request.method != "GET"
     # 404 by the protocol, 400 by many servers
     if is_of_session and (response.status_code == 404 or (response.status_code == 400 and b"ession" in body)):
         return _failure(response.request, NOT_TAKEN, "it has ended the session")
+    is_refused = response.status_code in (401, 403, 407, 429) or response.status_code >= 500
+    if is_refused and response.request.method == "POST" and b'"jsonrpc"' not in body:  # the SDK hides which
+        told = f"HTTP {response.status_code} {response.reason_phrase}".rstrip()
+        return _failure(response.request, INTERNAL_ERROR, told)
     return response
 
 

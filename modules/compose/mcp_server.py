@@ -105,7 +105,8 @@ class McpServer(Toolkit):
 class McpTool(Module):
     """A tool of a server. What it says of itself, and what it gives, are a stranger's words.
 
-    One that a log `is_recorded` to have had is looked for before it is called: it must be the same.
+    One that a log `is_recorded` to have had is looked for before it is called: it must be the same. Those of
+    a server run in turn: nobody but the server knows which of them changes what another reads.
     """
 
     reads = ()
@@ -120,7 +121,7 @@ class McpTool(Module):
         is_recorded: bool = False,
     ) -> None:
         self.name, self.listed, self.is_recorded = name, listed, is_recorded
-        self.spec, self.folder = spec, folder
+        self.spec, self.folder, self.in_turn = spec, folder, spec.place
         self.description = str(listed.get("description", ""))
         self.hints: Mapping[str, Any] = listed.get("annotations", {})
         self._arguments = SchemaArguments.of_schema(name, listed["inputSchema"])

@@ -123,6 +123,14 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     if way == "split secret":
         token = os.environ["TOKEN"]
         return {"content": [{"type": "text", "text": f"{token[:3]}\x00{token[3:]}"}], "isError": True}
+    if way == "no number":
+        return {"content": [], "structuredContent": {"a": float("nan")}}
+    if way == "talks":
+        for method in ("notifications/message", "notifications/\x1b[31mnone", "notifications/progress"):
+            said = {"jsonrpc": "2.0", "method": method, "params": {"level": "\x1b[2J"}}
+            print(json.dumps(said), flush=True)
+        print(json.dumps({"jsonrpc": "2.0", "id": "\x1b[31m", "result": {}}), flush=True)
+        print(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "elicitation/create"}), flush=True)
     if way == "no result":
         return {"content": "what?"}
     if name == "echo":
@@ -158,6 +166,8 @@ def over_http(way: str, port: int) -> None:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if way in ("401", "500"):
+                return self.reply(int(way), {"error": "\x1b[31m"}, content_type="application/json")
             if "id" not in asked:
                 return self.reply(202)
             told: dict[str, Any] = {"jsonrpc": "2.0", "id": asked["id"]}
@@ -195,6 +205,7 @@ def main(way: str) -> None:
     if way == "killed":
         print("Server is ready", file=sys.stderr, flush=True)
     if way == "silent":
+        Path("pid").write_text(str(os.getpid()))
         time.sleep(30)
     if way == "stubborn":
         Path("pid").write_text(str(os.getpid()))

@@ -5,6 +5,7 @@ python sdk_server.py [PORT]
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 from mcp.server.mcpserver import MCPServer
@@ -29,6 +30,23 @@ def weather(city: str, days: int = 1) -> Weather:
 def echo(text: str) -> str:
     """Says a text again."""
     return text
+
+
+noted = [""]
+
+
+@server.tool()
+async def note(text: str) -> str:
+    """Takes a note, and its time."""
+    await asyncio.sleep(0.2)
+    noted[0] = text
+    return text
+
+
+@server.tool()
+async def read_note() -> str:
+    """Reads the note."""
+    return noted[0]
 
 
 if __name__ == "__main__":

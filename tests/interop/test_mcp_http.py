@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from chameleon import Executor, Inventory, State
+from chameleon.interop.mcp_pipes import ServerFailed
 
 pytest.importorskip("mcp")
 RAW, SDK = Path(__file__).with_name("raw_server.py"), Path(__file__).with_name("sdk_server.py")
@@ -70,6 +71,22 @@ def error(inventory: Inventory) -> str:
 
 def calls(folder: Path) -> int:
     return len((folder / "calls").read_text().split())
+
+
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [
+        ("401", "could not start: HTTP 401 Unauthorized. Give it a key: `headers:"),
+        ("500", "could not start: HTTP 500 Internal Server Error. Is the server running there"),
+    ],
+)
+def test_a_server_that_refuses_says_how(
+    start: Start, made: Callable[[], Inventory], way: str, told: str
+) -> None:
+    start(way)
+    with pytest.raises(ServerFailed) as caught:
+        made()
+    assert told in str(caught.value)
 
 
 @pytest.mark.parametrize("way", ["400", "404"])

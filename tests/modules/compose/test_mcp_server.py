@@ -20,6 +20,7 @@ import pytest
 from chameleon import Executor, Inventory, State, Table, tool
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.interop.mcp_client import close_all
+from chameleon.interop.mcp_pipes import ServerFailed
 from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.planners.fixed import Fixed
 from chameleon.text import harmless
@@ -110,6 +111,7 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
         ("text", "large line", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "large", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "no result", "could not run text: ValidationError"),
+        ("text", "no number", "the server sent a number that is none: NaN or Infinity"),
     ],
 )
 def test_what_goes_wrong_is_told_in_a_line(folder: Path, name: str, way: str, told: str) -> None:
@@ -135,6 +137,47 @@ def test_a_server_that_dies_each_time_is_given_up(tmp_path: Path) -> None:
     made = inventory(tmp_path, "text", raw=entry("dies"))
     errors = [str(state.ended.error) for state in (run(made) for _ in range(4)) if state.ended]
     assert "has ended 3 times" in errors[3] and "has ended" not in errors[2]
+
+
+def test_what_a_server_tells_beside_its_result_is_written_nowhere(folder: Path) -> None:
+    """Run by itself, as pytest takes what the SDK logs."""
+    data = {"name": "t", "planner": {"use": "fixed", "plan": ["text"]}, "modules": {"raw": entry("talks")}}
+    program = (
+        "from chameleon import Executor, Inventory\n"
+        f"made = Inventory.parse({data!r})\n"
+        "print(Executor(made, approve=lambda _: True).run({'question': 'q'}).answer)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=with_path(),
+        cwd=folder,
+    )
+    assert (ran.stdout, ran.stderr) == ("a text\n", "")
+
+
+def with_path() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+
+
+def test_a_server_that_does_not_start_in_time_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chameleon.interop.mcp_client._TO_START", 2.0)
+    with pytest.raises(ServerFailed, match=r"could not start within 2 s\. For more time") as caught:
+        inventory(tmp_path, raw=entry("silent", mcp={"timeout": 0.5}))
+    assert "may have done" not in str(caught.value)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_steps_of_one_server_run_in_their_order(folder: Path) -> None:
+    plan = [{"module": "note", "args": {"text": "x"}}, "read_note", {"module": "echo", "args": {"text": "y"}}]
+    made = inventory(folder, *plan, sdk=entry(file=SDK, allow=["note", "read_note", "echo"]))
+    outputs = [record.output for record in run(made).history]
+    assert outputs == ["x", "x", "y"]
 
 
 def test_noise_between_the_messages_is_passed_over(folder: Path) -> None:
