@@ -86,6 +86,9 @@ class McpServer(Toolkit):
                 raise InventoryError(what, hint="Name those that you want in `tools`.")
             destroys = tool.hints.get("destructiveHint") is True
             tool.asks = "" if name in allowed and not destroys else "approval"
+            if name in allowed and destroys:
+                told = "%s asks for approval though `allow` names it: its server says that it destroys"
+                _log.warning(told, tool.name)
             tool.at_most = at_most.get(name)
             found[tool.name] = tool
         return found

@@ -261,6 +261,30 @@ def test_tools_ask_unless_the_inventory_allows_them(folder: Path, allow: list[st
     assert {name for name, module in made.modules.items() if module.asks} == asking
 
 
+def test_an_allowed_tool_that_asks_all_the_same_is_told(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    inventory(folder, raw=entry("annotated", allow=["destroys", "reads"]))
+    (told,) = caplog.messages
+    assert told.startswith("destroys asks for approval though `allow` names it")
+
+
+def test_a_run_is_told_again_without_the_variables_of_its_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINE", "a-value-of-mine")
+    data = {"raw": entry(mcp={"env": {"THEIRS": "$MINE"}})}
+    (tmp_path / "t.yaml").write_text(
+        json.dumps({"name": "t", "planner": {"use": "fixed", "plan": ["text"]}, "modules": data})
+    )
+    log = tmp_path / "run.jsonl"
+    with EventLog(log) as events:
+        run(Inventory.load(tmp_path / "t.yaml"), events)
+    monkeypatch.delenv("MINE")
+    with EventLog(log) as events:
+        assert run(Inventory.load(tmp_path / "t.yaml", recorded=settings_in(log)), events).answer == "a text"
+
+
 def test_tools_are_denied_and_bounded(folder: Path) -> None:
     made = inventory(folder, "plain", raw=entry("annotated", deny=["destroys"], at_most={"plain": 2}))
     assert list(made.modules) == ["reads", "plain"] and made.modules["plain"].at_most == 2
