@@ -18,8 +18,8 @@ from chameleon.interop.schema_arguments import SchemaArguments, clean_schema, te
 from chameleon.inventory.schema import McpSpec
 from chameleon.module import Module
 from chameleon.state import State
-from chameleon.text import harmless, one_line
-from chameleon.toolkit import Toolkit, chosen
+from chameleon.text import harmless, nearest, one_line
+from chameleon.toolkit import Toolkit
 
 _log = logging.getLogger("chameleon")
 _NO_NAME = re.compile(r"\W+", re.ASCII)
@@ -59,19 +59,21 @@ class McpServer(Toolkit):
         listed = {str(each.get("name")): each for each in there}
         written = {_NO_NAME.sub("_", name): name for name in listed}  # as plans write them
 
-        def meant(names: Iterable[str]) -> list[str]:
+        def meant(key: str, names: Iterable[str]) -> list[str]:
             found = [name if name in listed else written.get(name, name) for name in names]
-            if is_recorded:  # a log has those that were taken
-                return [name for name in found if name in listed]
-            return chosen(listed, found)
+            unknown = [name for name in found if name not in listed]
+            if unknown and not is_recorded:  # a log has those alone that were taken
+                what = f"{key} has {unknown[0]!r}, and the server has no such tool"
+                raise InventoryError(what, hint=nearest(unknown[0], [*listed]))
+            return [name for name in found if name in listed]
 
-        allowed, denied = meant(self.allow), meant(self.deny)
+        allowed, denied = meant("allow", self.allow), meant("deny", self.deny)
         limits = self.at_most if isinstance(self.at_most, Mapping) else {}
-        at_most = {name: limit for each, limit in limits.items() for name in meant([each])}
+        at_most = {name: limit for each, limit in limits.items() for name in meant("at_most", [each])}
         if isinstance(self.at_most, int):
             at_most = dict.fromkeys(listed, self.at_most)
         found: dict[str, Module] = {}
-        for name in listed if self.wanted is None else meant(self.wanted):
+        for name in listed if self.wanted is None else meant("tools", self.wanted):
             if name in denied:
                 continue
             try:
