@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import ctypes
+import json
 import logging
 import os
 import signal
@@ -21,6 +22,7 @@ from chameleon.text import harmless, one_line, redact
 LARGEST_MESSAGE = 4 * 1024 * 1024  # bytes
 _TO_END = 1.0  # seconds
 _LAST_LINES = 2  # of what it writes on stderr
+_PIECE, _MOST_LINES, _LONGEST_LINE = 65_536, 100, 1_000  # of that, what is looked at
 _log = logging.getLogger("chameleon.mcp")
 _running: set[int] = set()
 _PR_SET_PDEATHSIG = 1
@@ -90,19 +92,11 @@ class ServerProcess:
     async def _read(self, stdout: Any, reads: Any) -> None:
         """Hand over each line as a message; a line that is none is the client's to tell."""
         import anyio
-        from mcp.shared.message import SessionMessage
-        from mcp_types import jsonrpc_message_adapter
 
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             async with reads:
                 while line := await self._line(stdout):
-                    try:
-                        message: Any = SessionMessage(
-                            jsonrpc_message_adapter.validate_json(line, by_name=False)
-                        )
-                    except ValueError as problem:
-                        message = problem
-                    await reads.send(message)
+                    await reads.send(_message(line))
                 if self._process is not None:  # so that the client is told with its code
                     with suppress(TimeoutError):
                         async with asyncio.timeout(_TO_END):
@@ -129,9 +123,9 @@ class ServerProcess:
                     return
 
     async def _listen(self, stderr: Any) -> None:
-        while piece := await stderr.read(4_096):
-            for line in piece.decode(errors="replace").splitlines():
-                if told := one_line(redact(harmless(line), also=self.env.values()), 300):
+        while piece := await stderr.read(_PIECE):
+            for line in piece.decode(errors="replace").splitlines()[-_MOST_LINES:]:
+                if told := one_line(redact(harmless(line[:_LONGEST_LINE]), also=self.env.values()), 300):
                     self.said.append(told)
                     _log.debug("%s: %s", self.command[0], told)
 
@@ -145,6 +139,35 @@ class ServerProcess:
         _kill(process.pid)
         await process.wait()
         _running.discard(process.pid)
+
+
+def _message(line: bytes) -> Any:
+    """Return what the client is to see of a line: a message, or the exception of one that is none.
+
+    Halves of surrogate pairs, as names of files have them, become U+FFFD. A reply that is none is an error of
+    its request, which would else wait for it until its time is over.
+    """
+    from mcp.shared.message import SessionMessage
+    from mcp_types import PARSE_ERROR, jsonrpc_message_adapter
+
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as problem:
+        failure = problem
+    try:
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        said = json.loads(whole)
+    except (ValueError, RecursionError):
+        return failure
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_python(said, by_name=False))
+    except ValueError:
+        if not isinstance(said, dict) or "method" in said or not isinstance(said.get("id"), str | int):
+            return failure
+        error = {"code": PARSE_ERROR, "message": "it sent a reply that is no JSON-RPC"}
+        told = {"jsonrpc": "2.0", "id": said["id"], "error": error}
+        return SessionMessage(jsonrpc_message_adapter.validate_python(told, by_name=False))
 
 
 def from_environment(given: Mapping[str, str]) -> dict[str, str]:

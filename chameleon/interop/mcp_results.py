@@ -29,6 +29,13 @@ def output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
     What is structured counts before the text beside it; one thing stands alone, several are a list. Raises
     `StepRejected` with the server's words where the tool failed, `ModuleError` for what cannot be held.
     """
+    try:
+        return _output_of(result, secrets)
+    except RecursionError as problem:
+        raise ModuleError("the server sent a result that is nested too deeply") from problem
+
+
+def _output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
     blocks = result.get("content") or []
     if result.get("isError"):
         said = " ".join(clean_cell(str(each.get("text", ""))) for each in blocks)

@@ -123,6 +123,14 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     if way == "split secret":
         token = os.environ["TOKEN"]
         return {"content": [{"type": "text", "text": f"{token[:3]}\x00{token[3:]}"}], "isError": True}
+    if way == "half a character":
+        return {"content": [{"type": "text", "text": "na\udc80me"}]}
+    if way == "deep":
+        return {"content": [{"type": "text", "text": "[" * 900 + "]" * 900}]}
+    if way == "much on stderr":
+        for _ in range(30):
+            sys.stderr.write("x" * 1_000_000)
+        sys.stderr.write("\nthe end\n")
     if way == "no number":
         return {"content": [], "structuredContent": {"a": float("nan")}}
     if way == "talks":
@@ -214,6 +222,9 @@ def main(way: str) -> None:
         if way == "stubborn" and asked["method"] == "tools/call":
             while True:  # whatever becomes of its input
                 time.sleep(1)
+        if way == "no reply" and asked["method"] == "tools/call":
+            print(json.dumps({"id": asked["id"], "what": 1}), flush=True)
+            continue
         if way == "garbage":
             print("Server is ready!\n{not json", flush=True)
         if "id" not in asked:

@@ -111,6 +111,8 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
         ("text", "large line", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "large", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "no result", "could not run text: ValidationError"),
+        ("text", "no reply", "could not run text: it sent a reply that is no JSON-RPC. It may have done"),
+        ("text", "deep", "the server sent a result that is nested too deeply"),
         ("text", "no number", "the server sent a number that is none: NaN or Infinity"),
     ],
 )
@@ -178,6 +180,13 @@ def test_steps_of_one_server_run_in_their_order(folder: Path) -> None:
     made = inventory(folder, *plan, sdk=entry(file=SDK, allow=["note", "read_note", "echo"]))
     outputs = [record.output for record in run(made).history]
     assert outputs == ["x", "x", "y"]
+
+
+def test_half_a_character_is_replaced_and_much_on_stderr_is_read_at_once(folder: Path) -> None:
+    assert output(folder, "text", "half a character") == "na\N{REPLACEMENT CHARACTER}me"
+    begun = time.monotonic()
+    assert output(folder, "text", "much on stderr") == "a text"
+    assert time.monotonic() - begun < 5
 
 
 def test_noise_between_the_messages_is_passed_over(folder: Path) -> None:
