@@ -36,6 +36,7 @@ _TALKATIVE = (  # loggers of the SDK; a filter holds for its own logger alone
     "shared.jsonrpc_dispatcher",
 )
 _T = TypeVar("_T")
+_ASKING = ("elicitation/create", "sampling/createmessage", "roots/list", "elicitation not", "sampling not")
 _ASK_THERE = "Is the server running there, and is it one of the Model Context Protocol?"
 _NOT_ALLOWED = "Give it a key: `headers: {Authorization: $NAME}` in its `mcp:`."
 _log = logging.getLogger("chameleon.mcp")
@@ -221,6 +222,8 @@ class Connection:
         if isinstance(problem, MCPError) and problem.code == NOT_TAKEN:
             raise _NotTaken(f"{told}: {why}", hint=_ASK_THERE if done == "start" else "") from problem
         hint = "It may have done its work, and is not asked again." if is_call else ""
+        if any(each in why.lower() for each in _ASKING) and isinstance(problem, MCPError):
+            hint = "It asks for input while it runs, which no run gives. `deny` leaves the tool out."
         if done == "start":
             hint = _ASK_THERE if self.spec.url else "Run it by itself to see what it lacks."
             hint = _NOT_ALLOWED if why.startswith(("HTTP 401", "HTTP 403")) else hint

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from pydantic import BaseModel
 
 
@@ -30,6 +30,16 @@ def weather(city: str, days: int = 1) -> Weather:
 def echo(text: str) -> str:
     """Says a text again."""
     return text
+
+
+class Name(BaseModel):
+    name: str
+
+
+@server.tool()
+async def ask(context: Context) -> str:
+    """Asks a person for a name."""
+    return str(await context.elicit("Who are you?", Name))
 
 
 noted = [""]

@@ -201,6 +201,7 @@ def test_it_is_replayed_to_the_byte_when_it_is_off(server: Server, tmp_path: Pat
     replayed(tmp_path, first)
 
 
+READ = ("read_text_file", {"path": "a.txt"})
 LONG = ("trigger_long_running_operation", {"duration": 20, "steps": 2})
 
 
@@ -289,3 +290,11 @@ def test_streamable_http_is_called_failing_slow_killed_and_replayed(
     process.kill()
     process.wait()
     replayed(tmp_path, first)
+
+
+def test_what_is_written_is_there_for_the_next_step(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("old")
+    write = ("write_file", {"path": "a.txt", "content": "new" * 100_000})
+    made = inventory(tmp_path, {"command": list(SERVERS["filesystem"].command)}, write, READ)
+    state = Executor(made, approve=lambda request: True).run({"question": "q"})
+    assert "new" in str(state.answer) and "old" not in str(state.answer)

@@ -175,6 +175,12 @@ def test_a_server_that_does_not_start_in_time_is_ended(
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+def test_a_tool_that_asks_for_input_fails_with_a_sentence(folder: Path) -> None:
+    state = run(inventory(folder, "ask", sdk=entry(file=SDK)))
+    told = str(state.ended and state.ended.error)
+    assert told.endswith("It asks for input while it runs, which no run gives. `deny` leaves the tool out.")
+
+
 def test_steps_of_one_server_run_in_their_order(folder: Path) -> None:
     plan = [{"module": "note", "args": {"text": "x"}}, "read_note", {"module": "echo", "args": {"text": "y"}}]
     made = inventory(folder, *plan, sdk=entry(file=SDK, allow=["note", "read_note", "echo"]))
