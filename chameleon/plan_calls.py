@@ -33,7 +33,13 @@ _BARE_REFERENCE = re.compile(r"(?<=[=(,\[:])\s*(\$\w[\w.]*(?:\[\d+\])?)(?=\s*[,)
 _ARGUMENT = re.compile(r"(?<!\w)\w+[`*\"']{0,3}=[-\"'$\[{\d]\S*")
 _ESCAPES = r"""\\[\\"'bfnrtuUx\n]"""
 _TEXT = re.compile(rf"""\"(?:{_ESCAPES}|[^"\\])*\"|'(?:{_ESCAPES}|[^'\\])*'""")
-_RUNS_TOGETHER = re.compile(r"""[\w\0]\s*\0|["'\\#]""")
+_RUNS_TOGETHER = re.compile(r"""[\w\0]\s*\0|["'\\#]|(?<![\w.])\d[\d_.]*(?![eE][-+]?\d)[^\W\d_]""")
+_INPUT = re.compile(r"^[^\w\n]*action.?input\b(.*)(?:\n(.*))?", re.IGNORECASE | re.MULTILINE)
+_NOTHING = ("", "none", "null", "na")
+_KEY = re.compile(r"\s*(?:[-*•]\s*)?(\w[^:=\n]{0,30})[:=]")
+_NO_KEYS = _NOTES | {"observation", "answer", "final answer"}
+_WORDS = re.compile(r"[\w-]+")
+_CUT_CALL = re.compile(r"[^\W\d]\w{0,60}\([^)\n]{0,60}=.*")
 _WORDS_OF_JSON = {"true": True, "false": False, "null": None, "none": None}
 _GIVEN = re.compile(r"[`*\"']{0,3}\((?!\s*\))")
 _Unread = (ValueError, SyntaxError, RecursionError, MemoryError)
@@ -48,6 +54,7 @@ class Calls:
         self.by_form = {as_name(name): name for name in names}
         self._steps: dict[str, Step] = {}
         self._unread: set[str] = set()
+        self.misfit: PlanError | None = None  # of an object behind a name, where no plan is found
 
     def set_aside(self, text: str) -> str:
         """Return the text with a name for each call with arguments."""
@@ -78,13 +85,20 @@ class Calls:
         for step in self._steps.values():
             if step not in listed:
                 raise PlanError(f"a call of {step.module} stands beside the plan, and not in it")
-        if (more := _ARGUMENT.search(rest)) is not None:
-            raise PlanError(f"{more[0][:60]!r} stands beside the plan, and not in it", hint=_HINT)
+        if (more := _ARGUMENT.search(rest) or _CUT_CALL.search(rest)) is not None:
+            raise PlanError(f"{more[0].strip()[:60]!r} stands beside the plan, and not in it", hint=_HINT)
+        for found in _INPUT.finditer(rest):
+            behind, below = (re.sub(r"\W", "", each or "").lower() for each in found.groups())
+            if behind not in _NOTHING or (below not in _NOTHING and not _KEY.match(found[2])):
+                raise PlanError(
+                    f"{found[0].strip()[:60]!r} stands beside the plan, and not in it", hint=_HINT
+                )
         bare = {step.module for step in steps if not step.args}
         planned = {step.module for step in steps}
         for module in self.takes:
             is_unread = module in bare and module in self._unread
-            if is_unread or self._has_more(module, rest, is_planned=module in planned):
+            has_more = self._has_more(module, rest, is_planned=module in planned)
+            if is_unread or has_more or (module in bare and self._has_keys_below(module, rest)):
                 raise PlanError(f"the arguments of {module} cannot be read", hint=_HINT)
 
     def plainly(self, told: str) -> str:
@@ -99,6 +113,22 @@ class Calls:
         signs = [rf"\b(?:{named})[\"'`*]{{0,3}}\s*[:=>]", rf"\b{name}[\"'`*]{{0,3}}(?:\(|\s?[\[{{])"]
         signs += [] if is_planned else [rf"(?m)^[^\S\n]*(?:\d+[.)]|[-*•])\W*{name}\b"]
         return any(re.search(sign, rest) for sign in signs)
+
+    def _has_keys_below(self, module: str, rest: str) -> bool:
+        """Return whether the line below a name, or one that is indented below it, has a key of something."""
+        named = re.compile(rf"\b{re.escape(module)}\b", re.IGNORECASE)
+        level, is_next = -1, False
+        for line in filter(str.strip, rest.splitlines()):
+            indent = len(line) - len(line.lstrip())
+            if any(as_name(word) in self.by_form for word in _WORDS.findall(line)):
+                level, is_next = indent if named.search(line) else -1, named.search(line) is not None
+            elif is_next or 0 <= level < indent:
+                is_next = False
+                if (key := _KEY.match(line)) and key[1].strip().lower() not in _NO_KEYS:
+                    return True
+            else:
+                level = -1
+        return False
 
     def _name_of(self, written: str, args: Mapping[str, Any]) -> str:
         """Return the name that stands for a call; that of the module where there are no arguments."""
@@ -206,12 +236,21 @@ class Calls:
             if read is not None and isinstance(read[1], Mapping) and set(read[1]) <= set(self.takes[module]):
                 return read[0], self._name_of(module, read[1])
             self._unread.add(module)
+            if read is not None and isinstance(read[1], Mapping):
+                self._note_misfit(module, read[1])
             return self._json_behind(text, spot)
         for end in _ends(text, spot.end()):
             if (args := _arguments(text[spot.start("call") : end], self.takes[module])) is not None:
                 return end, self._name_of(module, args)
         self._unread.add(module)
         return None
+
+    def _note_misfit(self, module: str, given: Mapping[str, Any]) -> None:
+        """Keep what is wrong with an object behind a name that is no plan itself."""
+        odd = next(name for name in given if name not in self.takes[module])
+        if not any(name in NAMING or isinstance(value, list | Mapping) for name, value in given.items()):
+            hint = nearest(odd[:60], self.takes[module])
+            self.misfit = PlanError(f"{module} takes no argument {odd[:60]!r}", hint=hint)
 
     def _behind_bare(self, text: str, spot: re.Match[str], module: str) -> tuple[int, str] | None:
         """Read what follows a module without arguments: a further call, and nothing that might be one."""

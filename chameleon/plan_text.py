@@ -41,6 +41,12 @@ _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+")  # as names 
 _CODE = re.compile(r"[{\[:,]\s*[\"']\Z")
 _LEFT = re.compile(r"[\[{]\s*[\"'].*")
 _CALLED = re.compile(r"\w\(\Z")
+_ENUMERATED = re.compile(r"(?:(?<=\s)|^)\w{1,2}\)|[:;]-?\)", re.MULTILINE)
+_FIRST_CALL = re.compile(r"[\s`*]*(?:(?:python|tool_code|json)\s+)?([^\W\d][\w-]{0,60})\(\s*\w+\s*=")
+_ABOUT = frozenset(
+    ["analysis", "confidence", "goal", "question", "rationale", "status", "task", "title", "version"]
+)
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
 _READ = "\0"  # stands for what was read
 Span = tuple[int, int]
 Placed = tuple[int, int, str]  # from where to where a step stands, and what it is called
@@ -81,6 +87,8 @@ def parse_plan(
         calls.check(steps, text)
         _check_beside(text, spans, written, calls, is_list=is_list)
     except _NoModule as called:
+        if calls.misfit is not None:
+            raise calls.misfit from None
         what = f"there is no module {called.what[:60]!r}"
         raise PlanError(what, hint=nearest(called.what, names)) from None
     except PlanError as problem:
@@ -101,6 +109,10 @@ def _found(text: str, calls: Calls) -> tuple[list[str], list[Span], bool]:
     if steps := _lines(rest, calls) or _separated(rest, known):
         return [name for _, _, name in steps], [(start, end) for start, end, _ in steps], False
     if not (found := _within_a_line(text, lists, known)):
+        if calls.misfit is not None:
+            raise calls.misfit
+        if (call := _FIRST_CALL.match(text)) and as_name(call[1]) not in known:
+            raise _NoModule(call[1])
         calls_in = '[{"module": "NAME", "args": {…}}]' if calls.takes else '["name", "name"]'
         hint = f"Reply with a list such as {calls_in}."
         raise PlanError("the reply holds no list of modules", hint=hint)
@@ -134,12 +146,31 @@ def _check_beside(
                 raise PlanError(f"{line[start:end]!r} stands beside the plan, and not in it")
     if not is_list and (left := _LEFT.search(text)):
         raise PlanError(f"what begins with {left[0][:60]!r} cannot be read")
+    if (rest := _left_open(text)) is not None:
+        raise PlanError(f"what ends with {rest[-60:]!r} cannot be read")
+    lowered = "" if is_list else text.lower()
+    for form in (each for each in calls.by_form if "_" in each and each in lowered):
+        if re.search(rf"[^\W_]{re.escape(form)}", lowered):
+            raise PlanError(f"a word runs into {form!r} beside the plan")
     lines = [] if is_list else text.splitlines()
     said = [each for line in lines for each in (_bare(line), line.rpartition(":")[2])]
     alone = dict.fromkeys(each.partition("(")[0].strip(_AROUND_NAMES) for each in said)
     for word in islice(filter(_WORDS.fullmatch, alone), _MOST_ALONE):
         if get_close_matches(as_name(word), calls.by_form, n=1, cutoff=0.75):
             raise _NoModule(word)  # a step that is misspelt
+
+
+def _left_open(text: str) -> str | None:
+    """Return the line up to a bracket that closes nothing, which is what is left of a broken step."""
+    text, opened = _ENUMERATED.sub("", text), ""
+    for sign in _BRACKET.finditer(text):
+        if sign[0] in "[{(":
+            opened += sign[0]
+        elif opened[-1:] + sign[0] not in ("[]", "{}", "()"):
+            return text[: sign.end()].rpartition("\n")[2].strip()
+        else:
+            opened = opened[:-1]
+    return None
 
 
 def _mentions(line: str, known: Container[str], longest: int) -> Iterator[tuple[int, int, str]]:
@@ -278,6 +309,9 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
             raise _NoModule(name)
         if any(as_name(each) in known for value in others for each in _named(value, known)):
             raise PlanError(f"the object of {name[:60]!r} names more than one module")
+        given_to = [key for key in call if key != naming and not is_note(key, call[key])]
+        if as_name(name) in known and any(call[key] not in (*_EMPTY, "{}") for key in given_to):
+            raise PlanError(f"the arguments of {name[:60]} cannot be read")
         return [name]
     if given and all(key.isdigit() for key in given):
         given = dict(sorted(given.items(), key=lambda pair: int(pair[0])))
@@ -292,6 +326,10 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     words = [*texts.values(), *(word for value in beside for word in _WORDS.findall(value))]
     if len(lists) > 1 or any(as_name(word) in known for word in words):
         raise PlanError("the object holds more than one list of modules")
+    for key, value in given.items():
+        is_known = key in lists or is_note(key, value) or key.lower() in _ABOUT
+        if not is_known and value not in _EMPTY:
+            raise PlanError(f"{key[:60]!r} stands beside the list of modules, and is no part of a plan")
     return named[lists[0]]
 
 

@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import count
 from typing import Any, Literal
 
@@ -49,12 +50,18 @@ def now() -> str:
 
 
 @tool
+def recall(note: str = "", most: int = 0) -> str:
+    "Tells what was noted."
+    return note
+
+
+@tool
 def summary_writer(state: State) -> str:
     "Sums up what was found."
     return "sum"
 
 
-INVENTORY = Inventory.of([convert, weather, search, now, summary_writer])
+INVENTORY = Inventory.of([convert, weather, search, now, recall, summary_writer])
 TAKES = INVENTORY.takes
 TEXTS = [
     *["Rome", "", "{n}", "null", "$weather.temp", "$$5", "], [", "# x // y", "<b>{n}</b>"],
@@ -71,7 +78,7 @@ def meant(chance: Random, number: Any) -> list[Call]:
         return chance.choice(TEXTS).format(n=f"v{next(number)}")
 
     def one() -> Call:
-        match chance.randrange(5):
+        match chance.randrange(6):
             case 0:
                 return "convert", {"amount": chance.choice([next(number), -next(number), next(number) + 0.5])}
             case 1:
@@ -81,6 +88,9 @@ def meant(chance: Random, number: Any) -> list[Call]:
             case 3:
                 more = {"sites": [text(), text()], "options": {"deep": [True, None], "of": {"name": text()}}}
                 return "search", {"query": text(), **(more if chance.random() < 0.5 else {})}
+            case 4:
+                given = {"note": text(), "most": next(number)}
+                return "recall", {key: value for key, value in given.items() if chance.random() < 0.7}
         return chance.choice(["now", "summary_writer"]), {}
 
     return [("weather", {"city": text()}), *(one() for _ in range(chance.randint(1, 3)))]
@@ -171,6 +181,10 @@ LOOSE: dict[str, Callable[[list[Call], Random], str]] = {
     ),
     "ReAct": lambda plan, chance: "\n".join(
         f"Thought: so\nAction: {name}\nAction Input: {json.dumps(args)}" for name, args in plan
+    ),
+    "Action, bare": lambda plan, chance: "\n".join(
+        f"Action: {name}\nAction{chance.choice([' ', '_', ''])}Input: {next(iter(args.values()), '')}"
+        for name, args in plan
     ),
     "options": lambda plan, chance: lines(plan, lambda call: call[0] + written(call[1], " --{} {}")),
     "prose": lambda plan, chance: lines(plan, lambda call: call[0] + written(call[1], " with {} {}")),
@@ -370,11 +384,13 @@ def test_a_plan_that_is_cut_or_mistyped_anywhere_loses_nothing_else(
             read = tally(mangled, found)
             assert read is None or conserved(plan, read, mangled), (plan, read, mangled)
     record_property("cut or mistyped", dict(found))
-    assert found["read"] >= 25 and found["refused"] >= 150, found
+    assert found["read"] >= 20 and found["refused"] >= 150, found
 
 
 def conserved(plan: list[Call], read: list[Call], text: str) -> bool:
     """Whether what was read is a part of a plan, and nothing of its other steps is in the text."""
+    if not read[-1][1] and text.endswith(read[-1][0]):  # cut off where its arguments begin
+        plan = [(name, {} if read[-1] == (name, {}) else args) for name, args in plan]
     for start in range(len(plan)):
         kept, lost = plan[start : start + len(read)], [*plan[:start], *plan[start + len(read) :]]
         if altered(kept, read, text):
@@ -474,6 +490,15 @@ def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused(record_propert
         '- now("UTC")',
         '{"module": "now"}\n({"module": "now"})',
         '{"odule": "now"} {"module": "now"} because it fits',
+        "Thought: so\nAction: recall\nAction Input: Rome",
+        "Action: recall\nActin Input: Rome",
+        "Action: recall\nAction Input:\nRome",
+        "- now\n- recall\n  nte: Rome",
+        "- module: recall\n  why: it helps\n  n;: 3",
+        "v3'])\nnow",
+        "- now\nthen - vert(amount(=3): so\n- now",
+        '{"plan": ["now"], "x": 3}',
+        '{"plan": ["now"], "then": "the rest"}',
     ],
 )
 def test_an_argument_or_a_step_that_might_be_lost_refuses_the_plan(text: str) -> None:
@@ -494,6 +519,9 @@ def test_an_argument_or_a_step_that_might_be_lost_refuses_the_plan(text: str) ->
         '{"module": "Convert", "params": {"amount": 3, "to": "C"}, "note": "for [Rome]"}',
         "{“module”: “convert”, “args”: {“amount”: 3, “to”: “C”}}",
         '{"modules": [{"name": "convert", "kwargs": {"amount": 3, "to": "C"}, "why": "no search"}]}',
+        'Action: convert\nAction Input: {"amount": 3, "to": "C"}\nObservation:',
+        '{"question": "3 degrees?", "confidence": 0.9, "plan": [{"convert": {"amount": 3, "to": "C"}}]}',
+        "a) Not yet :)\nconvert(amount=3, to='C')",
         "The weather is not asked for.\n[\"convert(amount=3, to='C')\"]\nIt gives the search nothing.",
     ],
 )
@@ -521,6 +549,10 @@ def test_the_steps_of_a_list_may_be_explained_once() -> None:
             "'now' stands beside the plan, and not in it",
         ),
         ('weather(city="Rome") -> nope(x=1)', "there is no module 'nope'. There are: "),
+        ('nope(x=1) -> weather(city="Rome")', "there is no module 'nope'. There are: "),
+        ('wether(city="Rome")', "there is no module 'wether'. Did you mean 'weather'?"),
+        ('weather {"citty": "Rome"}', "weather takes no argument 'citty'. Did you mean 'city'?"),
+        ("v3'])\nnow", 'what ends with "v3\']" cannot be read'),
         ('[{"module": "now", "x": 1}]', "the call of now has a key 'x'. Give its name alone."),
     ],
 )
@@ -544,11 +576,18 @@ def test_an_object_among_the_arguments_that_looks_like_a_call_is_an_argument() -
         '{"module": ' * 1_500,
         "weather[" * 2_000,
         f"convert(amount={'(' * 3_000}",
+        f"Action: recall\nAction Input{' ' * 15_000}x",
+        "recall\n  a: b" * 1_500,
+        "weather" + "\n" * 15_000 + "x(",
     ],
-    ids=range(5),
+    ids=range(8),
 )
 def test_a_hostile_reply_is_refused_in_time(text: str) -> None:
     begun = time.perf_counter()
     with pytest.raises(PlanError):
         readings(text)
+    for native in (True, False):
+        with suppress(PlanError):
+            replied = React(native=native).with_llm(LLM.connect(ScriptedModel(lambda messages: text)))
+            replied.propose(State({"question": "?"}), INVENTORY)
     assert time.perf_counter() - begun < 3
