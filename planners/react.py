@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
+from chameleon.plan_calls import ARGUMENTS, NAMING
 from chameleon.plan_text import parse_plan
 from chameleon.planner import Planner
 from chameleon.planners.shortlist import ShowsCards
@@ -32,19 +34,22 @@ if TYPE_CHECKING:
     from chameleon.llm import Reply
 
 FINAL, MORE = "model_answer", "more_tools"
-_CALL = re.compile(r"[\s`]*(?:json)?\s*(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
+_CALL = re.compile(r"[\s`]*(?:json\b[\s`]*)?(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
 _WRITTEN = re.compile(
-    r"""["']name["']\s*:\s*["']([\w -]+)|\[\s*["']([\w -]+)["']|^\W*(?:action:\s*)?([\w-]+)[`*]*\s?[({]"""
-    r"""|^\W*action:\s*`?([\w-]+)""",
+    r"""["']name["']\s*:\s*["']([\w -]+)|\[\s*["']([\w -]+)["']"""
+    r"""|^[^\w\n]*(?:action:\s*)?([\w-]+)[`*]*\s?[({]"""
+    r"""|^[^\w\n]*action:\s*`?([\w-]+)""",
     re.IGNORECASE | re.MULTILINE,
 )
 _NAMES_A_MODULE = re.compile(r"""["'](?:module|tool|tool_name|function|action)["']\s*:\s*["']""")
 _LIKE_A_CALL = re.compile(
-    r"""<tool_call>|[\[{]\s*["'{\[]|^\W*action\s*:|\w\(\s*\w+\s*=""", re.I | re.MULTILINE
+    r"""<tool_call>|[\[{]\s*["'{\[]|^[^\w\n]*action\s*:|\w\(\s*\w+\s*=""", re.I | re.MULTILINE
 )
+_KEYS = re.compile(rf"""["'](?:{"|".join({*NAMING, *ARGUMENTS} - {"name"})})["']\s*:""")
+_ACTION = re.compile(r"^[^\w\n]*action[^\w\n]*:.*\n[^\w\n]*action.?input\b", re.IGNORECASE | re.MULTILINE)
 _WORDS = re.compile(r"[\w-]+")
 _ANSWER_SO = 'To answer, begin with "Answer:".'
-_ANSWER = re.compile(r"^[\s*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
+_ANSWER = re.compile(r"^[ \t*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
 # What they say is meant to be read.
@@ -221,17 +226,23 @@ class React(ShowsCards, AsksModel, Planner):
             return parse_plan(text, tools, inventory.takes)
         except PlanError as problem:
             is_named = any(as_name(word) in names for word in _WORDS.findall(text))
-            if _ANSWER.search(text) or not (is_native or is_named or _LIKE_A_CALL.search(text)):
+            if _ANSWER.search(text) and not _ACTION.search(text):
                 return ()
-            hint = "Call it as your tool, or answer in words." if is_native else _ANSWER_SO
+            if not (is_native or is_named or _LIKE_A_CALL.search(text)):
+                return ()
+            hint = f"Call it as your tool. {_ANSWER_SO}" if is_native else _ANSWER_SO
             raise PlanError(problem.what, hint=f"{problem.hint} {hint}".strip()) from None
 
     @staticmethod
     def _is_written_call(text: str, names: Collection[str]) -> bool:
         """Return whether a reply in words holds a call, which belongs among the calls of the provider's."""
-        begins = _CALL.match(text)
-        if begins is not None and (begins[1] is None or as_name(begins[1]) in names):
+        if _ACTION.search(text):
             return True
+        if (begins := _CALL.match(text)) is not None:
+            is_called = get_close_matches(as_name(begins[1] or ""), names, n=1, cutoff=0.75)
+            named = any(as_name(word) in names for word in _WORDS.findall(text))
+            if is_called or (begins[1] is None and ("<tool_call>" in text or named or _KEYS.search(text))):
+                return True
         found = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
         return any(as_name(name) in names for name in found) or _NAMES_A_MODULE.search(text) is not None
 

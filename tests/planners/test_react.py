@@ -128,6 +128,8 @@ def test_what_can_be_called_is_named_to_a_model_that_called_nothing_of_it(native
         'weather {"citty": "Paris"}',
         "I will look at the weather first.",
         'Action: wether\nAction Input: {"city": "Paris"}',
+        "Action: weather\nAction Input: Paris\nObservation: 20\nFinal Answer: 20",
+        'wether(city="Paris")',
     ],
 )
 def test_a_call_in_text_that_cannot_be_read_is_told_and_never_the_answer(reply: str) -> None:
@@ -157,6 +159,9 @@ def test_the_form_of_the_paper_is_a_call() -> None:
         'Let me look.\n[{"module": "weather", "args": {"city": "Paris"}]',
         'Now:\n{"name": "weather", "arguments": {"city": "Paris"',
         'Let me look.\nweather(town="Paris")',
+        'wether(city="Paris")',
+        'Action: wether\nAction Input: {"city": "Paris"}',
+        '{"name": "wether", "arguments": {"city": "Paris"}}',
     ],
 )
 def test_a_call_that_is_written_beside_native_tools_is_never_the_answer(reply: str) -> None:
@@ -169,6 +174,11 @@ def test_a_call_that_is_written_beside_native_tools_is_never_the_answer(reply: s
 
 def test_a_native_answer_may_speak_of_a_tool() -> None:
     answer = "The weather says 20, and to convert that gives 68 F."
+    assert State.fold(run([NATIVE[0], answer], native=True)[0]).answer == answer
+
+
+@pytest.mark.parametrize("answer", ['{"degrees": 20}', "[20, 68]", '{"name": "Paris", "of": ["France"]}'])
+def test_a_native_answer_may_be_json(answer: str) -> None:
     assert State.fold(run([NATIVE[0], answer], native=True)[0]).answer == answer
 
 
