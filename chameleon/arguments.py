@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from chameleon.earlier import check_references, filled, references
 from chameleon.errors import BadArguments, InventoryError, PlanError
@@ -39,7 +39,7 @@ class _Schema(GenerateJsonSchema):
         """Return a default as JSON. Raises `PydanticSerializationError` for one that is no finite number."""
         made = super().encode_default(dft)
         try:
-            json.dumps(made, allow_nan=False)
+            json.dumps(to_jsonable_python(dft, inf_nan_mode="constants"), allow_nan=False)
         except ValueError as problem:
             raise PydanticSerializationError(str(problem)) from problem
         return made
@@ -118,9 +118,14 @@ class Arguments:
         told = {name: each.get("description", "") for name, each in self.schema["properties"].items()}
         return {name: " ".join(text.split()) for name, text in told.items() if text}
 
-    def check(self, given: Mapping[str, Any], earlier: Collection[str] = ()) -> None:
-        """Raise `PlanError` for what does not fit; references to `earlier` steps may become anything."""
-        check_references(given, earlier)
+    def check(
+        self, given: Mapping[str, Any], earlier: Collection[str] = (), planned: Collection[str] = ()
+    ) -> None:
+        """Raise `PlanError` for what does not fit; references to `earlier` steps may become anything.
+
+        A reference to one of the `planned` steps that is not earlier does not fit.
+        """
+        check_references(given, earlier, planned)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
         if fault := self._fault(given, open_ones):
             what, hint = fault

@@ -90,9 +90,15 @@ def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:
             yield from references(each, earlier)
 
 
-def check_references(value: Any, earlier: Collection[str]) -> None:
-    """Raise `PlanError` for a text that begins as a reference to an earlier step, and is none."""
+def check_references(value: Any, earlier: Collection[str], planned: Collection[str] = ()) -> None:
+    """Raise `PlanError` for a text that begins as a reference to an earlier step, and is none.
+
+    Also for one that refers to a step of the plan that does not come before.
+    """
     if isinstance(value, str):
+        if Reference.parse(value, earlier) is None and (later := Reference.parse(value, planned)) is not None:
+            what = f"{value[:60]!r} refers to {later.module}, which does not come before"
+            raise PlanError(what, hint='Call it before, or write "$$…" for a text that begins with a dollar.')
         begins = _BEGINS.match(value)
         if begins and Reference.parse(value, earlier) is None and _step_called(begins[1], earlier):
             what = f"{value[:60]!r} begins as a reference to {begins[1]}, and is none"
@@ -100,7 +106,7 @@ def check_references(value: Any, earlier: Collection[str]) -> None:
             raise PlanError(what, hint=f'Write {whole} alone, or "$$…" for a text that begins with a dollar.')
     elif isinstance(value, Mapping | list | tuple):
         for each in value.values() if isinstance(value, Mapping) else value:
-            check_references(each, earlier)
+            check_references(each, earlier, planned)
 
 
 def filled(value: Any, state: State) -> Any:

@@ -293,11 +293,11 @@ def check_arguments(
         done: modules that have run.
         closed: modules that see no arguments but those they declare; others may look at `state.step.args`.
     """
-    earlier = set(done)
+    earlier, planned = set(done), {step.module for step in plan}
     for step in plan:
         taken = arguments[step.module]
         if taken is not None:
-            taken.check(step.args or {}, earlier)
+            taken.check(step.args or {}, earlier, planned - {step.module})
         elif step.args and step.module in closed:
             given = ", ".join(step.args)[:60]
             raise PlanError(f"{step.module} takes no arguments, and is given {given}")

@@ -48,6 +48,7 @@ def register(
     name: str,
     kind: Literal["x"] = "x",
     weight: float = float("nan"),
+    sizes: list[float] = [float("inf")],  # noqa: B006
 ) -> None:
     """Registers a pet."""
 
@@ -70,6 +71,7 @@ def test_a_default_that_is_no_json_is_left_out() -> None:
     arguments = CARDS["register"].arguments
     assert arguments is not None and "weight?: number" in arguments.signature
     assert arguments.schema["properties"]["weight"] == {"type": "number"}
+    assert "default" not in arguments.schema["properties"]["sizes"]
     json.dumps(arguments.schema, allow_nan=False)
 
 

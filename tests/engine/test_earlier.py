@@ -107,6 +107,14 @@ def test_a_path_that_is_not_there_is_told_with_what_is(written: str, told: str) 
     assert told in said(written, "weather", "table")
 
 
+@pytest.mark.parametrize("written", ["$weather", "$weather.temp", "$Weather['wind speed']"])
+def test_a_reference_to_a_step_that_comes_later_is_refused(written: str) -> None:
+    state = run({"module": "say", "args": {"what": written}}, "weather")
+    told = str(state.ended and state.ended.error)
+    assert f"{written!r} refers to weather, which does not come before" in told
+    assert said(f"${written}") == written
+
+
 @pytest.mark.parametrize(
     "written", ["$weather.wind speed", "$weather.temp degrees", "$Weather[x]", "$weather.", "$weather[wind"]
 )
