@@ -34,9 +34,13 @@ _ARGUMENT = re.compile(r"(?<!\w)\w+[`*\"']{0,3}=[-\"'$\[{\d]\S*")
 _ESCAPES = r"""\\[\\"'bfnrtuUx\n]"""
 _TEXT = re.compile(rf"""\"(?:{_ESCAPES}|[^"\\])*\"|'(?:{_ESCAPES}|[^'\\])*'""")
 _RUNS_TOGETHER = re.compile(r"""[\w\0]\s*\0|["'\\#]|(?<![\w.])\d[\d_.]*(?![eE][-+]?\d)[^\W\d_]""")
-_INPUT = re.compile(r"^[^\w\n]*action.?input\b(.*)(?:\n(.*))?", re.IGNORECASE | re.MULTILINE)
+_INPUT = re.compile(
+    r"(?:\w{0,9}action.?|^[^\w\n]*(?P<rest>\w{0,9}[^\w\n]{0,3}))input\b(.*)(?:\n(.*))?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ACTION = re.compile(r"^[^\w\n]*action\b", re.IGNORECASE | re.MULTILINE)
 _NOTHING = ("", "none", "null", "na")
-_KEY = re.compile(r"\s*(?:[-*•]\s*)?(\w[^:=\n]{0,30})[:=]")
+_KEY = re.compile(r"\s*(?:[-*•]\s*)?([^\W\d][^:=\n]{0,30})[:=]")
 _NO_KEYS = _NOTES | {"observation", "answer", "final answer"}
 _WORDS = re.compile(r"[\w-]+")
 _CUT_CALL = re.compile(r"[^\W\d]\w{0,60}\([^)\n]{0,60}=.*")
@@ -88,8 +92,10 @@ class Calls:
         if (more := _ARGUMENT.search(rest) or _CUT_CALL.search(rest)) is not None:
             raise PlanError(f"{more[0].strip()[:60]!r} stands beside the plan, and not in it", hint=_HINT)
         for found in _INPUT.finditer(rest):
-            behind, below = (re.sub(r"\W", "", each or "").lower() for each in found.groups())
-            if behind not in _NOTHING or (below not in _NOTHING and not _KEY.match(found[2])):
+            if found["rest"] is not None and not _ACTION.search(rest):
+                continue
+            behind, below = (re.sub(r"\W", "", each or "").lower() for each in found.groups()[1:])
+            if behind not in _NOTHING or (below not in _NOTHING and not _KEY.match(found[3])):
                 raise PlanError(
                     f"{found[0].strip()[:60]!r} stands beside the plan, and not in it", hint=_HINT
                 )
@@ -124,6 +130,8 @@ class Calls:
                 level, is_next = indent if named.search(line) else -1, named.search(line) is not None
             elif is_next or 0 <= level < indent:
                 is_next = False
+                if (word := _WORDS.search(line)) and word[0] in self.takes[module]:
+                    return True
                 if (key := _KEY.match(line)) and key[1].strip().lower() not in _NO_KEYS:
                     return True
             else:

@@ -53,7 +53,14 @@ Placed = tuple[int, int, str]  # from where to where a step stands, and what it 
 Listed = tuple[int, int, list[str]]  # from where to where a list stands, and what it names
 _MOST_GROUPS = 200
 _NEAR = 60  # characters on both sides of a name
-_MOST_ALONE = 20
+_GLUED_NUMBER = re.compile(r"(?<!\w)\d{1,4}(?=[^\W\d])")
+_MOST_ALONE = 40
+_LONGEST_NAME = 80
+_LONG_ENOUGH = 4  # letters of a name within a word
+_BROKEN_CALL = re.compile(r"[^\W\d]\w{0,60}\((?!e?s\))[^)\s\0].*")
+_PIECE = re.compile(r"[:(]| - ")
+_SIGNS = re.compile(r"[\W_]")
+_SIGN_ALONE = re.compile(r"\s[^\w\s]+\s")
 _AROUND_NAMES = " \t.*`\"'[]()"
 
 
@@ -148,16 +155,26 @@ def _check_beside(
         raise PlanError(f"what begins with {left[0][:60]!r} cannot be read")
     if (rest := _left_open(text)) is not None:
         raise PlanError(f"what ends with {rest[-60:]!r} cannot be read")
-    lowered = "" if is_list else text.lower()
+    if not is_list:
+        _check_pieces(text, calls)
+
+
+def _check_pieces(text: str, calls: Calls) -> None:
+    """Raise `PlanError` for what is left of a step: a name that is misspelt, a broken call."""
+    if (call := _BROKEN_CALL.search(text)) is not None:
+        raise PlanError(f"what begins with {call[0][:60]!r} cannot be read")
+    forms = {form.replace("_", ""): form for form in calls.by_form}
+    said = (each.strip() for line in text.splitlines() for each in _PIECE.split(_bare(line)))
+    alone = (each for each in said if len(each.split()) < 2 or _SIGN_ALONE.search(each))
+    for piece in islice(filter(_WORD.search, dict.fromkeys(alone)), _MOST_ALONE):
+        squeezed = _SIGNS.sub("", piece[:_LONGEST_NAME]).lower()
+        is_within = any(len(name) >= _LONG_ENOUGH and name in squeezed for name in forms)
+        if is_within or get_close_matches(squeezed, forms, n=1, cutoff=0.75):
+            raise _NoModule(piece)  # a step that is misspelt
+    lowered = text.lower()
     for form in (each for each in calls.by_form if "_" in each and each in lowered):
         if re.search(rf"[^\W_]{re.escape(form)}", lowered):
             raise PlanError(f"a word runs into {form!r} beside the plan")
-    lines = [] if is_list else text.splitlines()
-    said = [each for line in lines for each in (_bare(line), line.rpartition(":")[2])]
-    alone = dict.fromkeys(each.partition("(")[0].strip(_AROUND_NAMES) for each in said)
-    for word in islice(filter(_WORDS.fullmatch, alone), _MOST_ALONE):
-        if get_close_matches(as_name(word), calls.by_form, n=1, cutoff=0.75):
-            raise _NoModule(word)  # a step that is misspelt
 
 
 def _left_open(text: str) -> str | None:
@@ -175,6 +192,7 @@ def _left_open(text: str) -> str | None:
 
 def _mentions(line: str, known: Container[str], longest: int) -> Iterator[tuple[int, int, str]]:
     """Yield where names of modules stand in a line, as they are known; they have at most so many words."""
+    line = _GLUED_NUMBER.sub(lambda number: " " * len(number[0]), line)
     words = list(_PARTS.finditer(line))
     forms = [word[0].lower() for word in words]
     gaps = [not line[one.end() : two.start()].strip(" \t_-") for one, two in pairwise(words)]

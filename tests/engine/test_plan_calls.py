@@ -389,7 +389,7 @@ def test_a_plan_that_is_cut_or_mistyped_anywhere_loses_nothing_else(
 
 def conserved(plan: list[Call], read: list[Call], text: str) -> bool:
     """Whether what was read is a part of a plan, and nothing of its other steps is in the text."""
-    if not read[-1][1] and text.endswith(read[-1][0]):  # cut off where its arguments begin
+    if not read[-1][1] and text.rstrip().endswith(read[-1][0]):  # cut off where its arguments begin
         plan = [(name, {} if read[-1] == (name, {}) else args) for name, args in plan]
     for start in range(len(plan)):
         kept, lost = plan[start : start + len(read)], [*plan[:start], *plan[start + len(read) :]]
@@ -498,6 +498,15 @@ def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused(record_propert
         "v3'])\nnow",
         "- now\nthen - vert(amount(=3): so\n- now",
         '{"plan": ["now"], "x": 3}',
+        "recallrecall\nnow",
+        "s ; earch\nnow",
+        "- now: because\n- summ`ary_writer: because",
+        "Step 1: now - because\nStep 2summary_writer - so",
+        "```\nnow\nsear|ch(query3)\n```",
+        "- now\n- recall\n  note Rome",
+        "Action: now\ntion Input: Rome",
+        "Action: coAction Input: Rome\nAction: now\nAction Input:",
+        "Action: recall\nAction Input\n1.: 3",
         '{"plan": ["now"], "then": "the rest"}',
     ],
 )
