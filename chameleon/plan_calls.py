@@ -50,6 +50,10 @@ _Unread = (ValueError, SyntaxError, RecursionError, MemoryError)
 _decoder = json.JSONDecoder(object_pairs_hook=only_once)
 
 
+class NoModule(PlanError):
+    """A call with arguments of a module that there is not: `what` is its name."""
+
+
 class Calls:
     """The calls of one reply. `names` are the modules; `takes` has the arguments of those that take some."""
 

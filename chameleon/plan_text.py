@@ -4,68 +4,38 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import islice, pairwise
 from typing import Any
 
 from chameleon.errors import PlanError
-from chameleon.plan_calls import ARGUMENTS, NAMING, Calls, is_note
+from chameleon.plan_beside import BRACKET, BULLET, WORD, Span, check_beside
+from chameleon.plan_calls import ARGUMENTS, NAMING, Calls, NoModule, is_note
 from chameleon.state import Step
 from chameleon.text import as_name, nearest
 from chameleon.values import only_once
 
 LONGEST_PLAN_TEXT = 20_000
 _MOST_COLONS = 4
-_BULLET = re.compile(r"^\s*(?:(\d{1,4})[.)]|-(?!>)|\*(?=\s)|•|step\s+(\d{1,4})\s*[:.)])\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
 _REMARK = re.compile(r"[:(.,–—]| - ")
 _NAME = re.compile(r"[^\W\d][\w \-]{0,60}")
-_WORD = re.compile(r"\w")
-_START = re.compile(r"^[\W\d]+")
-_LETTER = re.compile(r"^[a-z][.)]\s*", re.IGNORECASE)
 _CODED = re.compile(r"[\"'{]")
 _WORDS = re.compile(r"[\w-]+")
 _QUOTED = re.compile(r"""["']([^"'\n]{1,80})["']""")
-_BRACKET = re.compile(r"[\[\](){}]")
 _QUOTES = str.maketrans("“”„‘’", '"""\'\'')
 _JOINED = re.compile(r"\s*(?:,|;|->|=>|→|(?:and )?then\b)", re.IGNORECASE)
 _JOINS = re.compile(r"(?:[\w\]}]\s*(?:,|;)|->|=>|→|\bthen)\s*\Z", re.IGNORECASE)
-_GOES_ON = re.compile(r"(?:and|then|next|finally|lastly|after)\b", re.IGNORECASE)
-_LETTERS = re.compile(r"[^\W\d]")
-_WORD_BEFORE = re.compile(r"(?<!\w)(?!\w*then\b)[^\W\d]\w*[`*\"']*\s+[`*\"'\[]*\Z", re.IGNORECASE)
-_WORD_BEHIND = re.compile(r"[\s`*\"'\]]+\(?(?!then\b)\w", re.IGNORECASE)
-_LEADS_ON = re.compile(r"(?:(?:and|then|next|finally|lastly)\b\W*)+", re.IGNORECASE)
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+")  # as names fall into words
-_CODE = re.compile(r"[{\[:,]\s*[\"']\Z")
-_LEFT = re.compile(r"[\[{]\s*[\"'].*")
 _CALLED = re.compile(r"\w\(\Z")
-_ENUMERATED = re.compile(r"(?:(?<=\s)|^)\w{1,2}\)|[:;]-?\)", re.MULTILINE)
 _FIRST_CALL = re.compile(r"[\s`*]*(?:(?:python|tool_code|json)\s+)?([^\W\d][\w-]{0,60})\(\s*\w+\s*=")
 _ABOUT = frozenset(
     ["analysis", "confidence", "goal", "question", "rationale", "status", "task", "title", "version"]
 )
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
-_READ = "\0"  # stands for what was read
-Span = tuple[int, int]
 Placed = tuple[int, int, str]  # from where to where a step stands, and what it is called
 Listed = tuple[int, int, list[str]]  # from where to where a list stands, and what it names
 _MOST_GROUPS = 200
-_NEAR = 60  # characters on both sides of a name
-_GLUED_NUMBER = re.compile(r"(?<!\w)\d{1,4}(?=[^\W\d])")
-_MOST_ALONE = 40
-_LONGEST_NAME = 80
-_LONG_ENOUGH = 4  # letters of a name within a word
-_BROKEN_CALL = re.compile(r"[^\W\d]\w{0,60}\((?!e?s\))[^)\s\0].*")
-_PIECE = re.compile(r"[:(]| - ")
-_SIGNS = re.compile(r"[\W_]")
-_SIGN_ALONE = re.compile(r"\s[^\w\s]+\s")
 _AROUND_NAMES = " \t.*`\"'[]()"
-
-
-class _NoModule(PlanError):
-    """A call with arguments of a module that there is not: `what` is its name."""
 
 
 def parse_plan(
@@ -89,11 +59,11 @@ def parse_plan(
         steps = []
         for name in written:
             if (step := calls.step(name)) is None:
-                raise _NoModule(name.partition("(")[0].strip())
+                raise NoModule(name.partition("(")[0].strip())
             steps.append(step)
         calls.check(steps, text)
-        _check_beside(text, spans, written, calls, is_list=is_list)
-    except _NoModule as called:
+        check_beside(text, spans, written, calls, is_list=is_list)
+    except NoModule as called:
         if calls.misfit is not None:
             raise calls.misfit from None
         what = f"there is no module {called.what[:60]!r}"
@@ -119,98 +89,16 @@ def _found(text: str, calls: Calls) -> tuple[list[str], list[Span], bool]:
         if calls.misfit is not None:
             raise calls.misfit
         if (call := _FIRST_CALL.match(text)) and as_name(call[1]) not in known:
-            raise _NoModule(call[1])
+            raise NoModule(call[1])
         calls_in = '[{"module": "NAME", "args": {…}}]' if calls.takes else '["name", "name"]'
         hint = f"Reply with a list such as {calls_in}."
         raise PlanError("the reply holds no list of modules", hint=hint)
     return found, in_brackets, True
 
 
-def _check_beside(
-    text: str, spans: Sequence[Span], names: Sequence[str], calls: Calls, *, is_list: bool
-) -> None:
-    """Raise `PlanError` for a module that stands beside the plan where a step could stand.
-
-    Beside lines of steps a name is prose only between two words. Beside a list it is behind one word, and
-    each of its modules may be explained once.
-    """
-    for start, end in sorted(spans, reverse=True):
-        text = f"{text[:start]}{_READ}{text[end:]}"
-    forms = Counter(map(as_name, names))
-    unexplained = forms.copy() if is_list else Counter[str]()
-    longest = max((form.count("_") for form in calls.by_form), default=0) + 1
-    for line in text.splitlines():
-        goes_on = _GOES_ON.match(_bare(line)) is not None
-        for start, end, form in _mentions(line, calls.by_form, longest):
-            before, behind = line[max(0, start - _NEAR) : start], line[end : end + _NEAR]
-            is_prose = _WORD_BEFORE.search(before) and (is_list or _WORD_BEHIND.match(behind))
-            is_remark = not is_list and _READ in line and form not in forms
-            if is_prose and not goes_on and not is_remark:
-                continue
-            unexplained[form] -= 1
-            rest = _LEADS_ON.sub("", _bare(line[:start] + line[end:]))
-            if goes_on or unexplained[form] < 0 or _CODE.search(before) or not _LETTERS.search(rest):
-                raise PlanError(f"{line[start:end]!r} stands beside the plan, and not in it")
-    if not is_list and (left := _LEFT.search(text)):
-        raise PlanError(f"what begins with {left[0][:60]!r} cannot be read")
-    if (rest := _left_open(text)) is not None:
-        raise PlanError(f"what ends with {rest[-60:]!r} cannot be read")
-    if not is_list:
-        _check_pieces(text, calls)
-
-
-def _check_pieces(text: str, calls: Calls) -> None:
-    """Raise `PlanError` for what is left of a step: a name that is misspelt, a broken call."""
-    if (call := _BROKEN_CALL.search(text)) is not None:
-        raise PlanError(f"what begins with {call[0][:60]!r} cannot be read")
-    forms = {form.replace("_", ""): form for form in calls.by_form}
-    said = (each.strip() for line in text.splitlines() for each in _PIECE.split(_bare(line)))
-    alone = (each for each in said if len(each.split()) < 2 or _SIGN_ALONE.search(each))
-    for piece in islice(filter(_WORD.search, dict.fromkeys(alone)), _MOST_ALONE):
-        squeezed = _SIGNS.sub("", piece[:_LONGEST_NAME]).lower()
-        is_within = any(len(name) >= _LONG_ENOUGH and name in squeezed for name in forms)
-        if is_within or get_close_matches(squeezed, forms, n=1, cutoff=0.75):
-            raise _NoModule(piece)  # a step that is misspelt
-    lowered = text.lower()
-    for form in (each for each in calls.by_form if "_" in each and each in lowered):
-        if re.search(rf"[^\W_]{re.escape(form)}", lowered):
-            raise PlanError(f"a word runs into {form!r} beside the plan")
-
-
-def _left_open(text: str) -> str | None:
-    """Return the line up to a bracket that closes nothing, which is what is left of a broken step."""
-    text, opened = _ENUMERATED.sub("", text), ""
-    for sign in _BRACKET.finditer(text):
-        if sign[0] in "[{(":
-            opened += sign[0]
-        elif opened[-1:] + sign[0] not in ("[]", "{}", "()"):
-            return text[: sign.end()].rpartition("\n")[2].strip()
-        else:
-            opened = opened[:-1]
-    return None
-
-
-def _mentions(line: str, known: Container[str], longest: int) -> Iterator[tuple[int, int, str]]:
-    """Yield where names of modules stand in a line, as they are known; they have at most so many words."""
-    line = _GLUED_NUMBER.sub(lambda number: " " * len(number[0]), line)
-    words = list(_PARTS.finditer(line))
-    forms = [word[0].lower() for word in words]
-    gaps = [not line[one.end() : two.start()].strip(" \t_-") for one, two in pairwise(words)]
-    place = 0
-    while place < len(words):
-        last = place
-        while last < min(len(gaps), place + longest - 1) and gaps[last]:
-            last += 1
-        while last > place and "_".join(forms[place : last + 1]) not in known:
-            last -= 1
-        if (form := "_".join(forms[place : last + 1])) in known:
-            yield words[place].start(), words[last].end(), form
-        place = last + 1
-
-
 def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) -> list[str]:
     """Find the list or object that names modules and ends its line; objects of one call each are one list."""
-    lists = [each for each in found if not _WORD.search(text[each[1] :].partition("\n")[0])]
+    lists = [each for each in found if not WORD.search(text[each[1] :].partition("\n")[0])]
     if lists and all(text[start] == "{" for start, *_ in found) and len(lists) < len(found):
         raise PlanError("an object of the list stands within a line")
     if len(lists) > 1 and all(text[start] == "{" and len(names) == 1 for start, _, names in lists):
@@ -274,7 +162,7 @@ def _groups(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bo
     groups: list[tuple[int, int]] = []
     aside: list[tuple[int, int]] = []
     strays = 0
-    for sign in _BRACKET.finditer(text):
+    for sign in BRACKET.finditer(text):
         if sign[0] in "[{(":
             opened.append(sign.start())
         elif opened and text[opened[-1]] + sign[0] in ("[]", "{}", "()"):
@@ -324,7 +212,7 @@ def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
     if (naming := next((key for key in NAMING if isinstance(call.get(key), str)), None)) is not None:
         name, others = str(call[naming]), [value for key, value in call.items() if key != naming]
         if any(call.get(key) for key in ARGUMENTS) and as_name(name) not in known:
-            raise _NoModule(name)
+            raise NoModule(name)
         if any(as_name(each) in known for value in others for each in _named(value, known)):
             raise PlanError(f"the object of {name[:60]!r} names more than one module")
         given_to = [key for key in call if key != naming and not is_note(key, call[key])]
@@ -358,7 +246,7 @@ def _lines(text: str, calls: Calls) -> list[Placed]:
     """
     found, numbers = list[Placed](), list[int]()
     for place, line in _by_line(text):
-        if bullet := _BULLET.match(line):
+        if bullet := BULLET.match(line):
             start, head = bullet.end(), _REMARK.split(line[bullet.end() :], maxsplit=1)[0]
             found.append((place + start, place + start + len(head), head.strip(_AROUND_NAMES)))
             numbers += [int(bullet[1] or bullet[2])] if bullet[1] or bullet[2] else []
@@ -380,11 +268,6 @@ def _by_line(text: str) -> Iterator[tuple[int, str]]:
     for line in text.splitlines(keepends=True):
         yield place, line.rstrip("\r\n")
         place += len(line)
-
-
-def _bare(line: str) -> str:
-    """Return what a line says behind its bullet."""
-    return _LETTER.sub("", _BULLET.sub("", _START.sub("", _BULLET.sub("", line))))
 
 
 def _separated(text: str, known: Container[str]) -> list[Placed]:
