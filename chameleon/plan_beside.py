@@ -29,7 +29,7 @@ _ENUMERATED = re.compile(r"(?:(?<=\s)|^)\w{1,2}\)|[:;]-?\)", re.MULTILINE)
 _READ = "\0"  # stands for what was read
 _NEAR = 60  # characters on both sides of a name
 _GLUED_NUMBER = re.compile(r"(?<!\w)\d{1,4}(?=[^\W\d])")
-_MOST_ALONE = 40
+_MOST_PIECES = 200
 _LONGEST_NAME = 80
 _LONG_ENOUGH = 4  # letters of a name within a word
 _BROKEN_CALL = re.compile(r"[^\W\d]\w{0,60}\((?!e?s\))[^)\s\0].*")
@@ -58,11 +58,19 @@ def check_beside(
             before, behind = line[max(0, start - _NEAR) : start], line[end : end + _NEAR]
             is_prose = _WORD_BEFORE.search(before) and (is_list or _WORD_BEHIND.match(behind))
             is_remark = not is_list and _READ in line and form not in forms
-            if is_prose and not goes_on and not is_remark:
+            is_bullet = not is_list and _READ not in line and BULLET.match(line) and len(before.split()) < 3
+            is_step = goes_on or is_bullet
+            if is_prose and not (is_step or is_remark):
                 continue
             unexplained[form] -= 1
             rest = _LEADS_ON.sub("", _bare(line[:start] + line[end:]))
-            if goes_on or unexplained[form] < 0 or _CODE.search(before) or not _LETTERS.search(rest):
+            if (
+                goes_on
+                or is_bullet
+                or unexplained[form] < 0
+                or _CODE.search(before)
+                or not _LETTERS.search(rest)
+            ):
                 raise PlanError(f"{line[start:end]!r} stands beside the plan, and not in it")
     if not is_list and (left := _LEFT.search(text)):
         raise PlanError(f"what begins with {left[0][:60]!r} cannot be read")
@@ -78,11 +86,12 @@ def _check_pieces(text: str, calls: Calls) -> None:
         raise PlanError(f"what begins with {call[0][:60]!r} cannot be read")
     forms = {form.replace("_", ""): form for form in calls.by_form}
     said = (each.strip() for line in text.splitlines() for each in _PIECE.split(_bare(line)))
-    alone = (each for each in said if len(each.split()) < 2 or _SIGN_ALONE.search(each))
-    for piece in islice(filter(WORD.search, dict.fromkeys(alone)), _MOST_ALONE):
+    for piece in islice(filter(WORD.search, dict.fromkeys(said)), _MOST_PIECES):
         squeezed = _SIGNS.sub("", piece[:_LONGEST_NAME]).lower()
-        is_within = any(len(name) >= _LONG_ENOUGH and name in squeezed for name in forms)
-        if is_within or get_close_matches(squeezed, forms, n=1, cutoff=0.75):
+        is_alone = len(piece.split()) < 2 or _SIGN_ALONE.search(piece)
+        is_within = is_alone and any(len(name) >= _LONG_ENOUGH and name in squeezed for name in forms)
+        is_close = is_alone and get_close_matches(squeezed, forms, n=1, cutoff=0.75)
+        if squeezed in forms or is_within or is_close:
             raise NoModule(piece)  # a step that is misspelt
     lowered = text.lower()
     for form in (each for each in calls.by_form if "_" in each and each in lowered):

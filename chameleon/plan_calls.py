@@ -38,6 +38,7 @@ _INPUT = re.compile(
     r"(?:\w{0,9}action.?|^[^\w\n]*(?P<rest>\w{0,9}[^\w\n]{0,3}))input\b(.*)(?:\n(.*))?",
     re.IGNORECASE | re.MULTILINE,
 )
+_ACTION_LINE = re.compile(r"^[^\w\n]*action[^\S\n]*(?::[^\S\n]*|(?=\bi))(\S.*)", re.IGNORECASE | re.MULTILINE)
 _ACTION = re.compile(r"^[^\w\n]*action\b", re.IGNORECASE | re.MULTILINE)
 _NOTHING = ("", "none", "null", "na")
 _KEY = re.compile(r"\s*(?:[-*•]\s*)?([^\W\d][^:=\n]{0,30})[:=]")
@@ -103,6 +104,12 @@ class Calls:
                 raise PlanError(
                     f"{found[0].strip()[:60]!r} stands beside the plan, and not in it", hint=_HINT
                 )
+        for label in _ACTION_LINE.finditer(rest):
+            said = f"_{as_name(label[1])}_"
+            if not label[1].lower().startswith("input") and not any(
+                f"_{form}_" in said for form in self.by_form
+            ):
+                raise PlanError(f"{label[0].strip()[:60]!r} names no module", hint=_HINT)
         bare = {step.module for step in steps if not step.args}
         planned = {step.module for step in steps}
         for module in self.takes:
