@@ -47,6 +47,7 @@ def check_beside(
     Beside lines of steps a name is prose only between two words. Beside a list it is behind one word, and
     each of its modules may be explained once.
     """
+    is_run = not is_list or sum(text[start] == "{" for start, _ in spans) > 1
     for start, end in sorted(spans, reverse=True):
         text = f"{text[:start]}{_READ}{text[end:]}"
     forms = Counter(map(as_name, names))
@@ -76,7 +77,7 @@ def check_beside(
         raise PlanError(f"what begins with {left[0][:60]!r} cannot be read")
     if (cut := _left_open(text)) is not None:
         raise PlanError(f"what ends with {cut[-60:]!r} cannot be read")
-    if not is_list:
+    if is_run:
         _check_pieces(text, calls)
 
 

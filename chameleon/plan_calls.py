@@ -38,7 +38,10 @@ _INPUT = re.compile(
     r"(?:\w{0,9}action.?|^[^\w\n]*(?P<rest>\w{0,9}[^\w\n]{0,3}))input\b(.*)(?:\n(.*))?",
     re.IGNORECASE | re.MULTILINE,
 )
-_ACTION_LINE = re.compile(r"^[^\w\n]*action[^\S\n]*(?::[^\S\n]*|(?=\bi))(\S.*)", re.IGNORECASE | re.MULTILINE)
+_ACTION_LINE = re.compile(
+    r"^[^\w\n\"'{]*(?:(?:action|module|tool)[^\S\n]*:[^\S\n]*|action[^\S\n]*(?=\bi))(\S.*)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ACTION = re.compile(r"^[^\w\n]*action\b", re.IGNORECASE | re.MULTILINE)
 _NOTHING = ("", "none", "null", "na")
 _KEY = re.compile(r"\s*(?:[-*•]\s*)?([^\W\d][^:=\n]{0,30})[:=]")
@@ -132,7 +135,7 @@ class Calls:
         return any(re.search(sign, rest) for sign in signs)
 
     def _has_keys_below(self, module: str, rest: str) -> bool:
-        """Return whether the line below a name, or one that is indented below it, has a key of something."""
+        """Return whether the line below a name has a key of something, or one is indented below it."""
         named = re.compile(rf"\b{re.escape(module)}\b", re.IGNORECASE)
         level, is_next = -1, False
         for line in filter(str.strip, rest.splitlines()):
@@ -140,10 +143,8 @@ class Calls:
             if any(as_name(word) in self.by_form for word in _WORDS.findall(line)):
                 level, is_next = indent if named.search(line) else -1, named.search(line) is not None
             elif is_next or 0 <= level < indent:
-                is_next = False
-                if (word := _WORDS.search(line)) and word[0] in self.takes[module]:
-                    return True
-                if (key := _KEY.match(line)) and key[1].strip().lower() not in _NO_KEYS:
+                is_next, key = False, _KEY.match(line)
+                if key[1].strip().lower() not in _NO_KEYS if key else 0 <= level < indent:
                     return True
             else:
                 level = -1

@@ -512,6 +512,9 @@ def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused(record_propert
         "Action: recall\nAction Inpu\nt: Rome",
         "- module: now\n\n - module summary_writer (ok)",
         "- module: now\n- module: summar y_writer",
+        "- module: now\n- module: convemount: 3",
+        "- module: recall\n  noe Rome",
+        '1. {"module": "now"}\n2. "ow"\n3. {"module": "now"}',
         '{"plan": ["now"], "then": "the rest"}',
     ],
 )
