@@ -19,7 +19,7 @@ _LETTER = re.compile(r"^[a-z][.)]\s*", re.IGNORECASE)
 BRACKET = re.compile(r"[\[\](){}]")
 _GOES_ON = re.compile(r"(?:and|then|next|finally|lastly|after)\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d]")
-_WORD_BEFORE = re.compile(r"(?<!\w)(?!\w*then\b)[^\W\d]\w*[`*\"']*\s+[`*\"'\[]*\Z", re.IGNORECASE)
+_WORD_BEFORE = re.compile(r"(?<!\w)(?!\w*(?:then|action)\b)[^\W\d]\w*[`*\"']*\s+[`*\"'\[]*\Z", re.IGNORECASE)
 _WORD_BEHIND = re.compile(r"[\s`*\"'\]]+\(?(?!then\b)\w", re.IGNORECASE)
 _LEADS_ON = re.compile(r"(?:(?:and|then|next|finally|lastly)\b\W*)+", re.IGNORECASE)
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+")  # as names fall into words
