@@ -509,6 +509,7 @@ def test_calls_by_a_providers_tools_are_taken_as_meant_or_refused(record_propert
         "Action: recall\nAction Input\n1.: 3",
         "Action: recallction Input: Rome\nAction: now\nAction Input:",
         "Action: recall\nAction In3",
+        "Action now Action Input:\nAction: now\nAction Input:",
         "Action: recall\nAction Inpu\nt: Rome",
         "- module: now\n\n - module summary_writer (ok)",
         "- module: now\n- module: summar y_writer",
