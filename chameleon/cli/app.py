@@ -180,6 +180,11 @@ def evaluate(
     inventory: str = argument("INVENTORY", "The inventory."),
     data: Path = DATA,
     without: list[str] | None = option(metavar="MODULE", help="Leave a module out; may be given again."),
+    part: str | None = option(
+        metavar="K/N",
+        help="The problems of one machine of N; `chameleon merge` puts the folders together. --max-cost is "
+        "for all parts.",
+    ),
     json: bool = JSON,
 ) -> int:
     """Run an inventory over a benchmark's problems and score it by the official rule.
@@ -190,7 +195,18 @@ def evaluate(
     from chameleon.cli.scoring import Data
 
     problems = Data(data, options.benchmark, options)
-    return evaluate(inventory, problems, options, names(without), as_json=json)
+    return evaluate(inventory, problems, options, names(without), part, as_json=json)
+
+
+@command()
+def merge(
+    parts: list[Path] = argument("PART…", "The folders of all parts, as `eval --part` has written them."),
+    out: Path = option("-o", default=MISSING, metavar="DIR", help="The folder of the whole; a new one."),
+) -> None:
+    """Put the parts of an evaluation together, as if one machine had run it."""
+    from chameleon.cli.reporting import merge_parts
+
+    merge_parts(parts, out)
 
 
 @command()

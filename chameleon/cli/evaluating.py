@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from chameleon.cli.columns import show_counts
@@ -18,6 +19,7 @@ from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.data import Ids, picture_places
 from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
+from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.run_dir import RESULTS, RunDir, checked_count
@@ -29,7 +31,13 @@ from chameleon.usage import Usage
 
 
 def evaluate(
-    inventory: str, data: Data, options: EvalOptions, without: Sequence[str], *, as_json: bool
+    inventory: str,
+    data: Data,
+    options: EvalOptions,
+    without: Sequence[str],
+    part: str | None = None,
+    *,
+    as_json: bool,
 ) -> int:
     """Run, show, and return the exit code: 0 done, 1 nothing but failures.
 
@@ -38,21 +46,34 @@ def evaluate(
     """
     if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
+    mine = _part(part, options)
+    if mine is not None and options.max_cost is not None:
+        options = replace(options, max_cost=options.max_cost / mine.of)
     setup = set_up(inventory, options, without)
     counted_before = checked_count(options.out, options.limit) if options.out else None
-    problems = Problems(data.read, options.limit, counted_before)  # a fault shows before anything is paid
+    problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
     run = EvalRun(setup.executor, problems, data, options)
     run.check()
-    say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name} with {setup.why}.")
+    of = f", {mine}" if mine else ""
+    say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
     run.warn()
     begun = time.monotonic()
-    stopped = run.run()
+    stopped = run.run(**({PART: mine.to_json()} if mine else {}))
     seconds = time.monotonic() - begun
     show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
     run.say_how_to_go_on(stopped)
     if stopped is not None:
         raise stopped
-    return int(run.tally.failed == len(problems))
+    return int(0 < len(problems) == run.tally.failed)
+
+
+def _part(text: str | None, options: EvalOptions) -> Part | None:
+    """Read --part. Raises `InputError` for what is none, and where its results are kept nowhere."""
+    if text is None:
+        return None
+    if options.out is None:
+        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
+    return Part.read(text)
 
 
 @dataclass
@@ -86,8 +107,8 @@ class EvalRun:
         self.data.benchmark.check(self.problems, may_run)
         scorer = self.data.new_scorer()
         scorer.check()
-        first = next(iter(self.problems))
-        scorer.judged(scorer.from_answer("", first), first)
+        for first in islice(self.problems, 1):
+            scorer.judged(scorer.from_answer("", first), first)
         if self.options.store != "replay":  # a replay asks no model: its replies tell what was dropped
             self._check_parameters()
 
@@ -178,7 +199,7 @@ class EvalRun:
                 self.data.new_scorer(),
                 benchmark,
                 run_dir=run_dir,
-                workers=min(self.options.workers, len(self.problems)),
+                workers=max(1, min(self.options.workers, len(self.problems))),
                 spending=spending,
                 on_result=on_result,
                 gold_history=self.options.gold_history,
@@ -245,7 +266,7 @@ class EvalRun:
 
 def check_data(problems: Problems, data: Data) -> None:
     """Raise `InputError` where there is no problem, or problems have no question or table."""
-    if not len(problems):
+    if not len(problems) and problems.part is None:
         raise InputError("there is no problem to run")
     if missing := problems.without_question:
         tables = " Tables that lie apart are named with --tables." if data.benchmark.takes_tables else ""

@@ -1,19 +1,33 @@
-"""`chameleon stats` and `chameleon report`: runs side by side, as text, JSON or a page."""
+"""`chameleon stats`, `report` and `merge`: runs side by side, as text, JSON or a page, and put together."""
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from chameleon.cli.columns import TextColumn, counts_table, in_blocks, terminal_width
-from chameleon.cli.out import echo, echo_json, one_line
+from chameleon.cli.out import counted, echo, echo_json, one_line, say
+from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
 
 _TOP_PROGRAMS, _MOST_NAMES = 10, 20
+
+
+def merge_parts(parts: Sequence[Path], out: Path) -> None:
+    """Put the parts of an evaluation together, and say what is still to be run."""
+    merged = merge(parts, out)
+    say(f"Merged {counted(len(parts), 'part')}: {counted(merged.results, 'result')}, in {out}.")
+    if merged.unfinished:
+        which = ", ".join(merged.unfinished[:_MOST_NAMES])
+        left = f"{merged.results:,} of {merged.problems:,} problems have a result; not finished: {which}."
+        say(f"{left} The same `chameleon eval` without --part goes on with --out {shlex.quote(str(out))}.")
+    else:
+        say(f"`chameleon report {shlex.quote(str(out))}` shows it.")
 
 
 def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import Ids
+from chameleon.evaluation.parts import Part
 
 Read = Callable[..., Iterable[Problem]]
 """Reads the problems anew; see `read_problems` for the keywords `done`, `limit` and `seen`."""
@@ -43,13 +44,18 @@ def _in_order(questions: Iterable[Problem]) -> tuple[Problem, ...]:
 class Problems:
     """The first `limit` problems; a conversation's stand together, so that the limit cuts only the last.
 
+    Of these `part` has some, where it is given; `lengths` are those of its conversations alone.
+
     A first pass counts them and finds what they lack: their `ids`, those `without_question` and the `blind`,
     with a picture that was not found. Where an earlier run has `counted` them and found nothing to tell,
     there is no such pass, and no id is known. Raises what `read` raises.
     """
 
-    def __init__(self, read: Read, limit: int | None = None, counted: int | None = None) -> None:
-        self._read, self._limit = read, limit
+    def __init__(
+        self, read: Read, limit: int | None = None, counted: int | None = None, part: Part | None = None
+    ) -> None:
+        self._read, self._limit, self.part = read, limit, part
+        self._all_lengths: Counter[str] = Counter()
         self.lengths: Counter[str] = Counter()
         self.ids = Ids()
         self.without_question: list[str] = []
@@ -57,8 +63,9 @@ class Problems:
         self._count = counted or 0
         if counted is None:
             every = (self._counted(problem) for problem in read(seen=self.ids))
-            for problem in islice(chain.from_iterable(in_turn(every)), limit):
+            for problem in self._mine(islice(chain.from_iterable(in_turn(every)), limit)):
                 self._count += 1
+                self.lengths[problem.sequence] += 1
                 self.ids.add(problem.id)
                 if not problem.input:
                     self.without_question.append(problem.id)
@@ -71,7 +78,7 @@ class Problems:
 
     def _counted(self, problem: Problem) -> Problem:
         """Count a problem; of a question that waits for its conversation, return what is looked at alone."""
-        self.lengths[problem.sequence] += 1
+        self._all_lengths[problem.sequence] += 1
         given = dict.fromkeys(islice(problem.input, 1))
         return replace(problem, input=given, gold=None) if problem.sequence else problem
 
@@ -84,12 +91,16 @@ class Problems:
     def besides(self, done: Collection[str]) -> Iterator[Problem]:
         """Read the problems again, without those that are done, as far as they stand alone."""
         if not self.has_conversations:
-            return iter(self._read(done=done, limit=self._limit))
-        return islice(chain.from_iterable(in_turn(self._read(done=()), self.lengths)), self._limit)
+            return self._mine(self._read(done=done, limit=self._limit))
+        every = in_turn(self._read(done=()), self._all_lengths)
+        return self._mine(islice(chain.from_iterable(every), self._limit))
+
+    def _mine(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+        return iter(problems) if self.part is None else filter(self.part.has, problems)
 
     @property
     def has_conversations(self) -> bool:
-        return any(self.lengths)
+        return any(self._all_lengths)
 
     def need_no_second_look(self, benchmark: Benchmark) -> bool:
         """Whether there is nothing to tell of them when they are run another time."""

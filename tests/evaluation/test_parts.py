@@ -1,0 +1,201 @@
+"""Evaluations in parts, and the one that is merged of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chameleon.errors import InputError, LogError
+from chameleon.evaluation.benchmark import Problem
+from chameleon.evaluation.parts import Part, merge
+from chameleon.evaluation.problems import Problems, in_turn
+from chameleon.evaluation.run_dir import RunDir, read_settings
+from tests.e2e.commands import Outcome
+from tests.evaluation.asking import PRICED, Asking
+from tests.evaluation.conversations import problems
+from tests.evaluation.rows import Row, read_lines, read_results
+
+Make = Callable[..., Asking]
+_VARIES = ("seconds", "started", "events")
+
+
+def in_parts(made: Asking, of: int, *options: str) -> list[Path]:
+    """Run every part into a folder of its own."""
+    found = []
+    for number in range(1, of + 1):
+        folder = made.out.parent / f"part-{number}"
+        command = [str(folder) if each == str(made.out) else each for each in made.arguments(*options)]
+        outcome = made.command(*command, "--part", f"{number}/{of}")
+        assert outcome.code == 0, outcome.err
+        found.append(folder)
+    return found
+
+
+def steady(rows: list[Row]) -> list[str]:
+    """Write rows in the order of their ids, without what differs from run to run."""
+
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without(each) for key, each in value.items() if key not in _VARIES}
+        return [without(each) for each in value] if isinstance(value, list) else value
+
+    return [json.dumps(without(row), sort_keys=True) for row in sorted(rows, key=lambda row: row["id"])]
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(outcome.out)
+    return found
+
+
+@given(st.lists(st.text(max_size=8), unique=True, max_size=30), st.integers(1, 20))
+def test_every_problem_is_in_one_part_and_conversations_stay_together(ids: list[str], of: int) -> None:
+    parts = [Part(number, of) for number in range(1, of + 1)]
+    for id in ids:
+        assert sum(part.has(Problem(id, {}, None)) for part in parts) == 1
+        talk = [Problem(f"{id}-{turn}", {}, None, sequence=f"s{id}") for turn in range(3)]
+        assert sorted([part.has(each) for each in talk] for part in parts)[-1] == [True] * 3
+        assert sum(part.has(each) for part in parts for each in talk) == 3
+
+
+@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "3/0", "-1/4", "1/2/3", "a/b", "1/100001", "٣/٤"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no part"):
+        Part.read(text)
+
+
+def test_sixteen_parts_make_the_whole(asking: Make) -> None:
+    made = asking(count=24, inventory=PRICED)
+    whole = made.run("--workers", "3")
+    assert whole.code == 0
+    parts = in_parts(made, 16)
+    sizes = [len(read_results(part)) for part in parts]
+    assert sum(sizes) == 24 and max(sizes) < 8 and 0 in sizes, "some of the parts are empty"
+    out = made.out.parent / "merged"
+    merged = made.command("merge", *map(str, reversed(parts)), "--out", str(out))
+    assert merged.code == 0 and "Merged 16 parts: 24 results" in merged.err
+
+    assert steady(read_results(out)) == steady(read_results(made.out))
+    by_id: dict[str, list[Row]] = {}
+    for folder in (made.out, out):
+        for line in read_lines(folder / "events.jsonl"):
+            by_id.setdefault(f"{folder.name} {line['id']}", []).append(line)
+    for id in made.results:
+        kinds = [[line["event"] for line in by_id[f"{name} {id}"]] for name in (made.out.name, "merged")]
+        assert kinds[0] == kinds[1]
+    settings = [read_settings(folder / "settings.json") for folder in (made.out, out)]
+    assert {**settings[0], "started": ""} == {**settings[1], "started": ""}
+    shown = [as_json(made.command("report", str(folder), "--json")) for folder in (made.out, out)]
+    one, other = (each["runs"][0] for each in shown)
+    assert {key: one[key] for key in ("breakdown", "failed", "n")} == {
+        key: other[key] for key in ("breakdown", "failed", "n")
+    }
+    assert one["usage"]["calls"] == other["usage"]["calls"] > 24
+    before = len(made.server.requests)
+    again = [str(out) if each == str(made.out) else each for each in made.arguments()]
+    assert made.command(*again).code == 0, "it goes on as one run would, with nothing left to do"
+    assert len(made.server.requests) == before and len(read_results(out)) == 24
+
+
+def test_a_part_that_is_not_finished_goes_on_in_the_whole(asking: Make) -> None:
+    made = asking(count=12)
+    parts = in_parts(made, 3)
+    lost = read_results(parts[1])
+    (parts[1] / "results.jsonl").write_text("", "utf-8")
+    events = (parts[1] / "events.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (parts[1] / "events.jsonl").write_text("".join(events[:2]), "utf-8")
+    out = made.out.parent / "merged"
+    merged = made.command("merge", *map(str, parts), "-o", str(out))
+    assert merged.code == 0 and f"not finished: {parts[1]}" in merged.err
+    assert len(read_results(out)) == 12 - len(lost) > 0
+    again = [str(out) if each == str(made.out) else each for each in made.arguments()]
+    went_on = made.command(*again)
+    assert went_on.code == 0 and as_json(went_on)["n"] == 12 == len(read_results(out))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"model": "openai:other"}, "model was"),
+        ({"data": {"name": "asking.jsonl", "sha256": "0"}}, "data.sha256 was"),
+        ({"part": {"number": 2, "of": 4}}, "part.of was"),
+        ({"versions": {"python": "2.7"}}, "versions.python was"),
+        ({"resolved": {"reader": {"engine": "another"}}}, "reader, which this machine decides, was null"),
+    ],
+)
+def test_a_part_of_other_settings_is_refused(asking: Make, change: dict[str, Any], told: str) -> None:
+    made = asking(count=6)
+    parts = in_parts(made, 3)
+    file = parts[1] / "settings.json"
+    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **change}), "utf-8")
+    out = made.out.parent / "merged"
+    with pytest.raises(LogError, match=told) as caught:
+        merge(parts, out)
+    assert caught.value.where == str(parts[1]) and not out.exists()
+    outcome = made.command("merge", *map(str, parts), "--out", str(out))
+    assert outcome.code == 1 and told.split(",")[0] in outcome.err and "Traceback" not in outcome.err
+    assert not list(made.out.parent.glob(".merged*")), "nothing is left behind"
+
+
+def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
+    made = asking(count=6)
+    parts = in_parts(made, 3)
+    out = made.out.parent / "merged"
+    assert made.run().code == 0
+    for given_parts, told in [
+        (parts[:2], "of 3 parts 1 is missing: 3"),
+        ([*parts, parts[0]], "it is part 1 of 3, and so is"),
+        ([*parts, made.out], "it is a whole evaluation, and no part"),
+        ([*parts, made.out.parent], "there is no evaluation"),
+        ([], "there is no part to merge"),
+    ]:
+        with pytest.raises(InputError, match=told):
+            merge(given_parts, out)
+    with pytest.raises(InputError, match="there is something already"):
+        merge(parts, made.out)
+    assert len(read_results(made.out)) == 6
+    settings = read_settings(parts[2] / "settings.json")
+    with RunDir(parts[2], settings), pytest.raises(LogError, match="another run is writing to it"):
+        merge(parts, out)
+    assert not out.exists()
+    out.mkdir()
+    assert merge(parts, out).results == 6 and not merge(parts, made.out.parent / "second").unfinished
+
+
+def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:
+    made = asking(count=6)
+    assert made.run("--part", "1/3").code == 0
+    other = made.run("--part", "2/3")
+    assert other.code == 1 and "part.number was 1, and now is 2" in other.err
+    assert "part was" in made.run().err
+    arguments = made.arguments("--part", "1/3")
+    bare = made.command(*[each for each in arguments if each not in ("--out", str(made.out))])
+    assert bare.code == 1 and "--out" in bare.err
+    assert "is no part" in made.run("--part", "4/3").err
+
+
+def test_the_highest_cost_is_for_all_parts(asking: Make) -> None:
+    made = asking(count=24, inventory=PRICED)
+    spent = as_json(made.run())["usage"]["cost"]
+    part = made.out.parent / "part"
+    command = [str(part) if each == str(made.out) else each for each in made.arguments()]
+    stopped = made.command(*command, "--part", "1/2", "--max-cost", str(spent / 4))
+    assert stopped.code == 1 and f"--max-cost {spent / 8:g}" in stopped.err
+
+
+def test_a_limit_counts_all_parts_and_conversations_stay_whole() -> None:
+    every = problems([["says"] * 3] * 8)
+    whole = [each.id for each in Problems(lambda **_: iter(every), 20)]
+    parts = [Problems(lambda **_: iter(every), 20, part=Part(number, 5)) for number in range(1, 6)]
+    found = [[each.id for each in part] for part in parts]
+    assert sorted(id for ids in found for id in ids) == sorted(whole) and len(whole) == 20 == sum(
+        map(len, parts)
+    )
+    for part, ids in zip(parts, found, strict=True):
+        grouped = [each.id for group in in_turn(part, part.lengths) for each in group]
+        assert grouped == ids and len(part.lengths) == len({each.sequence for each in part})
