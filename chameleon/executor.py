@@ -19,6 +19,7 @@ from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
+from chameleon.inventory.obstacles import Obstacle
 from chameleon.log import EventLog
 from chameleon.planner import RETURN_NOTHING, next_plan, repeats
 from chameleon.state import (
@@ -87,6 +88,7 @@ class Executor:
         }
         self.budget = budget or inventory.budget
         self.parallel, self.approve, self.approve_each = parallel, approve, approve_each
+        self.llm: Any = llm
         self.model: str | None = getattr(llm, "name", None)
         self.server: str = getattr(llm, "address", "")
 
@@ -96,6 +98,11 @@ class Executor:
         model = {"model": self.model} if self.model else {}
         settings: Mapping[str, Any] = freeze({**model, **settings_of(self.inventory)}, "settings")
         return settings
+
+    def obstacles(self) -> list[Obstacle]:
+        """Return what keeps the inventory from working where it runs: see `Inventory.obstacles`."""
+        found: list[Obstacle] = self.inventory.obstacles()
+        return found
 
     def run(
         self,
@@ -253,17 +260,10 @@ class Executor:
         `within` has the terms of the run that this one is a step of.
         """
         keep = log.append if isinstance(log, EventLog) else _keep_nothing
-        given = self.inventory.check_input(input)
-        files = files_of(self.inventory, given)
-        settings = freeze({**self.settings, **files}, "settings") if files else self.settings
-        state = State.fold(log)
-        if state.begun is None:
-            begun = RunStarted(self.inventory.name, given, settings)
-            state = state.after(begun)
+        state, begun = self.begin(input, log)
+        if begun is not None:
             keep(begun)
             yield begun, state
-        else:
-            check_same(state, self.inventory, given, settings)
         meter = Meter(self.budget, state.usage, state.seconds, state.steps_taken)
         if within is None:
             hear = _without_doubt(on_text) if on_text else None
@@ -284,6 +284,21 @@ class Executor:
                     yield told, state
             if state.waiting:
                 return
+
+    def begin(self, input: Input, log: Iterable[Event] = ()) -> tuple[State, RunStarted | None]:
+        """Return the state that a run goes on from, and its beginning where there is none yet.
+
+        Raises `InputError` and `LogError` as `stream` does.
+        """
+        given = self.inventory.check_input(input)
+        files = files_of(self.inventory, given)
+        settings = freeze({**self.settings, **files}, "settings") if files else self.settings
+        state = State.fold(log)
+        if state.begun is not None:
+            check_same(state, self.inventory, given, settings)
+            return state, None
+        begun = RunStarted(self.inventory.name, given, settings)
+        return state.after(begun), begun
 
     def _next(self, state: State, terms: Terms) -> Iterable[Event]:
         """Return the events that come of what `decide` says."""

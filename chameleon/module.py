@@ -38,7 +38,8 @@ class Module:
       key, the output goes there.
     - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
-    - `uses`: what else it needs, such as "gpu", "web" or "model".
+    - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names;
+      on Ray it gets a GPU, and the variables go along.
     - `asks`: "approval" where a person is to allow each of its steps (`chameleon.approval`).
     - `at_most`: how often a run may run it.
     - `in_turn`: a name; steps of modules that share it never run side by side, such as those of one server.

@@ -14,7 +14,7 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.out import Interrupted, Progress, counted, say
 from chameleon.cli.scoring import Data
-from chameleon.cli.setup import dropped_by_model, set_up
+from chameleon.cli.setup import dropped_by_model, placed, set_up
 from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.data import Ids, picture_places
@@ -52,14 +52,15 @@ def evaluate(
     setup = set_up(inventory, options, without)
     counted_before = checked_count(options.out, options.limit) if options.out else None
     problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
-    run = EvalRun(setup.executor, problems, data, options)
-    run.check()
-    of = f", {mine}" if mine else ""
-    say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
-    run.warn()
-    begun = time.monotonic()
-    stopped = run.run(**({PART: mine.to_json()} if mine else {}))
-    seconds = time.monotonic() - begun
+    with placed(setup.executor, options.on, options.workers) as executor:
+        run = EvalRun(executor, problems, data, options)
+        run.check()
+        of = f", {mine}" if mine else ""
+        say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
+        run.warn()
+        begun = time.monotonic()
+        stopped = run.run(**({PART: mine.to_json()} if mine else {}))
+        seconds = time.monotonic() - begun
     show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
     run.say_how_to_go_on(stopped)
     if stopped is not None:
@@ -128,7 +129,7 @@ class EvalRun:
         What a run could do without is named, so that leaving it out is a decision that the settings keep.
         """
         inventory = self.executor.inventory
-        found = inventory.obstacles()
+        found = self.executor.obstacles()
         if not found:
             return
         spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
@@ -173,6 +174,7 @@ class EvalRun:
             data.file,
             data.tables,
             gold_history=self.options.gold_history,
+            resolved=getattr(self.executor, "resolved", None),
         )
         with RunDir(self.options.out, {**settings, **further}, self._count) as run_dir:
             self._count_kept(run_dir)

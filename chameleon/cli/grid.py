@@ -20,7 +20,7 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
 from chameleon.cli.out import Interrupted, Progress, counted, echo, echo_json, one_line, say
 from chameleon.cli.scoring import Data
-from chameleon.cli.setup import set_up
+from chameleon.cli.setup import placed, set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
 from chameleon.evaluation.arms import arm_figures, build_indexes, look_back, measure_arm
 from chameleon.evaluation.benchmark import Problem
@@ -189,11 +189,12 @@ class GridRun:
     def _evaluate(self, arm: Arm) -> dict[str, Any]:
         options = replace(self.options, out=self.out / arm.name, max_cost=self._left(arm))
         problems = Problems(lambda **_: self.problems)
-        run = EvalRun(set_up(arm.inventory, options).executor, problems, self.data, options)
-        run.check()
-        run.warn()
-        say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
-        self.stopped = run.run(**self.further)
+        with placed(set_up(arm.inventory, options).executor, options.on, options.workers) as executor:
+            run = EvalRun(executor, problems, self.data, options)
+            run.check()
+            run.warn()
+            say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
+            self.stopped = run.run(**self.further)
         self.spent[arm.name] = run.spending.usage
         kept = read_run(self.out / arm.name)
         coverage, begun = look_back(arm, kept, self.problems, self.data.benchmark)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
 from chameleon.cli.out import Progress, counted, echo, echo_json
+from chameleon.cli.setup import ray_address
 from chameleon.cli.show import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
@@ -20,6 +21,7 @@ from chameleon.usage import Meter, Usage, recording
 
 if TYPE_CHECKING:
     from chameleon.documents.summaries import Summaries
+    from chameleon.interop.ray_index import RayReader
 
 _MOST_SHOWN = 20
 _EMBEDDED = "a few a second on one processor. --retriever lexical finds them by words alone."
@@ -31,6 +33,7 @@ def index_tables(
     retriever: str | None,
     model: ModelOptions | None,
     *,
+    on: str | None = None,
     as_json: bool,
 ) -> int:
     """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
@@ -42,14 +45,17 @@ def index_tables(
         with suppress(InputError):  # told below
             if named := settings_at(out, spec).embeddings:
                 echo(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
-    with recording(Meter()) as recorder, Progress("file") as progress:
+    with ExitStack() as closing:
+        reader = closing.enter_context(_on_ray(on)) if on is not None else None
+        recorder = closing.enter_context(recording(Meter()))
+        progress = closing.enter_context(Progress("file"))
 
         def show(done: int, total: int, name: str) -> None:
             progress.total = total
             progress.show(done, lambda: name or "writing the index")
 
         try:
-            summary = index_files(sources, out, spec, show, summaries)
+            summary = index_files(sources, out, spec, show, summaries, reader=reader)
         except KeyboardInterrupt:
             echo("The index is as it was before; the same command begins anew.", err=True)
             raise
@@ -64,6 +70,14 @@ def index_tables(
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)
     return 0 if summary.files or summary.unchanged or summary.vanished else 1
+
+
+def _on_ray(on: str) -> RayReader:
+    """Connect to the cluster whose machines read the files."""
+    address = ray_address(on)
+    from chameleon.interop.ray_index import RayReader
+
+    return RayReader(address)
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:

@@ -179,6 +179,9 @@ class EvalOptions(ModelOptions, DataOptions):
     out: Path | None = option("-o", metavar="DIR", help="Keep results and events here, and resume.")
     allow_dropped: bool = option(default=False, help="Go on without parameters that the model does not take.")
     max_cost: float | None = option(metavar="USD", min=0, help="Stop when this much is spent.")
+    on: str | None = option(
+        metavar="ray[:ADDRESS]", help="Run on the machines of a Ray cluster; by default the one found here."
+    )
     retry_failed: bool = option(default=False, help="Try the failed problems of DIR again.")
     gold_history: bool = option(
         default=False, help="Tell questions of a conversation the gold answers of earlier ones."

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
+from chameleon.cli.out import say
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
@@ -27,6 +31,27 @@ class Setup:
 
     executor: Executor
     why: str
+
+
+@contextmanager
+def placed(executor: Executor, on: str | None, workers: int) -> Iterator[Executor]:
+    """Yield the executor where --on says: as it is, or on the machines of a cluster."""
+    if on is None:
+        yield executor
+        return
+    from chameleon.interop.ray import OnRay
+
+    with OnRay(executor, ray_address(on), runs=workers) as remote:
+        say(f"On Ray: {remote.count} x {remote.room} problems at once.")
+        yield remote
+
+
+def ray_address(on: str) -> str | None:
+    """Return the address in --on ray:ADDRESS; None where Ray is to find one."""
+    kind, _, address = on.partition(":")
+    if kind != "ray":
+        raise typer.BadParameter(f"{on!r} is no place to run; say ray or ray:ADDRESS", param_hint="--on")
+    return address or None
 
 
 def defaults_for(given: Collection[str]) -> tuple[str, str]:

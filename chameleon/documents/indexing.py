@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from chameleon.documents.file_documents import file_documents
+from chameleon.documents.file_reader import FileReader, FileToRead, Part
 from chameleon.documents.ledger import Entry, Ledger, Stamp, digest_of, stamp_of, unread_entry
 from chameleon.documents.reading import PICTURES
 from chameleon.documents.scans import engine_installed
 from chameleon.documents.walking import Walk, is_ours, require_file
-from chameleon.errors import ChameleonError, InputError, MissingPackage, lack_of
+from chameleon.errors import ChameleonError, InputError, lack_of
 from chameleon.retrieval.build import Build, clear, is_of_vectors, retriever_of
 from chameleon.retrieval.document import Document, Kind
 from chameleon.retrieval.engine import Damaged
@@ -25,7 +25,7 @@ from chameleon.retrieval.make import Spec, settings_at, settings_for
 from chameleon.retrieval.manifest import LEDGER, VECTORS, is_index
 from chameleon.table.databases import address_name, is_address
 from chameleon.table.found import LeftOut, Note
-from chameleon.table.records import printable, shown
+from chameleon.table.records import printable
 
 if TYPE_CHECKING:
     from chameleon.documents.summaries import Summaries
@@ -80,6 +80,8 @@ def index_files(
     retriever: Spec | None = None,
     progress: Progress | None = None,
     with_summaries: Summaries | None = None,
+    *,
+    reader: FileReader | None = None,
 ) -> Summary:
     """Put the tables and texts of these files, and of the files in these folders, into the index `out`.
 
@@ -87,9 +89,9 @@ def index_files(
     had are not read again; what a changed file holds takes the place of what it held, and what a file held
     that is gone from one of the folders is taken out. `retriever` says what will search the index, "auto"
     for a new one. `with_summaries` has a model describe every table that is read; files that were indexed
-    without are read again. What cannot be read or described is told of in the summary. Raises `InputError`
-    when there is nothing to index, for another retriever than the index was built for, and as `build_index`
-    and `with_summaries` do.
+    without are read again. `reader` reads the files, by default here. What cannot be read or described is
+    told of in the summary. Raises `InputError` when there is nothing to index, for another retriever than the
+    index was built for, and as `build_index` and `with_summaries` do.
 
     Of an index that is damaged, vectors are made anew, and all else is built anew of the sources; `damaged`
     of the summary says why. Raises `InputError` where it holds files that are not among them.
@@ -102,12 +104,12 @@ def index_files(
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     try:
-        return _indexed(sources, out, retriever, progress, with_summaries)
+        return _indexed(sources, out, retriever, progress, with_summaries, reader=reader)
     except Damaged as problem:
         ledger = Ledger.load(out)
         _require_all(ledger, sources, problem)
         known = retriever_of(out, problem, ledger.retriever if retriever is None else retriever)
-        summary = _indexed(sources, out, known, progress, with_summaries, damage=problem)
+        summary = _indexed(sources, out, known, progress, with_summaries, reader=reader, damage=problem)
         return replace(summary, damaged=f"{problem.where}: {problem.what}")
 
 
@@ -118,6 +120,7 @@ def _indexed(
     progress: Progress | None,
     with_summaries: Summaries | None,
     *,
+    reader: FileReader | None,
     damage: Damaged | None = None,
 ) -> Summary:
     """Index; what has a `damage` stays until something has been read that takes its place."""
@@ -133,7 +136,8 @@ def _indexed(
     settings = settings_for(known or "auto") if is_new else settings_at(out, known)
     ledger.retriever = settings.retriever
     files, unread = _files(sources, summary)
-    reading = _Reading(ledger, files, summary, progress, with_summaries is not None)
+    reader = reader or FileReader()
+    reading = _Reading(ledger, files, summary, progress, with_summaries is not None, reader=reader)
     documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
     first = next(documents, None)
     if first is None and is_new:
@@ -142,7 +146,7 @@ def _indexed(
         )
     if damage:
         clear(out, damage)
-    with Build(out, settings) as build:
+    with Build(out, settings, analyse=reader.analyse) as build:
         ledger.require_current(out)
         build.add(chain([first], documents) if first else ())
         for id, problem in with_summaries.failed.items() if with_summaries else ():
@@ -173,36 +177,50 @@ class _Reading:
         summary: Summary,
         progress: Progress | None,
         summarises: bool,
+        *,
+        reader: FileReader,
     ) -> None:
         self.ledger, self.files, self.summary, self.summarises = ledger, files, summary, summarises
+        self._reader = reader
         self.progress = progress or (lambda *_: None)
         self.gone: set[str] = set()
         self._is_whole = True
         self._owners = {id: path for path, entry in ledger.entries.items() for id in entry.ids}
 
     def documents(self) -> Iterator[Document]:
-        for number, (path, relative) in enumerate(self.files):
-            name = self.ledger.name_for(path, relative)
-            self.progress(number, len(self.files), name)
-            old = self.ledger.entries.get(str(path))
-            if (state := self._changed(path, name, old)) is None:
-                continue
+        for file, found in self._reader.read(self._to_read(), self._is_free):
+            self.progress(file.number, len(self.files), file.name)
             ids: list[str] = []
             before, self._is_whole = len(self.summary.left_out), True
-            for document in self._read(path, name):
-                self._owners[document.id] = str(path)
+            for document in self._documents_of(file.path, found):
+                self._owners[document.id] = str(file.path)
                 self._count(document)
                 ids.append(document.id)
                 yield document
                 if len(ids) % 50 == 0:
-                    self.progress(number, len(self.files), f"{name}, {document.kind} {len(ids):,}")
+                    told = f"{file.name}, {document.kind} {len(ids):,}"
+                    self.progress(file.number, len(self.files), told)
             self.summary.files += bool(ids)
-            stale = self._stale(old, ids, before)
+            stale = self._stale(file.before, ids, before)
             left_out = self.summary.left_out[before:]
-            told = [(one.where, one.why, one.is_fault) for one in left_out]
+            told_of = [(one.where, one.why, one.is_fault) for one in left_out]
             engine = self._engine if any(one.is_picture for one in left_out) else None
-            self._note(path, Entry(name, *state, ids + stale, told, self.summarises, engine, stale), old)
+            entry = Entry(
+                file.name, file.stamp, file.digest, ids + stale, told_of, self.summarises, engine, stale
+            )
+            self._note(file.path, entry, file.before)
         self.progress(len(self.files), len(self.files), "")
+
+    def _to_read(self) -> Iterator[FileToRead]:
+        for number, (path, relative) in enumerate(self.files):
+            name = self.ledger.name_for(path, relative)
+            old = self.ledger.entries.get(str(path))
+            if (state := self._changed(path, name, old)) is not None:
+                yield FileToRead(number, path, name, *state, old)
+
+    def _is_free(self, path: Path, id: str) -> bool:
+        """Whether no other file has this id."""
+        return self._owners.get(id, str(path)) == str(path)
 
     def lacks_summary(self, id: str, problem: ChameleonError) -> None:
         """Tell that a table has no summary; its file is read again by the next run that writes them."""
@@ -236,32 +254,21 @@ class _Reading:
             return None
         return stamp, digest
 
-    def _read(self, path: Path, name: str) -> Iterator[Document]:
+    def _documents_of(self, path: Path, found: Iterable[Part]) -> Iterator[Document]:
         """Yield the documents of a file, and tell of all else in the summary; `_is_whole` says of faults."""
-        key = str(path)
-        try:
-            for found in file_documents(path, name, lambda id: self._owners.get(id, key) == key):
-                if isinstance(found, LeftOut):
-                    self.summary.left_out.append(found)
-                elif isinstance(found, Note):
-                    self.summary.notes.append(found)
-                else:
-                    yield found
-        except MissingPackage as problem:
-            self._is_whole = False
-            if path.suffix.lower() in PICTURES:  # of which there may be thousands
-                self._lacks_engine(path, problem)
+        for part in found:
+            if isinstance(part, Document):
+                yield part
+            elif isinstance(part, Note):
+                self.summary.notes.append(part)
+            elif isinstance(part, LeftOut):
+                self.summary.left_out.append(part)
             else:
-                self.summary.left_out.append(LeftOut.of(problem, name))
-        except Exception as problem:  # a file may be damaged in ways that its reader does not know
-            self._is_whole = False
-            if (lack := lack_of(problem)) is not None:  # it is no fault of the file
-                raise lack from problem
-            if isinstance(problem, ChameleonError):
-                self.summary.left_out.append(LeftOut.of(problem, name))
-                return
-            said = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
-            self.summary.left_out.append(LeftOut(name, f"cannot be read ({said})"))
+                self._is_whole = False
+                if part.lacks_package and path.suffix.lower() in PICTURES:  # of which there may be thousands
+                    self._lacks_engine(path, part.left_out.why)
+                else:
+                    self.summary.left_out.append(part.left_out)
 
     def _stale(self, old: Entry | None, ids: Sequence[str], before: int) -> list[str]:
         """The documents that a file held and holds no more, for a fault that is new or had this effect."""
@@ -301,10 +308,10 @@ class _Reading:
             self.summary.notes.append(Note(entry.name, "had summaries, and is indexed without"))
         self.summary.without += self._is_whole and not entry.ids and not entry.left_out
 
-    def _lacks_engine(self, path: Path, problem: MissingPackage) -> None:
+    def _lacks_engine(self, path: Path, why: str) -> None:
         """Count a picture that no engine reads among files of other kinds, and tell once what would."""
         self.summary.others[path.suffix.lower()] += 1
-        told = Note("pictures", f"were not read: {LeftOut.of(problem).why}")
+        told = Note("pictures", f"were not read: {why}")
         self.summary.notes += [told] if told not in self.summary.notes else []
 
     def _keep(self, entry: Entry) -> None:

@@ -38,17 +38,15 @@ def settings_of(
     tables: Path | None = None,
     *,
     gold_history: bool = False,
+    resolved: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return what `settings.json` holds: all that a result depends on, and when the run began.
 
-    Raises `InputError` for data that cannot be read, and what `runtime_info` of a module or planner raises.
+    `resolved` is what settings come to where it runs, if that is not here. Raises `InputError` for data that
+    cannot be read, and what `runtime_info` of a module or planner raises.
     """
     inventory = executor.inventory
     made: Any = to_json(executor.settings)
-    versions = {}
-    for package in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
     settings: dict[str, Any] = {
         "benchmark": full_name(benchmark),
         "scorer": scorer,
@@ -63,15 +61,15 @@ def settings_of(
             "inventory": made.get("inventory"),
             "prompts": made.get("prompts", {}),
             **({"inside": made["inside"]} if "inside" in made else {}),
-            **_own_files(executor.inventory),
+            **own_files(inventory),
         },
         "seeds": {
             "model": inventory.llm.seed,
             "programs": 0,
             "scorer": benchmark.scorers[scorer].seed,
         },
-        "versions": {"python": platform.python_version(), **versions},
-        "resolved": _resolved(executor),
+        "versions": versions(),
+        "resolved": resolved_by(executor) if resolved is None else resolved,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if tables is not None:
@@ -100,7 +98,16 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
     return ""
 
 
-def _resolved(executor: Executor) -> dict[str, Any]:
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that answers depend on."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+def resolved_by(executor: Executor) -> dict[str, Any]:
     """Return what planners and modules that may run come to on this machine, where they leave that open."""
     inventory = executor.inventory
     modules = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
@@ -156,7 +163,7 @@ def _parts(inventory: Inventory) -> Iterator[Any]:
             yield from _parts(module.inner)
 
 
-def _own_files(inventory: Inventory) -> dict[str, str]:
+def own_files(inventory: Inventory) -> dict[str, str]:
     """Digest the files of modules and planners that are not Chameleon's, by file name."""
     found: dict[str, dict[Path, None]] = {}
     for part in _parts(inventory):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
+from chameleon.llm.chat_clients import GivenClient
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline, retrying
 from chameleon.llm.prices import Prices
-from chameleon.llm.providers import belongs_to_connection, full_name
+from chameleon.llm.providers import belongs_to_connection, full_name, secrets_in
 from chameleon.llm.store import ResponseStore
 from chameleon.usage import current_recorder
 
@@ -69,7 +70,9 @@ class LLM:
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
         rule = retrying(retries)
-        models = _Models(store, rule, timeout, settings, allow_dropped)
+        models = _Models(
+            store, rule, timeout, settings, allow_dropped, {"retries": retries, "prices": prices}
+        )
         pipeline = models.open(model, prices)
         models.provider = pipeline.connection.name.partition(":")[0]
         return cls(pipeline, defaults, models)
@@ -78,6 +81,30 @@ class LLM:
     def name(self) -> str:
         """Return the model's full name, "provider:model"."""
         return self._pipeline.connection.name
+
+    @property
+    def connected_by(self) -> Mapping[str, Any]:
+        """Return what `connect` is to be given for the same in another process, but for the store.
+
+        Raises `ModelError` for what cannot be handed on: a client or a rule of one's own, and a key, which
+        belongs into the environment.
+        """
+        models = self._models
+        lacks = {
+            "a model that is made in Python": isinstance(self._pipeline.connection.client, GivenClient),
+            "a rule to ask again": not isinstance(models.given["retries"], int),
+            "a key that is given in Python": bool(secrets_in(models.settings)),
+        }
+        if what := next((what for what, is_so in lacks.items() if is_so), ""):
+            hint = "Name the model, give retries as a number, and the key in the environment."
+            raise ModelError(f"{what} cannot be handed on to other machines", hint=hint)
+        known = {"timeout": models.timeout, "allow_dropped": models.allow_dropped}
+        return {"model": self.name, **models.given, **known, **models.settings, **self._params}
+
+    @property
+    def store(self) -> ResponseStore | None:
+        """Return where replies are kept."""
+        return self._models.store
 
     @property
     def address(self) -> str:
@@ -252,6 +279,7 @@ class _Models:
     timeout: float
     settings: Mapping[str, Any]
     allow_dropped: bool
+    given: Mapping[str, Any]
     provider: str = ""  # whose keys and addresses the settings have
     _known: dict[str, Pipeline] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -47,6 +47,7 @@ class ResponseStore:
     stay different, and the server's address where it is not the provider's own, so that servers are not
     mixed up. A replay elsewhere works: what is recorded for another address is taken if one alone has it.
 
+    `place` is its path as it was given, None where it is the user's own store, which `default` opens.
     A file that cannot be used raises `StoreError`, when it is opened or later.
     """
 
@@ -58,6 +59,7 @@ class ResponseStore:
         self.mode: Mode = mode
         self._store = Store(path, _KIND)
         self.path, self.close = self._store.path, self._store.close
+        self.place: str | None = str(path)
         if mode == "replay" and not self.path.exists():
             raise StoreError(
                 "there is no recording to replay", where=str(self.path), hint="Record one first."
@@ -72,7 +74,9 @@ class ResponseStore:
         Where the latter cannot be written to, a warning is logged and nothing is recorded.
         """
         made = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
-        return cls(os.devnull, "off") if made is None else made
+        found = cls(os.devnull, "off") if made is None else made
+        found.place = None
+        return found
 
     def __repr__(self) -> str:
         return f"ResponseStore({str(self.path)!r}, {self.mode!r})"

@@ -18,7 +18,7 @@ from chameleon.retrieval import engine
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, Damaged, failing
 from chameleon.retrieval.index import KINDS, Index, is_plain
-from chameleon.retrieval.layout import Layout
+from chameleon.retrieval.layout import Analysed
 from chameleon.retrieval.manifest import BUILDING, MANIFEST, VECTORS, WORDS, Manifest, check_ours, is_index
 
 if TYPE_CHECKING:
@@ -37,10 +37,18 @@ class Build:
     """One change of an index, from its lock to its commit; until then whoever opens it sees the old one.
 
     `settings` are what a new index is to have; of those of one that is there the retriever may change.
+    `analyse` says what is kept of a document, where that is known before.
     """
 
-    def __init__(self, path: Path, settings: Manifest, store: VectorStore | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        settings: Manifest,
+        store: VectorStore | None = None,
+        analyse: Callable[[Document], Analysed] = Analysed.of,
+    ) -> None:
         self.path, self._words, self._store, self._settings = path, path / WORDS, store, settings
+        self._analyse = analyse
         check_ours(path)
         self._seen: set[str] = set()
         self._look()
@@ -159,19 +167,18 @@ class Build:
         if document.id in self._seen:
             raise InputError(f"the id {document.id!r} is given twice", where=place, hint="Give each its own.")
         self._seen.add(document.id)
-        line = document.to_line()
+        line, terms, layout = self._analyse(document)
         if self.old is not None and (there := self.old.with_ids([document.id])):
             if self.old.line_at(there[document.id]) == line:
                 return
             self._delete(document.id)
-        layout = Layout.of(document)
         digest = crc32(repr(sorted(self.manifest.embeddings.items())).encode(), crc32(line))
         key = self._next << DIGEST | digest >> 32 - DIGEST
         fields: dict[str, Any] = {
             ID: document.id,
-            TERMS: " ".join(layout.weighted()),
+            TERMS: terms,
             DOCUMENT: line,
-            LAYOUT: layout.to_bytes(),
+            LAYOUT: layout,
             KEY: key,
             KIND: KINDS.index(document.kind),
         }

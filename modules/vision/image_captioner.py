@@ -26,6 +26,7 @@ class ImageCaptioner(Module):
 
     reads = ("input.image",)
     writes = ("cache.image_caption",)
+    uses = ("gpu",)
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli.out import Interrupted
-from chameleon.documents import indexing
+from chameleon.documents import file_reader
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
@@ -53,14 +53,14 @@ def test_whatever_a_reader_raises_is_a_warning_of_that_file(
     folder: Path, raised: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "a.csv").write_text(GOOD)
-    read = indexing.file_documents
+    read = file_reader.file_documents
 
     def documents(path: Path, *rest: object) -> object:
         if path.name == "a.csv":
             raise raised
         return read(path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(indexing, "file_documents", documents)
+    monkeypatch.setattr(file_reader, "file_documents", documents)
     (fault,) = index(folder).faults
     assert fault.where == "a.csv" and type(raised).__name__ in fault.why and "\x1b" not in fault.why
     monkeypatch.undo()
@@ -74,7 +74,7 @@ def test_what_ends_a_command_ends_it(
     def stopped(*_: object) -> object:
         raise raised
 
-    monkeypatch.setattr(indexing, "file_documents", stopped)
+    monkeypatch.setattr(file_reader, "file_documents", stopped)
     with pytest.raises(raised):
         index(folder)
 
