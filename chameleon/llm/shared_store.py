@@ -93,11 +93,11 @@ class SharedStore:
         raise StoreError("is no address of PostgreSQL", where=self.path, hint=hint)
 
     def rows(
-        self, done: str, statement: str, values: Sequence[Any] = (), patience: float = PATIENCE
+        self, done: str, statement: str, values: Sequence[Any] = (), patience: float | None = None
     ) -> list[Any]:
         """Run one statement, written as for SQLite, and return its rows; no event loop is held up."""
         work = partial(_run, statement=_translated(statement), values=values)
-        return bridge.in_thread(partial(self.tried, done, work, patience))
+        return bridge.in_thread(partial(self.tried, done, work, PATIENCE if patience is None else patience))
 
     def tried(self, done: str, work: Callable[[psycopg.Connection], T], patience: float) -> T:
         """Do the work with a connection, again while the server is down. Raises `StoreError` after that."""
@@ -121,8 +121,15 @@ class SharedStore:
         hint = f"Check the address and whether the server runs, or set {self.kind.variable} to off."
         return StoreError(f"the {self.kind.name} cannot be {done}: {said}", where=self.path, hint=hint)
 
-    def claim(self, keys: Sequence[str]) -> Claim:
-        """Return the claim to these keys, which is still to be taken."""
+    def claim(self, keys: Sequence[str]) -> Claim | None:
+        """Return the claim to these keys, which is still to be taken; None for who must not wait.
+
+        That is synchronous code which holds up an event loop: the loop may have the claim.
+        """
+        from asyncio import _get_running_loop
+
+        if _get_running_loop() is not None and not bridge.is_bridged():
+            return None
         if self._process != os.getpid():
             self._begin()
         return Claim(self._claims, sorted(set(keys)))
