@@ -26,6 +26,7 @@ _TAKE = (
     " until = excluded.until WHERE held.until < now() OR held.owner = excluded.owner RETURNING key"
 )
 _RENEW = "UPDATE chameleon.claims SET until = now() + make_interval(secs => ?) WHERE owner = ANY(?)"
+_TIDY = "DELETE FROM chameleon.claims WHERE until < now() - interval '1 hour'"
 _RELEASE = "DELETE FROM chameleon.claims WHERE key = ANY(?) AND owner = ?"
 
 
@@ -61,6 +62,7 @@ class Claims:
                     return
             with suppress(StoreError):
                 self.rows("written to", _RENEW, (LEASE, owners))
+                self.rows("written to", _TIDY)
 
 
 class Claim:
