@@ -20,6 +20,7 @@ from chameleon.llm.choose import with_end
 from chameleon.llm.providers import package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
+from chameleon.sqlite_store import NOTHING
 from chameleon.text import harmless, is_address, redact
 
 _PACKAGE = "chameleon-compose"
@@ -95,7 +96,7 @@ def _store() -> str:
         store = ResponseStore(place, "replay")
         return f"{store.path}, {len(store)} replies"
     except ChameleonError as problem:
-        return redact(str(problem))
+        return f"{problem.where}, empty" if problem.what == NOTHING else redact(str(problem))
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:
