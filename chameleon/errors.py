@@ -248,7 +248,7 @@ class ReplayMiss(ModelError):
 
 
 class StoreError(ChameleonError):
-    """The file of the response store cannot be used."""
+    """The response store cannot be used: its file, or its server."""
 
 
 class ScriptExhausted(ModelError):

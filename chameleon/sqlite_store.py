@@ -8,17 +8,19 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from chameleon.errors import StoreError
+from chameleon.text import is_address
 
 Opened = TypeVar("Opened")
 
 _log = logging.getLogger("chameleon")
 _BUSY_SECONDS = 30.0
+NOTHING = "there is no recording to replay"
 
 
 class Kind(NamedTuple):
@@ -64,6 +66,9 @@ class Store:
 
     def __init__(self, path: str | Path, kind: Kind) -> None:
         self.kind, self._has_warned = kind, False
+        if is_address(str(path)):
+            what = f"the {kind.name} is a file, and {str(path).partition(':')[0]}:… is an address"
+            raise StoreError(what, hint=f"Name a file ({kind.variable}).")
         try:
             self.path = Path(path).expanduser()
         except RuntimeError as error:  # there is no such home
@@ -75,7 +80,12 @@ class Store:
         return StoreError(f"the {self.kind.name} cannot be {done}: {error}", where=str(path), hint=hint)
 
     def open(self, *, may_write: bool = True) -> None:
-        """Make the file, for its owner alone, unless it is there. Raises `StoreError` for another's."""
+        """Make the file, for its owner alone, unless it is there. Raises `StoreError` for another's.
+
+        One that may not be written to must be there.
+        """
+        if not may_write and not self.path.exists():
+            raise StoreError(NOTHING, where=str(self.path), hint="Record one first.")
         with self.used("opened", may_write=may_write) as connection:
             known = connection.execute("PRAGMA application_id").fetchone()[0]
             if known == 0 and may_write and not _count(connection):
@@ -114,6 +124,11 @@ class Store:
                 self._idle.append(connection)
         except (sqlite3.Error, OSError, UnicodeError) as error:  # the last where a text is damaged
             raise self._failure(done, error, self.path) from error
+
+    def rows(self, done: str, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement, and return its rows."""
+        with self.used(done) as connection:
+            return connection.execute(statement, values).fetchall()
 
     @contextmanager
     def tried(self, done: str) -> Iterator[sqlite3.Connection]:

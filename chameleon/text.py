@@ -59,6 +59,11 @@ _TOKEN = re.compile(
 )
 
 
+def is_address(source: str) -> bool:
+    """Tell whether this is the address of a database rather than a path."""
+    return re.match(r"[a-z][\w+]+:/", source, re.IGNORECASE) is not None
+
+
 def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> str:
     """Replace every secret in `text` by `***`.
 

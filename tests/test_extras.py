@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
     "chameleon/documents": "papers",
     "chameleon/interop": "mcp models ray",
-    "chameleon/llm": "models openai",
+    "chameleon/llm": "models openai databases",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
     "chameleon/retrieval": "retrieval embeddings faiss pgvector",
@@ -57,7 +57,6 @@ LOADED_LATE = {  # by others, inside functions: what they need as they are loade
 }
 NOT_IMPORTED = {  # by our own code
     "emoji": "what Recognizers-Text needs, in a version that it can use",
-    "psycopg": "SQLAlchemy's driver of PostgreSQL",
     **dict.fromkeys(
         ("langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-ollama"),
         "loaded by LangChain, by the provider's name",

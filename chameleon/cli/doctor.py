@@ -15,12 +15,13 @@ from chameleon.cli.out import echo, echo_json
 from chameleon.errors import ChameleonError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
-from chameleon.llm import choose_model
+from chameleon.llm import ResponseStore, choose_model
 from chameleon.llm.choose import with_end
 from chameleon.llm.providers import package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
-from chameleon.text import harmless, redact
+from chameleon.sqlite_store import NOTHING
+from chameleon.text import harmless, is_address, redact
 
 _PACKAGE = "chameleon-compose"
 _REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
@@ -52,7 +53,7 @@ def examine(*, as_json: bool) -> None:
         "platform": f"{platform.system()} {platform.machine()}",
         "model": _model(),
         "keys": [name for name in variables if name.endswith("_API_KEY")],
-        "store": os.environ.get("CHAMELEON_STORE", "~/.cache/chameleon/responses.sqlite"),
+        "store": _store(),
         "packages": packages,
         "text_engine": _automatic("text_detector", "engine"),
         "search_provider": _automatic("web_search", "provider"),
@@ -84,6 +85,18 @@ def examine(*, as_json: bool) -> None:
     echo(f"Variables of searches set: {', '.join(found['search_variables']) or 'none'}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
+
+
+def _store() -> str:
+    """Name the response store, and say what is in one that machines share."""
+    place = os.environ.get("CHAMELEON_STORE", "").strip() or "~/.cache/chameleon/responses.sqlite"
+    if not is_address(place):
+        return place
+    try:
+        store = ResponseStore(place, "replay")
+        return f"{store.path}, {len(store)} replies"
+    except ChameleonError as problem:
+        return f"{problem.where}, empty" if problem.what == NOTHING else redact(str(problem))
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:

@@ -19,9 +19,9 @@ from chameleon.errors import InputError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.table.databases import address_name
-from chameleon.table.databases import is_address as is_database
 from chameleon.table.readers import KINDS, Choice, choose_table, read_stream
 from chameleon.text import harmless
+from chameleon.text import is_address as is_database
 
 STANDARD_INPUT = "-"
 _NAME = "standard input"

@@ -23,9 +23,10 @@ from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import KINDS, Index
 from chameleon.retrieval.make import Spec, settings_at, settings_for
 from chameleon.retrieval.manifest import LEDGER, VECTORS, is_index
-from chameleon.table.databases import address_name, is_address
+from chameleon.table.databases import address_name
 from chameleon.table.found import LeftOut, Note
 from chameleon.table.records import printable
+from chameleon.text import is_address
 
 if TYPE_CHECKING:
     from chameleon.documents.summaries import Summaries

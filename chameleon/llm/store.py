@@ -8,12 +8,16 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
 from chameleon.sqlite_store import Kind, Store, open_default
-from chameleon.text import one_line, shared_start
+from chameleon.text import is_address, one_line, shared_start
+
+if TYPE_CHECKING:
+    from chameleon.llm.claims import Claim
+    from chameleon.llm.shared_store import SharedStore
 
 Mode = Literal["off", "record", "replay", "auto"]
 T = TypeVar("T")
@@ -33,13 +37,17 @@ _KIND = Kind(
         "CREATE INDEX replies_by_length ON replies (length)",
     ),
 )
+_REPLACE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
 _MOST_NEAR = 100
 _WINDOW = 60
 _UNSET = object()
 
 
 class ResponseStore:
-    """Replies by request, in one SQLite file that threads and processes may share.
+    """Replies by request, in one SQLite file that threads and processes may share, or in PostgreSQL.
+
+    An address, `postgresql://USER@HOST/DATABASE`, is for several machines: in mode `auto` each of their
+    requests is asked once. `path` is then what the address may be called in print.
 
     Modes: `auto` looks first and records what is new; `record` always asks and records; `replay` never
     asks, and raises `ReplayMiss` where a reply is missing; `off` does nothing. The key is the provider, the
@@ -47,8 +55,8 @@ class ResponseStore:
     stay different, and the server's address where it is not the provider's own, so that servers are not
     mixed up. A replay elsewhere works: what is recorded for another address is taken if one alone has it.
 
-    `place` is its path as it was given, None where it is the user's own store, which `default` opens.
-    A file that cannot be used raises `StoreError`, when it is opened or later.
+    `place` is its path or address as it was given, None where it is the user's own store, which `default`
+    opens. A file or server that cannot be used raises `StoreError`, when it is opened or later.
     """
 
     def __init__(self, path: str | Path, mode: Mode = "auto") -> None:
@@ -57,21 +65,23 @@ class ResponseStore:
                 f"{mode!r} is not a mode of the response store", hint="Modes: off, record, replay, auto."
             )
         self.mode: Mode = mode
-        self._store = Store(path, _KIND)
+        self._shared: SharedStore | None = None
+        if is_address(str(path)):
+            from chameleon.llm.shared_store import SharedStore
+
+            self._shared = SharedStore(str(path), _KIND)
+        self._store = self._shared or Store(path, _KIND)
         self.path, self.close = self._store.path, self._store.close
-        self.place: str | None = str(path)
-        if mode == "replay" and not self.path.exists():
-            raise StoreError(
-                "there is no recording to replay", where=str(self.path), hint="Record one first."
-            )
+        self.place: str | None = str(path) if self._shared else str(Path(self.path).absolute())
         if mode != "off":
             self._store.open(may_write=mode != "replay")
 
     @classmethod
     def default(cls, mode: Mode = "auto") -> ResponseStore:
-        """Open the user's own store: `CHAMELEON_STORE` (a path, or "off"), else in `~/.cache/chameleon`.
+        """Open the user's own store: `CHAMELEON_STORE`, else a file in `~/.cache/chameleon`.
 
-        Where the latter cannot be written to, a warning is logged and nothing is recorded.
+        The variable is a path, an address or "off". Where the file cannot be written to, a warning is logged
+        and nothing is recorded.
         """
         made = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
         found = cls(os.devnull, "off") if made is None else made
@@ -88,20 +98,20 @@ class ResponseStore:
         """
         if self.mode in ("off", "record"):
             return None
-        with self._store.used("read") as connection:
-            row = connection.execute("SELECT reply FROM replies WHERE key = ?", (request.key,)).fetchone()
-        if row is not None:
-            return self._read(row[0], dict)
+        rows = self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,))
+        if rows:
+            return self._read(rows[0][0], dict)
         if self.mode != "replay":
             return None
         messages = json.dumps(request.messages)
-        with self._store.used("read") as connection:
-            same = connection.execute(
-                "SELECT model, settings, reply FROM replies WHERE prompt = ?", (_digest(messages),)
-            ).fetchall()
-            near = connection.execute(
-                "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?", (len(messages), _MOST_NEAR)
-            ).fetchall()
+        same = self._store.rows(
+            "read", "SELECT model, settings, reply FROM replies WHERE prompt = ?", (_digest(messages),)
+        )
+        near = self._store.rows(
+            "read",
+            "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?",
+            (len(messages), _MOST_NEAR),
+        )
         recorded = [
             ({"model": model, **self._read(settings, dict)}, reply) for model, settings, reply in same
         ]
@@ -118,7 +128,7 @@ class ResponseStore:
         raise ReplayMiss(what, where=str(self.path), hint="Record it with the store in mode auto.")
 
     def put(self, request: ModelRequest, reply: Mapping[str, Any]) -> None:
-        """Record a reply, replacing an earlier one; raise `StoreError` when the file cannot be written."""
+        """Record a reply, replacing an earlier one; raise `StoreError` when it cannot be written."""
         if self.mode in ("off", "replay"):
             return
         messages = json.dumps(request.messages)
@@ -131,14 +141,18 @@ class ResponseStore:
             json.dumps(request.settings, sort_keys=True),
             json.dumps(reply),
         )
-        with self._store.used("written to") as connection:
-            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._store.rows("written to", self._shared.replace if self._shared else _REPLACE, row)
+
+    def claim(self, requests: Sequence[ModelRequest]) -> Claim | None:
+        """Return the claim to ask these, which is still to be taken; None where no other machine asks."""
+        if self._shared is None or self.mode != "auto":
+            return None
+        return self._shared.claim([request.key for request in requests])
 
     def __len__(self) -> int:
         if self.mode == "off":
             return 0
-        with self._store.used("read") as connection:
-            return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
+        return int(self._store.rows("read", "SELECT count(*) FROM replies")[0][0])
 
     def latest_model(self, address: str = "") -> str | None:
         """Return the model whose reply was recorded last; None where nothing is recorded.
@@ -147,10 +161,9 @@ class ResponseStore:
         """
         if self.mode == "off":
             return None
-        with self._store.used("read") as connection:
-            rows = connection.execute(
-                "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
-            ).fetchall()
+        rows = self._store.rows(
+            "read", "SELECT model, settings FROM replies GROUP BY model, settings ORDER BY max(rowid) DESC"
+        )
         known = ((model, self._read(settings, dict)) for model, settings in rows)
         here = (model for model, settings in known if settings.get("base_url", "") == address)
         return next(here, rows[0][0] if rows else None)
@@ -160,7 +173,8 @@ class ResponseStore:
         with suppress(ValueError, TypeError, RecursionError):
             if isinstance(found := json.loads(text), kind):
                 return found
-        raise StoreError("a recorded reply is damaged", where=str(self.path), hint="Move the file away.")
+        hint = f"Name another store ({_KIND.variable})."
+        raise StoreError("a recorded reply is damaged", where=str(self.path), hint=hint)
 
 
 def _digest(text: str) -> str:

@@ -72,11 +72,6 @@ class _Database(NamedTuple):
     secret: str = ""
 
 
-def is_address(source: str) -> bool:
-    """Tell whether this is the address of a database rather than a path."""
-    return re.match(r"[a-z][\w+]+:/", source, re.IGNORECASE) is not None
-
-
 def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Iterator[Finding]:
     """Yield the tables and views that are wanted; those that SQLite keeps for itself are not shown.
 
@@ -97,7 +92,7 @@ def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Itera
             opened = _Database(run, sqlite3.Error, connection.interrupt)
             yield from _tables(opened, names, origin, wanted)
     except sqlite3.Error as error:
-        raise origin.error(f"cannot be read as an SQLite database ({_said(error)})") from None
+        raise origin.error(f"cannot be read as an SQLite database ({error_line(error)})") from None
 
 
 def duckdb_tables(
@@ -139,7 +134,7 @@ def duckdb_tables(
                 }
                 yield from _tables(opened, names, origin, wanted)
         except duckdb.Error as error:
-            raise origin.error(f"cannot be read ({_said(error, str(path))})") from None
+            raise origin.error(f"cannot be read ({error_line(error, str(path))})") from None
 
 
 @contextmanager
@@ -194,7 +189,7 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
             yield found
     except exc.SQLAlchemyError as error:
         hint = "Check the address, and whether it runs."
-        raise origin.error(f"cannot be read ({_said(error, opened.secret)})", hint=hint) from None
+        raise origin.error(f"cannot be read ({error_line(error, opened.secret)})", hint=hint) from None
     finally:
         engine.dispose()
 
@@ -239,7 +234,7 @@ def _tables(
         try:
             yield _read(database, source, where, {"table": name}, ends - time.monotonic())
         except database.error as problem:
-            yield LeftOut(where.name, f"cannot be read ({_said(problem, database.secret)})")
+            yield LeftOut(where.name, f"cannot be read ({error_line(problem, database.secret)})")
 
 
 def _read(
@@ -282,8 +277,8 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _said(error: BaseException, secret: str = "") -> str:
-    """Return what an error says, on one line."""
+def error_line(error: BaseException, secret: str = "") -> str:
+    """Return what a database's error says, on one line and without the secret."""
     text = str(getattr(error, "orig", None) or error)
     line = " ".join((text.replace(secret, "***") if secret else text).split()).partition(" LINE 1:")[0]
     return shown(redact(line) or type(error).__name__, 200)

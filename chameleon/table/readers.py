@@ -12,7 +12,6 @@ from chameleon.errors import InputError
 from chameleon.table.databases import (
     address_name,
     duckdb_tables,
-    is_address,
     server_tables,
     sqlite_tables,
 )
@@ -29,6 +28,7 @@ from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import Origin, printable, read_file, read_within, shown, unpack_gzip
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
+from chameleon.text import is_address
 
 _SUFFIXES = {
     "csv": "csv",

@@ -22,3 +22,10 @@ def test_doctor_tells_of_pictures_and_searches_and_no_value(
     assert "test" not in told["packages"] and {"requests", "urllib3", "lxml"} <= set(told["packages"]["web"])
     assert told["search_provider"]["takes"] == "searxng" and "SEARXNG_URL" in told["search_variables"]
     assert "nobody-may-see" not in some.out and "nobody-may-see" not in json.dumps(told)
+
+
+def test_doctor_tells_which_store_machines_share(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAMELEON_STORE", "postgresql://ann:pa55word@127.0.0.1:1/chest")
+    told = command("doctor")
+    assert told.code == 0 and "Response store: postgresql://127.0.0.1:1/chest: " in told.out
+    assert "pa55word" not in told.out + command("doctor", "--json").out
