@@ -258,7 +258,7 @@ class Executor:
         settings = freeze({**self.settings, **files}, "settings") if files else self.settings
         state = State.fold(log)
         if state.begun is None:
-            begun = RunStarted(self.inventory.name, given, settings)
+            begun = RunStarted(self.inventory.name, given, settings, round(time.time(), 6))
             state = state.after(begun)
             keep(begun)
             yield begun, state
