@@ -260,21 +260,27 @@ def report(
 
 @command()
 def export(
-    source: Path = argument(
-        "LOG|DIR", "A log of `ask` or `chat`, or a folder that `eval --out` has written."
-    ),
+    source: Path = argument("LOG|DIR", "A log of `ask` or `chat`, or a folder of `eval --out`."),
     otlp: str | None = OTLP,
     content: bool = CONTENT,
     follow: bool = option(default=False, help="Send the spans of a log that grows, until its run ends."),
+    inspect: Path | None = option(
+        metavar="FILE", help="Write a folder as a log of Inspect: NAME.eval or NAME.json."
+    ),
 ) -> int:
-    """Send what a log or an evaluation holds to where others look. Exit codes: 0 done, 1 not all arrived."""
-    if otlp is None:
-        raise typer.BadParameter("say where to: --otlp URL", param_hint="--otlp")
-    if follow and source.is_dir():
-        raise typer.BadParameter("a log is followed; `eval --otlp` sends as it runs", param_hint="--follow")
-    from chameleon.cli.exporting import send_spans
+    """Send spans of a log or a folder, or write a folder for Inspect.
 
-    return send_spans(source, otlp, content=content, follow=follow)
+    Exit codes: 0 done, 1 not all arrived.
+    """
+    if (otlp is None) == (inspect is None):
+        raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
+    if follow and (otlp is None or source.is_dir()):
+        raise typer.BadParameter("a log is followed; `eval --otlp` sends as it runs", param_hint="--follow")
+    from chameleon.cli.exporting import send_spans, write_for_inspect
+
+    if inspect is not None:
+        return write_for_inspect(source, inspect)
+    return send_spans(source, otlp or "", content=content, follow=follow)
 
 
 @command()

@@ -1,4 +1,4 @@
-"""`chameleon export`, and the `--otlp` of the commands that run: spans for a receiver of OpenTelemetry."""
+"""`chameleon export`, and the `--otlp` of the commands that run: spans, and logs for Inspect."""
 
 from __future__ import annotations
 
@@ -103,3 +103,12 @@ def send_spans(source: Path, url: str, *, content: bool, follow: bool) -> int:
     if not lost:
         say(f"Sent {counted(traces.sent, 'span')} of {counted(count, 'problem' if is_folder else 'run')}.")
     return int(lost > 0)
+
+
+def write_for_inspect(source: Path, file: Path) -> int:
+    """Write an evaluation's folder as a log of Inspect; return the exit code."""
+    from chameleon.interop.inspect_log import write_inspect_log
+
+    count = write_inspect_log(source, file)
+    say(f"Wrote {counted(count, 'problem')} to {file}; `inspect view --log-dir {file.parent}` shows it.")
+    return 0
