@@ -17,6 +17,7 @@ from tests.test_floors import files, imports, imports_of, run_nodes
 ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
     "chameleon/documents": "papers",
+    "chameleon/evaluation": "programs",
     "chameleon/interop": "mcp models otlp inspect",
     "chameleon/llm": "models openai",
     "chameleon/markup": "web",
