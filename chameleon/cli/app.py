@@ -274,6 +274,8 @@ def export(
     """
     if (otlp is None) == (inspect is None):
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
+    if content and otlp is None:
+        raise typer.BadParameter("a log of Inspect has texts anyway", param_hint="--content")
     if follow and (otlp is None or source.is_dir()):
         raise typer.BadParameter("a log is followed; `eval --otlp` sends as it runs", param_hint="--follow")
     from chameleon.cli.exporting import send_spans, write_for_inspect

@@ -219,6 +219,7 @@ class Chat:
         if state.begun is not None and state.ended is None:
             if self.log is not None:
                 self.log.append(_STOPPED)
+            self.send(_STOPPED)
             state = state.after(_STOPPED)
         return state
 

@@ -64,9 +64,11 @@ class ProblemSender:
 def sending(url: str | None, *, content: bool = False, conversation: bool = False) -> Iterator[RunSender]:
     """Give what sends the events of runs, and send at last what is left of them."""
     with receiver(url, content=content) as traces:
-        yield RunSender(traces, conversation=conversation)
-        if traces is not None:
-            traces.end()
+        try:
+            yield RunSender(traces, conversation=conversation)
+        finally:
+            if traces is not None:
+                traces.end()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -82,24 +82,23 @@ class Traces:
 
     def event(self, event: Event, key: str = "", conversation: str = "") -> None:
         """Send what has ended with an event of a run; `key` tells it from others that run beside it."""
-        with self._lock:
-            if isinstance(event, RunStarted):
-                begun = RunSpans(event, content=self.content, key=key, conversation=conversation)
-                self._runs[key] = begun
-            elif key in self._runs:
-                self.send(self._runs[key].add(event))
+        if isinstance(event, RunStarted):
+            begun = RunSpans(event, content=self.content, key=key, conversation=conversation)
+            self._runs[key] = begun
+        elif (run := self._runs.get(key)) is not None:
+            self.send(run.add(event))
 
     def end(self, key: str = "", scored: Iterable[SpanEvent] = ()) -> None:
         """Send the span of a run as a whole, also of one that stopped on its way."""
-        with self._lock:
-            if (run := self._runs.pop(key, None)) is not None:
-                self.send([run.close(scored)])
+        if (run := self._runs.pop(key, None)) is not None:
+            self.send([run.close(scored)])
 
     def send(self, spans: Iterable[RunSpan]) -> None:
         """Send spans that have ended."""
         for span in spans:
-            self.made += 1
-            self._post(self._convert(span))
+            with self._lock:
+                self.made += 1
+                self._post(self._convert(span))
 
     def close(self) -> int:
         """Send what waits; warn of spans that did not arrive, and return how many."""
@@ -163,14 +162,14 @@ def _pipeline(
             return SpanContext(int(span.trace, 16), int(id, 16), is_remote=False, trace_flags=sampled)
 
         return ReadableSpan(
-            span.name,
+            _sendable(span.name),
             context(span.id),
             context(span.parent) if span.parent else None,
             resource,
-            span.attributes,
-            [Told(name, attributes, _nanoseconds(at)) for name, at, attributes in span.events],
+            _sendable(span.attributes),
+            [Told(name, _sendable(attributes), _nanoseconds(at)) for name, at, attributes in span.events],
             kind=SpanKind.CLIENT if span.is_client else SpanKind.INTERNAL,
-            status=Status(StatusCode.ERROR, span.message or None) if span.error else Status(),
+            status=Status(StatusCode.ERROR, _sendable(span.message) or None) if span.error else Status(),
             start_time=_nanoseconds(span.start),
             end_time=_nanoseconds(span.end),
             instrumentation_scope=scope,
@@ -197,6 +196,15 @@ def _pipeline(
             flush()
 
     return convert, post, stop
+
+
+def _sendable(value: Any) -> Any:
+    """Replace what UTF-8 cannot hold: half a surrogate pair would keep a whole batch from being sent."""
+    if isinstance(value, Mapping):
+        return {name: _sendable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_sendable(each) for each in value]
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _nanoseconds(seconds: float) -> int:

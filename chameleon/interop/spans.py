@@ -26,7 +26,7 @@ from chameleon.state import (
     StepRecord,
 )
 from chameleon.text import redact
-from chameleon.usage import Call
+from chameleon.usage import Call, is_amount
 from chameleon.values import to_json
 
 Value = str | bool | int | float | list[str]
@@ -334,7 +334,7 @@ def _of_call(call: Call, provider: str, model: str) -> dict[str, Value]:
         "chameleon.from_store": call.cached or None,
     }
     for name, kind in _PARAMETERS.items():
-        if isinstance(value := call.params.get(name), int | float) and not isinstance(value, bool):
+        if is_amount(value := call.params.get(name)) and abs(value) < 2**63:
             told[f"gen_ai.request.{name}"] = kind(value)
     return {name: value for name, value in told.items() if value is not None}
 

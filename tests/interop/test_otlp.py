@@ -14,9 +14,11 @@ import pytest
 from chameleon import LLM, EventLog, Executor, Inventory
 from chameleon.errors import InputError
 from chameleon.interop.otlp import Traces, address_of, export_log
+from chameleon.interop.spans import spans_of
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.log import event_from_json, event_to_json
-from chameleon.state import Nested, RunStarted
+from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
+from chameleon.usage import Call
 from tests.e2e.commands import ROOT, Command
 from tests.evaluation.rows import make_rows, write_rows
 from tests.interop.otlp_receiver import OtlpReceiver, Received
@@ -215,6 +217,48 @@ def test_a_receiver_that_does_not_answer_costs_a_run_one_warning(
         traces.end()
     told = [record.getMessage() for record in caplog.records if record.name == "chameleon"]
     assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces"]
+
+
+def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpReceiver) -> None:
+    params = {"seed": 2**70, "temperature": 0.5, "top_p": "much"}
+    call = Call("openai:m\ud800", (("user", "half \ud800"),), params, text="\ud800")
+    events = [
+        RunStarted("mine", {"question": "\ud800?"}, at=9.0),
+        Plan((), "p", calls=(call,)),
+        RunEnded("failed"),
+    ]
+    with Traces(receiver.url, content=True, in_turn=True) as traces:
+        for event in events:
+            traces.event(event)
+        traces.end()
+    chat = next(span for span in receiver.spans if span.name == "chat m?")
+    assert traces.sent == 3 and chat.attributes["gen_ai.request.temperature"] == 0.5
+    assert "gen_ai.request.seed" not in chat.attributes and "gen_ai.request.top_p" not in chat.attributes
+
+
+def test_inventories_that_ran_side_by_side_lie_where_they_ran() -> None:
+    def inside(module: str, at: float) -> list[Event]:
+        step = StepRecord(Step("think"), "a", seconds=2.0)
+        run = [RunStarted("inner", {}, at=at), Plan((Step("think"),), "p"), step, RunEnded("answered")]
+        return [*(Nested(module, each) for each in run), StepRecord(Step(module), "a", seconds=2.0)]
+
+    steps = (Step("a"), Step("b"))
+    begun = [RunStarted("mine", {}, at=100.0), Plan(steps, "p", seconds=1.0)]
+    spans = spans_of([*begun, *inside("a", 101.0), *inside("b", 101.1), RunEnded("answered")])
+    times = {span.name: (span.start, round(span.end, 3)) for span in spans}
+    assert times["execute_tool a"] == (101.0, 103.0) and times["execute_tool b"] == (101.1, 103.1)
+    assert times["invoke_workflow mine"] == (100.0, 103.1)
+
+
+def test_calls_that_took_longer_than_their_step_lie_side_by_side() -> None:
+    def times(*seconds: float) -> list[tuple[float, float]]:
+        calls = tuple(Call("openai:m", (), {}, seconds=each) for each in seconds)
+        step = StepRecord(Step("ask"), "a", seconds=2.0, calls=calls)
+        begun = [RunStarted("mine", {}, at=10.0), Plan((Step("ask"),), "p")]
+        return [(each.start, each.end) for each in spans_of([*begun, step]) if each.is_client]
+
+    assert times(0.5, 1.0) == [(10.0, 10.5), (10.5, 11.5)]
+    assert times(1.5, 1.0, 3.0) == [(10.0, 11.5), (10.0, 11.0), (10.0, 12.0)]
 
 
 @pytest.mark.parametrize("url", ["localhost:4318", "ftp://h", "http://me:word@h", "http://h/?api_key=word"])
