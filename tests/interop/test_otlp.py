@@ -314,3 +314,16 @@ def test_export_says_what_is_missing(command: Command, tmp_path: Path, log: Path
     assert "No such file" in command("export", f"{tmp_path}/none", "--otlp", "http://127.0.0.1:9").err
     log.write_text("[]\n")
     assert "line 1 is not an event" in command("export", str(log), "--otlp", "http://127.0.0.1:9").err
+
+
+@pytest.mark.parametrize(
+    ("option", "extra"), [("--otlp=http://127.0.0.1:9", "otlp"), ("--inspect=x.eval", "inspect")]
+)
+def test_a_package_that_is_missing_is_named(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, extra: str
+) -> None:
+    out = tmp_path / "out"
+    data = write_rows(tmp_path / "problems.jsonl.gz", make_rows(1))
+    assert command("eval", "tables_offline", str(data), "--out", str(out)).code == 0
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
+    assert f'pip install "chameleon-compose[{extra}]"' in command("export", str(out), option).complaint
