@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chameleon.errors import ChameleonError, Declined, StepRejected
+    from chameleon.evaluation.frames import results
     from chameleon.executor import Executor
     from chameleon.function_module import tool
     from chameleon.inventory import Inventory
@@ -43,6 +44,7 @@ _HOMES = {
     "Step": "state",
     "StepRejected": "errors",
     "Table": "table",
+    "results": "evaluation.frames",
     "tool": "function_module",
 }
 
@@ -62,6 +64,7 @@ __all__ = [
     "Step",
     "StepRejected",
     "Table",
+    "results",
     "tool",
 ]
 

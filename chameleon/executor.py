@@ -297,7 +297,7 @@ class Executor:
         if state.begun is not None:
             check_same(state, self.inventory, given, settings)
             return state, None
-        begun = RunStarted(self.inventory.name, given, settings)
+        begun = RunStarted(self.inventory.name, given, settings, round(time.time(), 6))
         return state.after(begun), begun
 
     def _next(self, state: State, terms: Terms) -> Iterable[Event]:

@@ -46,6 +46,7 @@ _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson
 _BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
 _PARTED = (dict, list, tuple)
 _OUTPUT = "$output"
+_LAST_SECOND = 253_402_300_799  # of the year 9999
 _UNREADABLE = (
     ArithmeticError,
     AttributeError,
@@ -66,6 +67,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
             return {
                 "event": "run_started",
                 "format": FORMAT,
+                **({"at": event.at} if event.at else {}),
                 "inventory": event.inventory,
                 "input": values.to_json(event.input),
                 "settings": values.to_json(event.settings),
@@ -222,7 +224,10 @@ def _beginning(data: Mapping[str, Any]) -> RunStarted:
         )
     if not isinstance(given := values.from_json(data["input"]), Mapping):
         raise TypeError("the input is no mapping")
-    return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})))
+    at = float(data.get("at", 0))
+    if not 0 <= at <= _LAST_SECOND:
+        raise ValueError("the time of its beginning is none")
+    return RunStarted(data["inventory"], given, values.from_json(data.get("settings", {})), at)
 
 
 def _read_changes(data: Mapping[str, Any], output: Any) -> Mapping[str, Any]:

@@ -149,11 +149,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run begins: its inventory, its input, and the settings that made it."""
+    """A run begins: its inventory, its input, and the settings that made it.
+
+    `at` is when, in seconds since 1970; 0 where the log does not say.
+    """
 
     inventory: str
     input: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=values.ReadOnly)
+    at: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

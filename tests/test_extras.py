@@ -17,7 +17,8 @@ from tests.test_floors import files, imports, imports_of, run_nodes
 ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
     "chameleon/documents": "papers",
-    "chameleon/interop": "mcp models ray",
+    "chameleon/evaluation": "programs",
+    "chameleon/interop": "mcp models otlp inspect ray",
     "chameleon/llm": "models openai databases",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
@@ -36,6 +37,7 @@ NAMES = {  # of packages that are imported by another name
     "Stemmer": "pystemmer",
     "faiss": "faiss-cpu",
     "markdown_it": "markdown-it-py",
+    "opentelemetry": "opentelemetry-exporter-otlp-proto-http",  # which requires the SDK
     "mediawiki": "pymediawiki",
     "pydantic_core": "pydantic",
     "recognizers_date_time": "recognizers-text-date-time",

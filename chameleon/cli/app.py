@@ -36,6 +36,8 @@ APPROVE = option(
     help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or none, "
     "which refuses it.",
 )
+OTLP = option(metavar="URL", help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.")
+CONTENT = option(default=False, help="Send texts too: questions, prompts, replies, arguments and outputs.")
 Command = Callable[..., int | None]
 COMMANDS: dict[str, Command] = {}
 
@@ -91,6 +93,8 @@ def ask(
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
+    otlp: str | None = OTLP,
+    content: bool = CONTENT,
     approve: ApproveMode = APPROVE,
     json: bool = JSON,
 ) -> int:
@@ -100,7 +104,16 @@ def ask(
     """
     from chameleon.cli.asking import run_question
 
-    return run_question(question, trace=trace, stream=stream, log=log, as_json=json, approve=approve)
+    return run_question(
+        question,
+        trace=trace,
+        stream=stream,
+        log=log,
+        as_json=json,
+        approve=approve,
+        otlp=otlp,
+        content=content,
+    )
 
 
 @command("approve")
@@ -135,6 +148,8 @@ def chat(
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Keep the conversation; one that is there goes on."),
+    otlp: str | None = OTLP,
+    content: bool = CONTENT,
     approve: ApproveMode = APPROVE,
 ) -> int:
     """Answer one question after another, each with those before it. Questions are lines of standard input.
@@ -142,8 +157,10 @@ def chat(
     /table shows the table as it stands, /history what was said, /help all commands; Ctrl-D leaves.
     """
     from chameleon.cli.chat import chat_about
+    from chameleon.cli.exporting import sending
 
-    return chat_about(given, inventory, trace=trace, stream=stream, path=log, approve=approve)
+    with sending(otlp, content=content, conversation=True) as send:
+        return chat_about(given, inventory, trace=trace, stream=stream, path=log, approve=approve, send=send)
 
 
 @command()
@@ -258,6 +275,33 @@ def report(
     from chameleon.cli.reporting import print_report
 
     print_report(runs, html=html, problems=problems, as_json=json)
+
+
+@command()
+def export(
+    source: Path = argument("LOG|DIR", "A log of `ask` or `chat`, or a folder of `eval --out`."),
+    otlp: str | None = OTLP,
+    content: bool = CONTENT,
+    follow: bool = option(default=False, help="Send the spans of a log that grows, until its run ends."),
+    inspect: Path | None = option(
+        metavar="FILE", help="Write a folder as a log of Inspect: NAME.eval or NAME.json."
+    ),
+) -> int:
+    """Send spans of a log or a folder, or write a folder for Inspect.
+
+    Exit codes: 0 done, 1 not all arrived.
+    """
+    if (otlp is None) == (inspect is None):
+        raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
+    if content and otlp is None:
+        raise typer.BadParameter("a log of Inspect has texts anyway", param_hint="--content")
+    if follow and (otlp is None or source.is_dir()):
+        raise typer.BadParameter("a log is followed; `eval --otlp` sends as it runs", param_hint="--follow")
+    from chameleon.cli.exporting import send_spans, write_for_inspect
+
+    if inspect is not None:
+        return write_for_inspect(source, inspect)
+    return send_spans(source, otlp or "", content=content, follow=follow)
 
 
 @command()

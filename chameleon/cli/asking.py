@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on, kept
+from chameleon.cli.exporting import sending
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, QuestionOptions
@@ -46,6 +48,8 @@ def run_question(
     stream: bool = False,
     plan_only: bool = False,
     approve: ApproveMode = "plan",
+    otlp: str | None = None,
+    content: bool = False,
 ) -> int:
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
     if log is not None and STANDARD_INPUT in (options.image or ()):
@@ -57,7 +61,7 @@ def run_question(
     named: str | Inventory | None = options.inventory
     if options.inventory is not None and recorded:  # what servers listed stands there
         named = Inventory.load(options.inventory, recorded=recorded)
-    with read_input(options) as everything:
+    with ExitStack() as kept_open, read_input(options) as everything:
         setup = set_up(
             named,
             options,
@@ -72,9 +76,11 @@ def run_question(
         events: list[Event] = []
         state = State()
         reply = ReplyStream() if stream else None
+        send = kept_open.enter_context(sending(otlp, content=content))
         for event in _events(setup.executor, given, log, page.note, reply):
             if reply is not None:
                 reply.end()
+            send(event)
             page.show(event)
             events.append(event)
             state = state.after(event)

@@ -15,6 +15,7 @@ import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
 from chameleon.cli.asking import advised, among_choices, with_sandbox
+from chameleon.cli.exporting import RunSender
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, GivenOptions, QuestionOptions
@@ -46,6 +47,7 @@ def chat_about(
     trace: bool,
     stream: bool,
     path: Path | None,
+    send: RunSender,
     approve: ApproveMode = "plan",
 ) -> int:
     """Answer the questions of standard input about what the options give, until there are no more.
@@ -77,9 +79,10 @@ def chat_about(
         fitted = fit(everything, setup.executor.inventory, question)
         given = before | {k: v for k, v in fitted.items() if k not in _OF_A_TURN and v is not None}
         attend(setup.executor, approve)
-        chat = Chat(setup.executor, given, log, trace=trace, stream=stream)
+        chat = Chat(setup.executor, given, log, trace=trace, stream=stream, send=send)
         if begun is not None:
             chat.check_same(begun)
+            send.first = begun
         RunPage(as_json=False, trace=trace).begin(setup.why)
         chat.go_on()
         for line in () if chat.waits else _lines():
@@ -121,8 +124,10 @@ class Chat:
         *,
         trace: bool = False,
         stream: bool = False,
+        send: RunSender | None = None,
     ) -> None:
         self.executor, self.given, self.log = executor, given, log
+        self.send = send or RunSender(None)
         self.trace, self.stream = trace, stream
         self.turns: list[PastTurn] = []
         self.last: State | None = None
@@ -182,6 +187,7 @@ class Chat:
             for event in chain(before, events):
                 if reply is not None:
                     reply.end()
+                self.send(event)
                 page.show(event)
                 state = state.after(event)
         except Interrupted:
@@ -213,6 +219,7 @@ class Chat:
         if state.begun is not None and state.ended is None:
             if self.log is not None:
                 self.log.append(_STOPPED)
+            self.send(_STOPPED)
             state = state.after(_STOPPED)
         return state
 

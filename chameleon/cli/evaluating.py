@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from chameleon.cli.columns import show_counts
+from chameleon.cli.exporting import sending_problems
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.out import Interrupted, Progress, counted, say
@@ -190,10 +191,14 @@ class EvalRun:
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
         self.problems.ids = Ids()  # they are needed no more
-        with Progress("problem", len(self.problems), tally.all.n) as progress:
+        with (
+            Progress("problem", len(self.problems), tally.all.n) as progress,
+            sending_problems(self.options.otlp, content=self.options.content) as traces,
+        ):
 
             def on_result(result: Result) -> None:
                 tally.add(result)
+                traces.judged(result, benchmark.name)
                 progress.show(tally.all.n, lambda: running(tally, spending.usage))
 
             evaluation = Evaluation(
@@ -203,6 +208,7 @@ class EvalRun:
                 run_dir=run_dir,
                 workers=max(1, min(self.options.workers, len(self.problems))),
                 spending=spending,
+                on_event=traces.event,
                 on_result=on_result,
                 gold_history=self.options.gold_history,
             )

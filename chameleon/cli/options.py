@@ -178,6 +178,10 @@ class EvalOptions(ModelOptions, DataOptions):
     workers: int = option("-w", default=8, min=1, max=1024, help="How many problems run at once.")
     out: Path | None = option("-o", metavar="DIR", help="Keep results and events here, and resume.")
     allow_dropped: bool = option(default=False, help="Go on without parameters that the model does not take.")
+    otlp: str | None = option(
+        metavar="URL", help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318."
+    )
+    content: bool = option(default=False, help="Send texts too: questions, prompts, replies and outputs.")
     max_cost: float | None = option(metavar="USD", min=0, help="Stop when this much is spent.")
     on: str | None = option(
         metavar="ray[:ADDRESS]", help="Run on the machines of a Ray cluster; by default the one found here."

@@ -19,7 +19,7 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.state import Failure, RunEnded, RunStarted, State
+from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
@@ -101,6 +101,7 @@ class Evaluation:
     - `benchmark` tells further columns that a run counts in, and what it found that the scorer looks at.
     - `run_dir` keeps results and events; problems that it has are not run again.
     - `spending` counts the calls; where its limit is reached, the evaluation stops.
+    - `on_event` is called with each event of a problem's run, also with those that were kept before.
     - `on_result` is called with each result, from one thread at a time.
 
     The questions of a conversation run one after the other, each with the earlier ones and what this run
@@ -117,6 +118,7 @@ class Evaluation:
         run_dir: RunDir | None = None,
         workers: int = 1,
         spending: Spending | None = None,
+        on_event: Callable[[Problem, Event], None] = lambda problem, event: None,
         on_result: Callable[[Result], None] = lambda result: None,
         gold_history: bool = False,
     ) -> None:
@@ -126,7 +128,7 @@ class Evaluation:
         self.executor.approve = executor.approve or refuse
         self.scorer, self.benchmark, self.run_dir = scorer, benchmark, run_dir
         self.workers, self.on_result, self.gold_history = workers, on_result, gold_history
-        self.spending = spending or Spending()
+        self.on_event, self.spending = on_event, spending or Spending()
         self._stop = threading.Event()
         self._problem: BaseException | None = None
         self._handing_out, self._keeping = threading.Lock(), threading.Lock()
@@ -250,10 +252,13 @@ class Evaluation:
             # An earlier question, tried again, was answered otherwise.
             before = self.run_dir.take_back(problem.id, before, 0)
             state = State()
+        for event in before:
+            self.on_event(problem, event)
         if state.ended is not None:
             return state
         for event, after in self.executor.states(given, before, stop=self._stop):
             state = after
+            self.on_event(problem, event)
             if self.run_dir is not None:
                 self.run_dir.append(problem.id, event)
             if not isinstance(event, RunStarted) and event.calls:

@@ -35,7 +35,7 @@ def events(state: State) -> list[Event]:
     return [state.begun, *state.plans, *state.history, state.ended]
 
 
-def outline(state: State, without: Iterable[str] = ("seconds",)) -> list[Any]:
+def outline(state: State, without: Iterable[str] = ("seconds", "at")) -> list[Any]:
     """Everything that a run's log says but its times."""
 
     def pruned(value: Any) -> Any:

@@ -16,7 +16,7 @@ from tests.loopback import LoopbackServer
 
 Start = Callable[..., LoopbackServer]
 COUNT = 27
-OF_ONE_RUN = ("seconds", "cached", "usage", "attempts")
+OF_ONE_RUN = ("seconds", "at", "cached", "usage", "attempts")
 
 
 def test_many_workers_come_to_the_results_of_one(loopback: Start) -> None:

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from chameleon import Executor, tool
 from chameleon.errors import InputError, LogError
 from chameleon.log import FORMAT, EventLog, LineFile, event_from_json, event_to_json, json_line, read_line
-from chameleon.state import Event, Plan, Step, StepRecord
+from chameleon.planners.fixed import Fixed
+from chameleon.state import Event, Plan, RunStarted, Step, StepRecord
 from chameleon.table import Table
 from tests.engine.strategies import RUN, events, write_log
 
@@ -243,3 +246,24 @@ def test_lines_are_replaced_whole(tmp_path: Path) -> None:
         LineFile(path)
     file.close()
     LineFile(path).close()
+
+
+def test_a_log_says_when_its_run_began_and_one_that_does_not_is_read_as_before(tmp_path: Path) -> None:
+    executor = Executor([two], planner=Fixed(["two"]))
+    with EventLog(tmp_path / "run.jsonl") as log:
+        state = executor.run({"question": "?"}, log)
+    assert state.begun is not None and abs(state.begun.at - time.time()) < 60
+    written = json.loads((tmp_path / "run.jsonl").read_bytes().splitlines()[0])
+    assert written["at"] == state.begun.at and event_from_json(written) == state.begun
+    del written["at"]
+    old = event_from_json(written)
+    assert isinstance(old, RunStarted) and old.at == 0 and old == state.begun
+    assert "at" not in event_to_json(old)
+    with pytest.raises(LogError, match="time"):
+        event_from_json({**written, "at": -1})
+
+
+@tool
+def two() -> int:
+    """Return two."""
+    return 2

@@ -1,0 +1,116 @@
+"""`chameleon export`, and the `--otlp` of the commands that run: spans, and logs for Inspect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from chameleon.cli.out import counted, say
+from chameleon.state import Event, RunStarted
+
+if TYPE_CHECKING:
+    from chameleon.evaluation.benchmark import Problem
+    from chameleon.evaluation.results import Result
+    from chameleon.interop.otlp import Traces
+
+
+class RunSender:
+    """Sends the events of one run after the other; nothing without `traces`.
+
+    Where they are turns of a conversation, `first` is the run that it begins with.
+    """
+
+    def __init__(self, traces: Traces | None, *, conversation: bool = False) -> None:
+        self.traces, self.conversation = traces, conversation
+        self.first: RunStarted | None = None
+
+    def __call__(self, event: Event) -> None:
+        if self.traces is None:
+            return
+        id = ""
+        if isinstance(event, RunStarted):
+            self.traces.end()
+            self.first = self.first or event
+            if self.conversation:
+                from chameleon.interop.spans import conversation_id
+
+                id = conversation_id(self.first)
+        self.traces.event(event, conversation=id)
+
+
+class ProblemSender:
+    """Sends the events of an evaluation's problems; nothing without `traces`."""
+
+    def __init__(self, traces: Traces | None) -> None:
+        self.traces = traces
+
+    def event(self, problem: Problem, event: Event) -> None:
+        if self.traces is not None:
+            self.traces.event(event, problem.id, problem.sequence)
+
+    def judged(self, result: Result, benchmark: str) -> None:
+        """Send the span of a run as a whole, with how it was judged."""
+        if self.traces is not None:
+            from chameleon.interop.otlp import scored_events
+
+            self.traces.end(result.id, scored_events(result, benchmark))
+
+
+@contextmanager
+def sending(url: str | None, *, content: bool = False, conversation: bool = False) -> Iterator[RunSender]:
+    """Give what sends the events of runs, and send at last what is left of them."""
+    with receiver(url, content=content) as traces:
+        try:
+            yield RunSender(traces, conversation=conversation)
+        finally:
+            if traces is not None:
+                traces.end()
+
+
+@contextmanager
+def sending_problems(url: str | None, *, content: bool) -> Iterator[ProblemSender]:
+    """Give what sends the events of an evaluation's problems."""
+    with receiver(url, content=content) as traces:
+        yield ProblemSender(traces)
+
+
+@contextmanager
+def receiver(url: str | None, *, content: bool) -> Iterator[Traces | None]:
+    """Give what sends spans to an address; None without one. Raises as `Traces` does."""
+    if url is None:
+        if content:
+            raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
+        yield None
+        return
+    from chameleon.interop.otlp import Traces
+
+    with Traces(url, content=content) as traces:
+        yield traces
+
+
+def send_spans(source: Path, url: str, *, content: bool, follow: bool) -> int:
+    """Send what a log or an evaluation's folder holds; return the exit code, 1 where not all arrived."""
+    from chameleon.interop.otlp import Traces, export_log, export_run_dir
+
+    traces = Traces(url, content=content, in_turn=not follow)
+    is_folder = source.is_dir()
+    try:
+        count = export_run_dir(source, traces) if is_folder else export_log(source, traces, follow=follow)
+    finally:
+        lost = traces.close()
+    if not lost:
+        say(f"Sent {counted(traces.sent, 'span')} of {counted(count, 'problem' if is_folder else 'run')}.")
+    return int(lost > 0)
+
+
+def write_for_inspect(source: Path, file: Path) -> int:
+    """Write an evaluation's folder as a log of Inspect; return the exit code."""
+    from chameleon.interop.inspect_log import write_inspect_log
+
+    count = write_inspect_log(source, file)
+    say(f"Wrote {counted(count, 'problem')} to {file}; `inspect view --log-dir {file.parent}` shows it.")
+    return 0

@@ -1,0 +1,114 @@
+"""A receiver of OpenTelemetry on this machine, and the tree of the spans that it got."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.local_server import JsonHandler, LocalServer
+
+
+@dataclass
+class Received:
+    """A span as it came: times are nanoseconds, attributes Python values."""
+
+    trace: str
+    id: str
+    parent: str
+    name: str
+    kind: int
+    start: int
+    end: int
+    status: int
+    message: str
+    attributes: dict[str, Any]
+    events: list[tuple[str, int, dict[str, Any]]]
+    below: list[Received] = field(default_factory=list)
+
+    def outline(self) -> Any:
+        """Its name, and those of the spans below it in the order of their beginnings."""
+        return (self.name, [each.outline() for each in self.below]) if self.below else self.name
+
+    def lines(self, keys: tuple[str, ...] = (), depth: int = 0) -> list[str]:
+        """Write the tree as text, with some of the attributes."""
+        told = ", ".join(f"{key} {self.attributes[key]}" for key in keys if key in self.attributes)
+        took = f"{(self.end - self.start) / 1e6:.1f} ms"
+        own = f"{'  ' * depth}{self.name}  {took}{f'  [{told}]' if told else ''}"
+        events = [f"{'  ' * (depth + 1)}* {name} {values}" for name, _, values in self.events]
+        return [own, *events, *(line for each in self.below for line in each.lines(keys, depth + 1))]
+
+
+class OtlpReceiver(LocalServer):
+    """Keeps the spans that are posted to `/v1/traces`; answers with `status`."""
+
+    def __init__(self, status: int = 200) -> None:
+        super().__init__(_Handler)
+        self.status, self.bodies, self.headers = status, list[bytes](), list[dict[str, str]]()
+        self.arrived = threading.Event()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def spans(self) -> list[Received]:
+        """Every span, in the order in which they came."""
+        found = []
+        for body in self.bodies:
+            for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+                found += [_read(span) for scope in resource.scope_spans for span in scope.spans]
+        return found
+
+    @property
+    def traces(self) -> list[Received]:
+        """The outermost spans with those below, in the order of their beginnings; each span counts once."""
+        spans = {span.id: span for span in self.spans}
+        for span in sorted(spans.values(), key=lambda each: each.start):
+            if span.parent:
+                spans[span.parent].below.append(span)
+        return sorted((span for span in spans.values() if not span.parent), key=lambda each: each.start)
+
+
+class _Handler(JsonHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        known = self.path == "/v1/traces"
+        if known and self.owner.status == 200:
+            self.owner.bodies.append(body)
+            self.owner.headers.append({name.lower(): value for name, value in self.headers.items()})
+            self.owner.arrived.set()
+        self.send_response(self.owner.status if known else 404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def _read(span: Any) -> Received:
+    return Received(
+        span.trace_id.hex(),
+        span.span_id.hex(),
+        span.parent_span_id.hex(),
+        span.name,
+        span.kind,
+        span.start_time_unix_nano,
+        span.end_time_unix_nano,
+        span.status.code,
+        span.status.message,
+        _values(span.attributes),
+        [(event.name, event.time_unix_nano, _values(event.attributes)) for event in span.events],
+    )
+
+
+def _values(attributes: Any) -> dict[str, Any]:
+    return {each.key: _value(each.value) for each in attributes}
+
+
+def _value(value: Any) -> Any:
+    kind = value.WhichOneof("value")
+    found = getattr(value, kind)
+    return [_value(each) for each in found.values] if kind == "array_value" else found

@@ -1,0 +1,329 @@
+"""Runs as spans: the tree, times, ids and texts, from a log, from a folder and while they run."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chameleon import LLM, EventLog, Executor, Inventory
+from chameleon.errors import InputError
+from chameleon.interop.otlp import Traces, address_of, export_log
+from chameleon.interop.spans import spans_of
+from chameleon.llm.scripted import ScriptedModel
+from chameleon.log import event_from_json, event_to_json
+from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
+from chameleon.usage import Call
+from tests.e2e.commands import ROOT, Command
+from tests.evaluation.rows import make_rows, write_rows
+from tests.interop.otlp_receiver import OtlpReceiver, Received
+
+OUTER = """\
+name: outer
+planner: {use: one_shot}
+modules:
+  helper: {inventory: inner.yaml}
+  write: "tools:write"
+  fail: "tools:fail"
+fallback: [helper, write]
+"""
+INNER = """\
+name: inner
+planner: {use: fixed, plan: [think]}
+modules: {think: "tools:Think"}
+"""
+TOOLS = '''
+from chameleon import LLMModule, tool
+from chameleon.prompt import Prompt
+
+
+class Think(LLMModule):
+    """Thinks."""
+
+    template = Prompt.parse("---\\nslots: [question]\\n---\\n# user\\n{{ question }}")
+
+
+@tool(asks="approval")
+def write() -> str:
+    """Writes a text."""
+    return "a private output"
+
+
+@tool
+def fail() -> str:
+    """Fails."""
+    raise ValueError("a private failure")
+'''
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
+ASKED = f"a private question, with {SECRET}"
+INSIDE = ("invoke_agent inner", ["plan inner", ("execute_tool think", ["chat script"])])
+TREE = (
+    "invoke_workflow outer",
+    [
+        ("plan outer", ["chat script"]),
+        ("execute_tool helper", [INSIDE]),
+        "execute_tool write",
+        "execute_tool fail",
+    ],
+)
+
+
+@pytest.fixture
+def receiver() -> Iterator[OtlpReceiver]:
+    with OtlpReceiver() as started:
+        yield started
+
+
+@pytest.fixture
+def executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Executor:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, text in {"outer.yaml": OUTER, "inner.yaml": INNER, "tools.py": TOOLS}.items():
+        (tmp_path / name).write_text(text)
+    usage = {"input_tokens": 30, "output_tokens": 9, "cached_tokens": 20, "reasoning_tokens": 4}
+    replies = [{"text": '["helper", "write", "fail"]', **usage}, {"text": "a private reply", **usage}]
+    llm = LLM.connect(ScriptedModel(replies))
+    return Executor(Inventory.load(tmp_path / "outer.yaml"), llm, approve=lambda request: True)
+
+
+@pytest.fixture
+def log(executor: Executor, tmp_path: Path) -> Path:
+    with EventLog(tmp_path / "run.jsonl") as written:
+        executor.run({"question": ASKED}, written)
+    return tmp_path / "run.jsonl"
+
+
+def send(log: Path, receiver: OtlpReceiver, *, content: bool = False) -> Received:
+    with Traces(receiver.url, content=content, in_turn=True) as traces:
+        assert export_log(log, traces) == 1
+    (trace,) = receiver.traces
+    return trace
+
+
+def every(trace: Received) -> Iterator[Received]:
+    yield trace
+    for below in trace.below:
+        yield from every(below)
+
+
+def named(trace: Received, name: str) -> Received:
+    return next(span for span in every(trace) if span.name == name)
+
+
+def test_a_log_is_a_tree_of_spans_whose_times_lie_within_each_other(
+    log: Path, receiver: OtlpReceiver
+) -> None:
+    trace = send(log, receiver)
+    assert trace.outline() == TREE
+    assert abs(trace.start / 1e9 - log.stat().st_mtime) < 60
+    assert {span.trace for span in every(trace)} == {trace.trace}
+    for span in every(trace):
+        assert span.start <= span.end
+        assert all(span.start <= each.start and each.end <= span.end for each in span.below)
+        assert all(span.start <= time <= span.end for _, time, _ in span.events)
+
+
+def test_attributes_follow_the_conventions(log: Path, receiver: OtlpReceiver) -> None:
+    trace = send(log, receiver)
+    chat, step, plan = (
+        named(trace, f"{name}") for name in ("chat script", "execute_tool fail", "plan outer")
+    )
+    assert chat.attributes["gen_ai.operation.name"] == "chat" and chat.kind == 3
+    assert chat.attributes["gen_ai.request.model"] == "script"
+    assert chat.attributes["gen_ai.provider.name"]
+    tokens = {key.removeprefix("gen_ai.usage."): n for key, n in chat.attributes.items() if ".usage." in key}
+    assert tokens.pop("chameleon.usage.cost", None) is None
+    assert tokens == {
+        "input_tokens": 30,
+        "output_tokens": 9,
+        "cache_read.input_tokens": 20,
+        "reasoning.output_tokens": 4,
+    }
+    assert step.attributes["gen_ai.tool.name"] == "fail" and step.attributes["error.type"] == "ModuleError"
+    assert step.status == trace.status == 2 and plan.status == 0
+    assert plan.attributes["gen_ai.operation.name"] == "plan"
+    assert plan.attributes["chameleon.plan.steps"] == ["helper", "write", "fail"]
+    assert trace.attributes["gen_ai.operation.name"] == "invoke_workflow"
+    assert (
+        trace.attributes["gen_ai.agent.name"] == "outer" and trace.attributes["chameleon.ended"] == "failed"
+    )
+    said = [
+        attributes["chameleon.approval.said"] for name, _, attributes in trace.events if name == "approval"
+    ]
+    assert said == ["asked", "yes", "begun"]
+
+
+def test_texts_are_sent_on_demand_alone_and_secrets_never(log: Path, receiver: OtlpReceiver) -> None:
+    send(log, receiver)
+    assert b"private" not in b"".join(receiver.bodies)
+    receiver.bodies.clear()
+    trace = send(log, receiver, content=True)
+    sent = b"".join(receiver.bodies)
+    assert all(text in sent for text in (b"private question", b"private reply", b"private output"))
+    assert b"a private failure" in named(trace, "execute_tool fail").message.encode()
+    assert SECRET.encode() not in sent and b"***" in sent
+
+
+def test_what_is_sent_twice_or_as_it_happens_is_the_same(
+    executor: Executor, tmp_path: Path, receiver: OtlpReceiver
+) -> None:
+    with Traces(receiver.url) as traces, EventLog(tmp_path / "live.jsonl") as log:
+        for event in executor.stream({"question": ASKED}, log):
+            traces.event(event)
+        traces.end()
+    live = {span.id: vars(span) for span in receiver.spans}
+    receiver.bodies.clear()
+    send(tmp_path / "live.jsonl", receiver)
+    assert {span.id: vars(span) for span in receiver.spans} == live and len(live) == 10
+
+
+def test_a_log_without_a_time_ends_when_its_file_was_written(log: Path, receiver: OtlpReceiver) -> None:
+    lines = log.read_bytes().splitlines(keepends=True)
+    begun = event_from_json(json.loads(lines[0]))
+    assert isinstance(begun, RunStarted)
+    old = json.dumps(event_to_json(replace(begun, at=0.0))).encode() + b"\n"
+    log.write_bytes(b"".join([old, *lines[1:]]))
+    trace = send(log, receiver)
+    assert abs(trace.end / 1e9 - log.stat().st_mtime) < 0.001
+
+
+def test_a_log_that_grows_is_followed_to_its_end(
+    executor: Executor, tmp_path: Path, receiver: OtlpReceiver
+) -> None:
+    path = tmp_path / "grows.jsonl"
+    with Traces(receiver.url) as traces:
+        follower = threading.Thread(target=export_log, args=(path, traces), kwargs={"follow": True})
+        follower.start()
+        with EventLog(path) as log:
+            for event in executor.stream({"question": ASKED}, log):
+                if isinstance(event, Nested):
+                    assert receiver.arrived.wait(5)
+        follower.join(10)
+        assert not follower.is_alive()
+    assert [trace.outline() for trace in receiver.traces] == [TREE]
+
+
+def test_a_receiver_that_does_not_answer_costs_a_run_one_warning(
+    executor: Executor, receiver: OtlpReceiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    receiver.status = 400
+    with Traces(receiver.url) as traces:
+        for event in executor.stream({"question": ASKED}):
+            traces.event(event)
+        traces.end()
+    told = [record.getMessage() for record in caplog.records if record.name == "chameleon"]
+    assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces"]
+
+
+def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpReceiver) -> None:
+    params = {"seed": 2**70, "temperature": 0.5, "top_p": "much"}
+    call = Call("openai:m\ud800", (("user", "half \ud800"),), params, text="\ud800")
+    events = [
+        RunStarted("mine", {"question": "\ud800?"}, at=9.0),
+        Plan((), "p", calls=(call,)),
+        RunEnded("failed"),
+    ]
+    with Traces(receiver.url, content=True, in_turn=True) as traces:
+        for event in events:
+            traces.event(event)
+        traces.end()
+    chat = next(span for span in receiver.spans if span.name == "chat m?")
+    assert traces.sent == 3 and chat.attributes["gen_ai.request.temperature"] == 0.5
+    assert "gen_ai.request.seed" not in chat.attributes and "gen_ai.request.top_p" not in chat.attributes
+
+
+def test_inventories_that_ran_side_by_side_lie_where_they_ran() -> None:
+    def inside(module: str, at: float) -> list[Event]:
+        step = StepRecord(Step("think"), "a", seconds=2.0)
+        run = [RunStarted("inner", {}, at=at), Plan((Step("think"),), "p"), step, RunEnded("answered")]
+        return [*(Nested(module, each) for each in run), StepRecord(Step(module), "a", seconds=2.0)]
+
+    steps = (Step("a"), Step("b"))
+    begun = [RunStarted("mine", {}, at=100.0), Plan(steps, "p", seconds=1.0)]
+    spans = spans_of([*begun, *inside("a", 101.0), *inside("b", 101.1), RunEnded("answered")])
+    times = {span.name: (span.start, round(span.end, 3)) for span in spans}
+    assert times["execute_tool a"] == (101.0, 103.0) and times["execute_tool b"] == (101.1, 103.1)
+    assert times["invoke_workflow mine"] == (100.0, 103.1)
+
+
+def test_calls_that_took_longer_than_their_step_lie_side_by_side() -> None:
+    def times(*seconds: float) -> list[tuple[float, float]]:
+        calls = tuple(Call("openai:m", (), {}, seconds=each) for each in seconds)
+        step = StepRecord(Step("ask"), "a", seconds=2.0, calls=calls)
+        begun = [RunStarted("mine", {}, at=10.0), Plan((Step("ask"),), "p")]
+        return [(each.start, each.end) for each in spans_of([*begun, step]) if each.is_client]
+
+    assert times(0.5, 1.0) == [(10.0, 10.5), (10.5, 11.5)]
+    assert times(1.5, 1.0, 3.0) == [(10.0, 11.5), (10.0, 11.0), (10.0, 12.0)]
+
+
+@pytest.mark.parametrize("url", ["localhost:4318", "ftp://h", "http://me:word@h", "http://h/?api_key=word"])
+def test_what_is_no_address_or_has_a_secret_is_refused(url: str) -> None:
+    with pytest.raises(InputError) as raised:
+        Traces(url)
+    assert address_of("https://host/api/otel/") == "https://host/api/otel/v1/traces"
+    assert address_of("http://host:4318/v1/traces") == "http://host:4318/v1/traces"
+    assert "word" not in str(raised.value)
+
+
+def test_an_evaluation_is_one_trace_a_problem_live_and_from_its_folder(
+    command: Command, tmp_path: Path, receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=word")
+    data, out = write_rows(tmp_path / "problems.jsonl.gz", make_rows(12)), tmp_path / "out"
+    assert command("eval", "tables_offline", str(data), "--out", str(out), "--otlp", receiver.url).code == 0
+    assert {headers["api-key"] for headers in receiver.headers} == {"word"}
+    live = {span.id: vars(span) for span in receiver.spans}
+    assert len(receiver.traces) == 12 and not any(b"word" in file.read_bytes() for file in out.iterdir())
+    judged = [told for trace in receiver.traces for name, _, told in trace.events]
+    assert sum(told["gen_ai.evaluation.score.value"] for told in judged) == 8
+    assert {told["gen_ai.evaluation.score.label"] for told in judged} == {"right", "declined"}
+    receiver.bodies.clear()
+    sent = command("export", str(out), "--otlp", receiver.url)
+    assert (sent.code, sent.err) == (0, f"Sent {len(live)} spans of 12 problems.\n")
+    assert {span.id: vars(span) for span in receiver.spans} == live
+
+
+def test_a_conversation_is_one_trace_a_question_under_one_id(
+    command: Command, tmp_path: Path, receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "points.csv").write_text("Team,Points\nHarrow,12\nKingsmere,47\n")
+    log, asked = (
+        tmp_path / "chat.jsonl",
+        "How many points does Harrow have?\nWhich team has the most points?\n",
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO(asked))
+    given = ["chat", "--table", f"{tmp_path}/points.csv", "--log", str(log)]
+    assert command(*given, "--otlp", receiver.url).code == 0
+    ids = {span.attributes["gen_ai.conversation.id"] for span in receiver.spans}
+    live = {span.id: vars(span) for span in receiver.spans}
+    assert len(receiver.traces) == 2 and len(ids) == 1
+    receiver.bodies.clear()
+    assert command("export", str(log), "--otlp", receiver.url).code == 0
+    assert {span.id: vars(span) for span in receiver.spans} == live
+
+
+def test_export_says_what_is_missing(command: Command, tmp_path: Path, log: Path) -> None:
+    assert command("export", str(log)).code == 2
+    assert command("export", str(tmp_path), "--otlp", "http://127.0.0.1:9", "--follow").code == 2
+    assert command("chat", "--table", f"{ROOT}/demos/data/league.csv", "--content").code == 2
+    assert "No such file" in command("export", f"{tmp_path}/none", "--otlp", "http://127.0.0.1:9").err
+    log.write_text("[]\n")
+    assert "line 1 is not an event" in command("export", str(log), "--otlp", "http://127.0.0.1:9").err
+
+
+@pytest.mark.parametrize(
+    ("option", "extra"), [("--otlp=http://127.0.0.1:9", "otlp"), ("--inspect=x.eval", "inspect")]
+)
+def test_a_package_that_is_missing_is_named(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, extra: str
+) -> None:
+    out = tmp_path / "out"
+    data = write_rows(tmp_path / "problems.jsonl.gz", make_rows(1))
+    assert command("eval", "tables_offline", str(data), "--out", str(out)).code == 0
+    monkeypatch.setattr("chameleon.errors.find_spec", lambda name: None)
+    assert f'pip install "chameleon-compose[{extra}]"' in command("export", str(out), option).complaint
