@@ -180,6 +180,7 @@ def evaluate(
     inventory: str = argument("INVENTORY", "The inventory."),
     data: Path = DATA,
     without: list[str] | None = option(metavar="MODULE", help="Leave a module out; may be given again."),
+    batch: bool = option(default=False, help="Ask the model by batches: half the price, hours later."),
     json: bool = JSON,
 ) -> int:
     """Run an inventory over a benchmark's problems and score it by the official rule.
@@ -190,7 +191,7 @@ def evaluate(
     from chameleon.cli.scoring import Data
 
     problems = Data(data, options.benchmark, options)
-    return evaluate(inventory, problems, options, names(without), as_json=json)
+    return evaluate(inventory, problems, options, names(without), as_json=json, batch=batch)
 
 
 @command()

@@ -7,8 +7,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chameleon.approval import refuse
 from chameleon.conversation import HISTORY, Turn, turn_of
@@ -19,9 +20,13 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.state import Failure, RunEnded, RunStarted, State
+from chameleon.llm.batches import Awaited
+from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
+
+if TYPE_CHECKING:
+    from chameleon.evaluation.batches import Batches
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
 _CONCERNS_ALL = frozenset(
@@ -102,6 +107,8 @@ class Evaluation:
     - `run_dir` keeps results and events; problems that it has are not run again.
     - `spending` counts the calls; where its limit is reached, the evaluation stops.
     - `on_result` is called with each result, from one thread at a time.
+    - `batches` sends the models' calls in batches of half the price, in rounds: each run goes as far as it
+      can, then all wait for the replies.
 
     The questions of a conversation run one after the other, each with the earlier ones and what this run
     answered them as `input.history`, where the inventory takes it; what was declined or failed has an empty
@@ -119,6 +126,7 @@ class Evaluation:
         spending: Spending | None = None,
         on_result: Callable[[Result], None] = lambda result: None,
         gold_history: bool = False,
+        batches: Batches | None = None,
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
@@ -127,6 +135,9 @@ class Evaluation:
         self.scorer, self.benchmark, self.run_dir = scorer, benchmark, run_dir
         self.workers, self.on_result, self.gold_history = workers, on_result, gold_history
         self.spending = spending or Spending()
+        self.batches = batches
+        self._awaiting: list[Sequence[Problem]] = []
+        self._events: dict[str, list[Event]] = {}  # of runs that wait for a batch
         self._stop = threading.Event()
         self._problem: BaseException | None = None
         self._handing_out, self._keeping = threading.Lock(), threading.Lock()
@@ -143,7 +154,14 @@ class Evaluation:
         refuses every call. After Ctrl-C, running steps have ten seconds to end before the exception that
         it raises here goes on; nothing that ended is lost.
         """
-        waiting = in_turn(problems, lengths)
+        self._run_all(in_turn(problems, lengths))
+        while self.batches is not None and self._awaiting and not self._stop.is_set():
+            done = () if self.run_dir is None else self.run_dir.done
+            self.batches.answer(self.spending.usage.cost, self.spending.limit, done)
+            waiting, self._awaiting = self._awaiting, []
+            self._run_all(iter(waiting))
+
+    def _run_all(self, waiting: Iterator[Sequence[Problem]]) -> None:
         # No `join`: CPython 3.11 and 3.12 take a thread for ended whose join Ctrl-C has interrupted.
         all_ended = [threading.Event() for _ in range(self.workers)]
         for ended in all_ended:
@@ -161,17 +179,20 @@ class Evaluation:
         if self._problem is not None:
             raise self._problem
 
-    def _work(self, waiting: Iterator[tuple[Problem, ...]], ended: threading.Event) -> None:
+    def _work(self, waiting: Iterator[Sequence[Problem]], ended: threading.Event) -> None:
         try:
             while (questions := self._next(waiting)) is not None:
-                self._ask(questions)
+                try:
+                    self._ask(questions)
+                except Awaited:
+                    self._awaiting.append(questions)
         except BaseException as problem:  # told by the thread that waits
             self._problem = self._problem or problem
             self.stop()
         finally:
             ended.set()
 
-    def _next(self, waiting: Iterator[tuple[Problem, ...]]) -> tuple[Problem, ...] | None:
+    def _next(self, waiting: Iterator[Sequence[Problem]]) -> Sequence[Problem] | None:
         with self._handing_out:
             for questions in waiting:
                 if self._stop.is_set():
@@ -244,7 +265,9 @@ class Evaluation:
             checked = self.executor.inventory.check_input(given)
         except InputError as error:
             return State(ended=RunEnded("failed", Failure.of(error)))
-        before = self.run_dir.unfinished(problem.id) if self.run_dir else ()
+        before: Sequence[Event] = self._events.pop(problem.id, ())
+        if self.run_dir and not before:
+            before = self.run_dir.unfinished(problem.id)
         state = State.fold(before)
         if self.run_dir and problem.sequence and state.begun and state.begun.input != checked:
             # An earlier question, tried again, was answered otherwise.
@@ -252,12 +275,30 @@ class Evaluation:
             state = State()
         if state.ended is not None:
             return state
-        for event, after in self.executor.states(given, before, stop=self._stop):
-            state = after
-            if self.run_dir is not None:
-                self.run_dir.append(problem.id, event)
-            if not isinstance(event, RunStarted) and event.calls:
-                self.spending.add(event.calls)
-                if self.spending.is_over:
-                    self.stop()
+        with nullcontext() if self.batches is None else self.batches.running(problem.id, self.run_dir):
+            for event, after in self._going_on(problem, given, before):
+                state = after
+                if not isinstance(event, RunStarted) and event.calls:
+                    self.spending.add(event.calls)
+                    if self.spending.is_over:
+                        self.stop()
         return state
+
+    def _going_on(
+        self, problem: Problem, given: Mapping[str, Any], before: Sequence[Event]
+    ) -> Iterator[tuple[Event, State]]:
+        """Run on from the events before, and keep those that come; also where a batch is waited for."""
+        came = list(before)
+        if self.batches is not None:
+            self.batches.book(problem.id, before)
+        try:
+            for event, state in self.executor.states(given, before, stop=self._stop):
+                if self.run_dir is not None:
+                    self.run_dir.append(problem.id, event)
+                if self.batches is not None:
+                    came.append(event)
+                    self.batches.book(problem.id, [event])
+                yield event, state
+        except Awaited:
+            self._events[problem.id] = came
+            raise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
+from chameleon.llm.batches import Awaited
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline, retrying
@@ -216,6 +217,9 @@ class LLM:
 
         Raises the first other error, and any where no reply is left.
         """
+        for each in found:
+            if isinstance(each, Awaited):
+                raise each
         recorder = current_recorder()
         if recorder is not None:
             both = zip(requests, found, strict=True)
