@@ -2,7 +2,8 @@
 
 OpenAI: `/v1/files` (purpose "batch"), `/v1/files/ID/content`, `/v1/batches`. A file is looked through when
 its batch begins: what is wrong there ends the batch as "failed". Anthropic: `/v1/messages/batches`, with
-their results. A batch ends when it was looked at `looks` times; `expires` says which requests are not made by then.
+their results. A batch ends when it was looked at `looks` times; `expires` says which requests are not made
+by then.
 """
 
 from __future__ import annotations
@@ -270,6 +271,8 @@ class HostedBatches:
             return _anthropic("x-api-key header is required", 401, "authentication_error")
         mine = [batch for batch in self.all if batch.provider == "anthropic"]
         if not rest:
+            for batch in mine:
+                self._looked_at(batch)
             told = [self._anthropic(batch) for batch in reversed(mine)]
             return 200, {"data": told, "has_more": False, "first_id": None, "last_id": None}
         for batch in mine:

@@ -243,6 +243,8 @@ class Batches:
                 self._made(batch, id)
             if id or not may_come:
                 return bool(id)
+            if not looks:
+                self._tell(f"Batch {batch.number} may have been sent: waits for one of its size to end.")
             self._rest(looks)
             looks += 1
 
@@ -311,7 +313,7 @@ class Batches:
 
     def _rest(self, looks: int) -> None:
         first, most = self._pauses
-        time.sleep(min(first * _LONGER**looks, most))
+        time.sleep(min(first * _LONGER ** min(looks, _MOST_LOST), most))
 
     def _stopped(self, problem: Exception) -> Stopped:
         secrets = [value for api in self._apis.values() for value in api.secrets]

@@ -115,18 +115,18 @@ class OpenAIBatches(BatchApi):
     def send(self, name: str, lines: Sequence[bytes]) -> str:
         try:
             file = self._client.files.create(file=(f"{name}.jsonl", b"".join(lines)), purpose="batch")
-            made = self._client.batches.create(
-                input_file_id=file.id,
-                endpoint=self._endpoint,
-                completion_window="24h",
-                metadata={_OURS: name},
-            )
         except Exception as problem:
-            if status_of(problem) in (404, 405, 501) and "model" not in str(problem):
+            if status_of(problem) in (404, 405, 501):
                 host = urlsplit(self.url).netloc.rpartition("@")[2]
                 what = f"the server at {host} takes no batches ({status_of(problem)})"
                 raise ModelError(what, hint="Leave --batch out.") from problem
             raise
+        made = self._client.batches.create(
+            input_file_id=file.id,
+            endpoint=self._endpoint,
+            completion_window="24h",
+            metadata={_OURS: name},
+        )
         return str(made.id)
 
     def find(self, name: str, count: int, since: datetime, known: Collection[str]) -> tuple[str, bool]:

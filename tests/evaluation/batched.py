@@ -93,12 +93,15 @@ class Batched:
         }
 
     def calls(self, out: str) -> dict[str, list[Row]]:
-        """Return the calls of each problem's log in their order: without times, costs, and what was cached."""
+        """Return the calls of each problem's log in their order, but for times and costs."""
         found: dict[str, list[Row]] = {}
         prompts = read_prompts(self.place / out / PROMPTS)
         for line in read_lines(self.place / out / "events.jsonl"):
             for call in with_prompts(line, prompts).get("calls", ()):
-                usage = {name: call["usage"][name] for name in ("calls", "input_tokens", "output_tokens")}
+                counts = ["calls", "output_tokens"]
+                # What is marked for Claude's cache, in a block of its own, depends on the prompts before.
+                counts += ["input_tokens"] if self.model == OPENAI else []
+                usage = {name: call["usage"][name] for name in counts}
                 kept = {name: value for name, value in call.items() if name != "seconds"}
                 found.setdefault(line["id"], []).append({**kept, "usage": usage})
         return found
