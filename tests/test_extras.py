@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {  # what may be imported beside the core; a room that is not named takes the core alone
     "chameleon/documents": "papers",
     "chameleon/interop": "mcp models",
-    "chameleon/llm": "models openai",
+    "chameleon/llm": "models openai anthropic",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
     "chameleon/retrieval": "retrieval embeddings faiss pgvector",

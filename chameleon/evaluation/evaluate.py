@@ -138,6 +138,7 @@ class Evaluation:
         self.batches = batches
         self._awaiting: list[Sequence[Problem]] = []
         self._events: dict[str, list[Event]] = {}  # of runs that wait for a batch
+        self._answers: dict[str, Any] = {}  # of earlier questions in conversations that wait
         self._stop = threading.Event()
         self._problem: BaseException | None = None
         self._handing_out, self._keeping = threading.Lock(), threading.Lock()
@@ -207,12 +208,16 @@ class Evaluation:
         for problem in questions:
             if self._stop.is_set():
                 return
-            if self.run_dir is not None and problem.id in self.run_dir.done:
+            if problem.id in self._answers:
+                answer = self._answers[problem.id]
+            elif self.run_dir is not None and problem.id in self.run_dir.done:
                 answer = self.run_dir.answer_of(problem.id)
             elif (result := self._solve(with_history(problem, turns))) is None:  # stopped on the way
                 return
             else:
                 answer = result.answer if result.answered else None
+                if self.batches is not None and problem.sequence:
+                    self._answers[problem.id] = answer
             turns.append(turn(problem, problem.gold if self.gold_history else answer))
 
     def _solve(self, problem: Problem) -> Result | None:
