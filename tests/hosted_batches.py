@@ -58,6 +58,7 @@ class HostedBatches:
     def __init__(self, answer: Answer, models: Mapping[str, Sequence[str]]) -> None:
         self._answer, self._models = answer, models
         self.looks = 2
+        self.enqueued = 1_000_000  # the most requests of OpenAI's batches that are under way
         self.expires: Callable[[str, Json], bool] = lambda id, asked: False
         self.most = {"openai": (50_000, 200_000_000), "anthropic": (100_000, 256_000_000)}
         self.all: list[HostedBatch] = []
@@ -174,6 +175,10 @@ class HostedBatches:
             batch.asked[id] = body
         for model in models - {*self._models["openai"]}:
             wrong("model_not_found", f"The provided model '{model}' is not supported by the Batch API.")
+        ahead = [each for each in self.all if each.told is None and not each.errors]
+        if sum(len(each.asked) for each in (batch, *ahead)) > self.enqueued:
+            said = "Enqueued token limit reached. Please try again once some batches have been completed."
+            wrong("token_limit_exceeded", said)
         if len(models) > 1:
             wrong(
                 "mismatched_model", "The model of a request does not match the batch's: one model per file."

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +30,7 @@ PAUSES_S = (5.0, 60.0)
 """The seconds between two looks at a batch, at first and at most."""
 _LONGER = 1.5
 _MOST_LOST = 20  # looks in a row without an answer
+_TOO_MUCH = "token_limit_exceeded"  # what OpenAI takes at once is bounded, by account
 _log = logging.getLogger("chameleon")
 
 
@@ -71,7 +73,7 @@ class Batches:
 
     def __init__(
         self,
-        folder: Path,
+        folder: str | PathLike[str],
         *,
         tell: Callable[[str], object] = _log.info,
         pauses: tuple[float, float] | None = None,
@@ -80,9 +82,11 @@ class Batches:
         self._tell, self._pauses = tell, pauses or PAUSES_S
         self._batches: dict[str, Batch] = {}
         self._began: set[str] = set()
+        self._most: int | None = None  # requests of a batch, one batch at a time, where all are too many
         self._lock = threading.Lock()
         self._apis: dict[str, BatchApi] = {}
-        self._file = LineFile(folder / BATCHES, "list of batches", "Give another folder for the results.")
+        path = Path(folder) / BATCHES
+        self._file = LineFile(path, "list of batches", "Give another folder for the results.")
         for number, (_, line) in enumerate(self._file.whole_lines(), 1):
             if not line.endswith(b"\n"):
                 continue
@@ -90,7 +94,7 @@ class Batches:
                 self._read(read_line(line))
             except (ValueError, KeyError, TypeError) as problem:
                 what = f"line {number} tells of no batch ({problem})"
-                raise LogError(what, where=str(folder / BATCHES)) from problem
+                raise LogError(what, where=str(path)) from problem
 
     def close(self) -> None:
         """Let other processes have the file."""
@@ -129,25 +133,22 @@ class Batches:
             Stopped: What is to be sent may pass the limit, or the provider takes or answers no batch.
             InputError: There is a limit, and prices are not known.
         """
-        waiting = list(self.queue.waiting.values())
-        self._apis |= {each.url: batch_api(each.url, each.headers) for each in waiting}
+        asked = self.queue.waiting.values()
+        self._apis |= {each.url: batch_api(each.url, each.headers) for each in asked}
         try:
-            open_ones = [each for each in self._batches.values() if not each.ended and each.url in self._apis]
-            for batch in open_ones:
-                if not batch.id:
-                    self._adopt(batch)
-            under_way = {
-                (request.key, request.place)
-                for batch in open_ones
-                if not batch.ended
-                for request in batch.requests.values()
-            }
-            fresh = [each for each in waiting if (each.key, each.place) not in under_way]
+            for batch in self._open:
+                if not batch.id and not self._found(batch):  # a process ended as it was about to be sent
+                    self._end(batch, "not sent")
+            fresh = self._fresh()
             if limit is not None:
-                self._check_cost(fresh, [b for b in open_ones if not b.ended], spent, limit, done)
-            for batch, lines in self._parted(fresh):
-                self._send(batch, lines)
-            self._wait([each for each in self._batches.values() if not each.ended and each.url in self._apis])
+                self._check_cost(fresh, spent, limit, done)
+            while fresh or self._open:
+                for batch, lines in self._parted(fresh):
+                    self._send(batch, lines)
+                    if self._most is not None:
+                        break
+                self._wait(self._open)
+                fresh = self._fresh()
         except ChameleonError:
             raise
         except Exception as problem:
@@ -157,15 +158,20 @@ class Batches:
                 self._tell("The batches go on at the provider; nothing is cancelled.")
             raise
 
+    @property
+    def _open(self) -> list[Batch]:
+        """Return the batches that have not ended, of addresses that are asked."""
+        return [each for each in self._batches.values() if not each.ended and each.url in self._apis]
+
+    def _fresh(self) -> list[BatchRequest]:
+        """Return the requests that are in no batch under way."""
+        sent = {(each.key, each.place) for batch in self._open for each in batch.requests.values()}
+        return [each for each in self.queue.waiting.values() if (each.key, each.place) not in sent]
+
     def _check_cost(
-        self,
-        fresh: Sequence[BatchRequest],
-        open_ones: Sequence[Batch],
-        spent: float | None,
-        limit: float,
-        done: Collection[str],
+        self, fresh: Sequence[BatchRequest], spent: float | None, limit: float, done: Collection[str]
     ) -> None:
-        sent = [request for batch in open_ones for request in batch.requests.values()]
+        sent = [request for batch in self._open for request in batch.requests.values()]
         costs = [request.cost for request in (*fresh, *sent)]
         if spent is None or None in costs:
             raise InputError(
@@ -192,10 +198,11 @@ class Batches:
         for group in groups.values():
             api = self._apis[group[0].url] = batch_api(group[0].url, group[0].headers)
             batch, lines, size = self._new(group[0].url), list[bytes](), 0
+            most = min(api.most_requests, self._most or api.most_requests)
             for request in group:
                 id = f"{batch.name}-{len(lines)}"
                 line = api.line(id, request.body)
-                if lines and (len(lines) == api.most_requests or size + len(line) > api.most_bytes):
+                if lines and (len(lines) == most or size + len(line) > api.most_bytes):
                     yield batch, lines
                     batch, lines, size = self._new(group[0].url), [], 0
                     id = f"{batch.name}-0"
@@ -228,11 +235,6 @@ class Batches:
                     break
         batch.requests = {id: replace(each, headers={}, body={}) for id, each in batch.requests.items()}
 
-    def _adopt(self, batch: Batch) -> None:
-        """Look for a batch that was about to be sent when a process ended."""
-        if not self._found(batch):
-            self._end(batch, "not sent")
-
     def _found(self, batch: Batch) -> bool:
         known = {each.id for each in self._batches.values() if each.id}
         looks = 0
@@ -264,11 +266,14 @@ class Batches:
                 state: BatchState = self._asked(partial(api.state, batch.id))
                 if said.get(batch.name) != state.done:
                     said[batch.name] = state.done
-                    looks = 0
                     of = len(batch.requests)
                     self._tell(f"Batch {batch.number}: {state.done:,} of {of:,} requests are done.")
                 if state.failed:
                     self._end(batch, "failed")
+                    if _TOO_MUCH in state.failed and len(batch.requests) > 1:
+                        self._most = len(batch.requests) // 2
+                        self._tell(f"Batch {batch.number} is too large for now: goes on in smaller ones.")
+                        continue
                     raise Stopped(
                         f"the provider refused batch {batch.number} ({batch.id}): {state.failed}",
                         hint="Once that is mended, the same command goes on.",
@@ -319,7 +324,10 @@ class Batches:
         secrets = [value for api in self._apis.values() for value in api.secrets]
         error = classify(problem, model="the batch API", secrets=secrets).error
         told = f" ({status_of(problem)})" if status_of(problem) and "(" not in error.what else ""
-        return Stopped(f"no batch was sent or read: {error.what}{told}", hint=error.hint)
+        hint = error.hint
+        if status_of(problem) == 404:
+            hint = f"Another key may have sent it; what is in no line of {BATCHES} is sent anew."
+        return Stopped(f"no batch was sent or read: {error.what}{told}", hint=hint)
 
     def _write(self, data: dict[str, Any]) -> None:
         with self._lock:

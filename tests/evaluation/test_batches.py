@@ -107,9 +107,8 @@ def killed_when(made: Batched, when: Callable[[], bool], out: str = "batch") -> 
         process.kill()
 
 
-@pytest.mark.parametrize("model", [OPENAI, ANTHROPIC])
-def test_killed_and_gone_on_each_request_is_sent_once(batched: Make, model: str) -> None:
-    made = batched(model=model, count=8)
+def test_killed_and_gone_on_each_request_is_sent_once(batched: Make) -> None:
+    made = batched(count=5)
     assert made.run("once").code == 0
     sent = made.server.batches
     sent.looks = 1_000_000
@@ -289,6 +288,25 @@ def test_a_batch_that_the_provider_refuses_stops_and_goes_on(batched: Make) -> N
     assert "the provider refused batch 1 (batch_1): The batch job contains 3 requests" in stopped.err
     made.server.batches.most["openai"] = (3, 10**9)
     assert made.run("batch", "--batch").code == 0
+
+
+def test_what_is_too_much_at_once_goes_in_smaller_batches(batched: Make) -> None:
+    made = batched(solved, inventory=VOTED, count=20)
+    made.server.batches.enqueued = 6
+    outcome = made.run("batch", "--batch")
+    assert outcome.code == 0, outcome.err
+    assert "Batch 1 is too large for now: goes on in smaller ones." in outcome.err
+    assert [len(each.asked) for each in made.server.batches.all] == [20, 10, 5, 5, 5, 5]
+
+
+def test_replies_of_batches_are_in_the_store(batched: Make) -> None:
+    made = batched(count=6)
+    assert made.run("batch", "--batch", "--store", "auto").code == 0
+    made.server.forget()
+    assert made.run("stored", "--store", "auto").code == 0
+    assert not made.server.requests and made.cost("stored") == 0
+    assert made.run("again", "--batch", "--store", "auto").code == 0
+    assert not made.server.requests
 
 
 def test_nothing_that_is_kept_holds_the_key(batched: Make) -> None:

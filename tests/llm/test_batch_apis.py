@@ -117,7 +117,7 @@ def test_the_stand_in_refuses_what_openai_refuses(server: HostedServer) -> None:
         lambda: client.files.content("file-9"),
     ]
     for ask in refused:
-        with pytest.raises(Exception, match="Error code: 40[04]"):
+        with pytest.raises(Exception, match=r"Error code: 40[04]"):
             ask()
     assert not server.batches.all
 
