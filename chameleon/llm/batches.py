@@ -274,23 +274,14 @@ def _most_cost(body: Json, written: bytes, pricing: Pricing) -> float | None:
 def listen(chat: Any) -> None:
     """Let the HTTP clients of a LangChain client ask the exchange of their context, where there is one."""
     for speaker in speakers(chat):
-        if getattr(speaker.send, "func", None) not in (_sent, _asent):
-            sent: Callable[..., Any] = _asent if hasattr(speaker, "aclose") else _sent
-            speaker.send = partial(sent, speaker.send)
+        if not hasattr(speaker, "aclose") and getattr(speaker.send, "func", None) is not _sent:
+            speaker.send = partial(_sent, speaker.send)
 
 
 def _sent(send: Callable[..., Any], request: Any, **named: Any) -> Any:
-    exchange = current_exchange()
-    return send(request, **named) if exchange is None else _response(exchange, request)
-
-
-async def _asent(send: Callable[..., Any], request: Any, **named: Any) -> Any:
-    exchange = current_exchange()
-    return await send(request, **named) if exchange is None else _response(exchange, request)
-
-
-def _response(exchange: Exchange, request: Any) -> Any:
     """Return the response of httpx, or of the package of the same form that has made the request."""
+    if (exchange := current_exchange()) is None:
+        return send(request, **named)
     status, body = exchange.answer(str(request.url), dict(request.headers), request.content)
     package = sys.modules[type(request).__module__.partition(".")[0]]
     return package.Response(status, json=body, request=request)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +21,14 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.llm.batches import Awaited, BatchQueue, batching
 from chameleon.planners.fixed import Fixed
+from chameleon.state import Event
 from chameleon.usage import Budget, Meter, Usage, recording
+from tests.e2e.by_cue import ByCue
+from tests.e2e.test_chain_of_table_runs import CUES, EXAMPLES
 from tests.evaluation.conversations import SETTINGS, SQA, problems
 from tests.evaluation.rows import read_results
 from tests.hosted import Asked, HostedServer
+from tests.hosted_tools import Calls
 
 PRICES = (1.0, 2.0)
 
@@ -186,14 +194,13 @@ def test_tools_of_models_that_think_go_by_responses(tmp_path: Path) -> None:
     def reply(asked: Asked) -> str:
         return f"<{asked.messages[-1][1]}>"
 
-    tool = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
     with HostedServer(reply) as server:
         llm = LLM.connect("openai:gpt-6-luna", base_url=server.openai_url, api_key="k", prices=PRICES)
         with Batches(tmp_path, pauses=(0.002, 0.01)) as batches:
             for _ in range(4):
                 try:
                     with batches.running("1", None):
-                        said = llm.ask("Look there.", tools=[tool]).text
+                        said = llm.ask("Look there.", tools=[TOOL]).text
                 except Awaited:
                     batches.answer(0.0, None)
         assert said == "<Look there.>"
@@ -248,3 +255,98 @@ def test_ended_at_any_write_it_goes_on_and_sends_nothing_twice(
             assert outline({row["id"]: Result.from_json(row) for row in again}) == outline(whole)
             assert len(server.batches.requests) == sent + 6, moment
             assert sum(row["usage"]["cost"] for row in again) == pytest.approx(cost(whole))
+
+
+def answered(ask: Callable[[], Any], place: Path) -> tuple[Any, Usage]:
+    """Ask in as many rounds as it takes; return what came, and what the last round booked."""
+    with Batches(place, pauses=(0.002, 0.01)) as batches:
+        for _ in range(20):
+            try:
+                with batches.running("1", None), recording(Meter()) as recorder:
+                    return ask(), sum((call.usage for call in recorder.calls), Usage())
+            except Awaited:
+                batches.answer(0.0, None)
+    raise AssertionError("it comes to no end")
+
+
+TOOL = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
+SCHEMA = {
+    "title": "said",
+    "type": "object",
+    "properties": {"said": {"type": "string"}},
+    "required": ["said"],
+    "additionalProperties": False,
+}
+QUESTIONS: Mapping[str, Callable[[LLM], Any]] = {
+    "schema": lambda llm: [llm.ask("a", schema=SCHEMA)],
+    "tools": lambda llm: [llm.ask("a tool", tools=[TOOL])],
+    "samples": lambda llm: llm.ask_many("a", 3, temperature=0.5),
+    "stop": lambda llm: [llm.ask([("system", "b"), ("user", "a")], stop=["i"], max_tokens=50)],
+    "seed": lambda llm: llm.ask_many("a", 2, seed=7),
+    "in a loop": lambda llm: [asyncio.run(llm.aask("a"))],
+    "cut off": lambda llm: [llm.ask("long", max_tokens=4)],
+}
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "anthropic:claude-haiku-4-5"])
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_kind_of_question_is_answered_as_at_once(tmp_path: Path, model: str, name: str) -> None:
+    def reply(asked: Asked) -> str | Calls:
+        if asked.body.get("tools") and "tool" in asked.messages[-1][1]:
+            return Calls([("look", {})])
+        return json.dumps({"said": "this " * (9 if "long" in asked.messages[-1][1] else 1)})
+
+    with HostedServer(reply) as server:
+        address = server.openai_url if model.startswith("openai") else server.url
+        replies, found = [], []
+        for by_batches in (False, True):
+            llm = LLM.connect(model, base_url=address, api_key="k", prices=PRICES)
+            ask = partial(QUESTIONS[name], llm)
+            if by_batches:
+                said, usage = answered(ask, tmp_path)
+            else:
+                with recording(Meter()) as recorder:
+                    said = ask()
+                usage = sum((call.usage for call in recorder.calls), Usage())
+            calls = [[(call.name, call.args) for call in each.tool_calls] for each in said]
+            replies.append(([(each.text, each.finish, each.widened) for each in said], calls))
+            found.append(usage)
+        assert replies[0] == replies[1]
+        assert replace(found[0], cost=None) == replace(found[1], cost=None)
+        assert found[1].cost == pytest.approx((found[0].cost or 0) / 2) and found[0].cost
+        asked = [seen.body for seen in server.requests]
+        half = len(asked) // 2
+        assert sorted(map(json.dumps, asked[:half])) == sorted(map(json.dumps, asked[half:]))
+
+
+def test_chain_of_table_comes_to_its_chain(tmp_path: Path) -> None:
+    example = EXAMPLES["cyclists of ours"]
+    replies = {CUES[name]: text for name, text in {**example.replies, "planner": example.plan}.items()}
+    by_cue = ByCue(replies)
+
+    def reply(asked: Asked) -> str:
+        said = by_cue({"messages": [{"role": role, "content": text} for role, text in asked.messages]})
+        assert isinstance(said, str)
+        return said
+
+    with HostedServer(reply) as server:
+        llm = LLM.connect("openai:gpt-4.1-mini", base_url=server.openai_url, api_key="k", prices=PRICES)
+        executor = Executor(Inventory.load(example.inventory), llm)
+        given = {"question": example.question, "table": example.table}
+        once = executor.run(given)
+        log: list[Event] = []
+        with Batches(tmp_path, pauses=(0.002, 0.01)) as batches:
+            for _ in range(30):
+                try:
+                    with batches.running("1", None):
+                        for event in executor.stream(given, tuple(log)):
+                            log.append(event)
+                            batches.book("1", [event])
+                    break
+                except Awaited:
+                    batches.answer(0.0, None)
+        state = State.fold(log)
+        assert state.answer == once.answer == example.answer
+        assert state.program == once.program
+        assert state.usage.calls == once.usage.calls == len(server.batches.requests)
+        assert state.usage.cost == pytest.approx((once.usage.cost or 0) / 2)
