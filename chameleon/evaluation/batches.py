@@ -43,6 +43,7 @@ class Batch:
     sent: datetime
     requests: dict[str, BatchRequest]
     number: int
+    api: BatchApi | None = None
     id: str = ""
     ended: bool = False
     replied: set[str] = field(default_factory=set)
@@ -196,15 +197,15 @@ class Batches:
             told = f"{request.url} {sorted(api.headers.items())} {request.body.get('model')}"
             groups.setdefault(told, []).append(request)
         for group in groups.values():
-            api = self._apis[group[0].url] = batch_api(group[0].url, group[0].headers)
-            batch, lines, size = self._new(group[0].url), list[bytes](), 0
+            api = batch_api(group[0].url, group[0].headers)
+            batch, lines, size = self._new(api), list[bytes](), 0
             most = min(api.most_requests, self._most or api.most_requests)
             for request in group:
                 id = f"{batch.name}-{len(lines)}"
                 line = api.line(id, request.body)
                 if lines and (len(lines) == most or size + len(line) > api.most_bytes):
                     yield batch, lines
-                    batch, lines, size = self._new(group[0].url), [], 0
+                    batch, lines, size = self._new(api), [], 0
                     id = f"{batch.name}-0"
                     line = api.line(id, request.body)
                 batch.requests[id] = request
@@ -212,22 +213,26 @@ class Batches:
                 size += len(line) + 2
             yield batch, lines
 
-    def _new(self, url: str) -> Batch:
-        return Batch(uuid.uuid4().hex[:16], url, datetime.now(UTC), {}, 0)
+    def _new(self, api: BatchApi) -> Batch:
+        return Batch(uuid.uuid4().hex[:16], api.url, datetime.now(UTC), {}, 0, api)
+
+    def _api(self, batch: Batch) -> BatchApi:
+        return batch.api or self._apis[batch.url]
 
     def _send(self, batch: Batch, lines: Sequence[bytes]) -> None:
         """Send a batch; it is written down before, so that it can be looked for if nobody hears its id."""
         batch.number = len(self._batches) + 1
         self._batches[batch.name] = batch
         self._write(batch.to_json())
-        api = self._apis[batch.url]
+        api = self._api(batch)
         for lost in range(_MOST_LOST):
             try:
                 self._made(batch, api.send(batch.name, lines))
                 break
             except Exception as problem:
                 if not classify(problem).retryable or lost + 1 == _MOST_LOST:
-                    self._end(batch, "not sent")
+                    if status_of(problem) in range(400, 500):  # else the provider may have it
+                        self._end(batch, "not sent")
                     raise
                 self._rest(lost)
                 # The provider may have it although it did not say so.
@@ -238,8 +243,8 @@ class Batches:
     def _found(self, batch: Batch) -> bool:
         known = {each.id for each in self._batches.values() if each.id}
         looks = 0
+        api = self._api(batch)
         while True:
-            api = self._apis[batch.url]
             id, may_come = self._asked(partial(api.find, batch.name, len(batch.requests), batch.sent, known))
             if id:
                 self._made(batch, id)
@@ -262,7 +267,7 @@ class Batches:
         looks = 0
         while waiting := [each for each in batches if not each.ended]:
             for batch in waiting:
-                api = self._apis[batch.url]
+                api = self._api(batch)
                 state: BatchState = self._asked(partial(api.state, batch.id))
                 if said.get(batch.name) != state.done:
                     said[batch.name] = state.done
@@ -326,7 +331,7 @@ class Batches:
         told = f" ({status_of(problem)})" if status_of(problem) and "(" not in error.what else ""
         hint = error.hint
         if status_of(problem) == 404:
-            hint = f"Another key may have sent it; what is in no line of {BATCHES} is sent anew."
+            hint = f"Use the key that has sent it; without {BATCHES} all is sent anew."
         return Stopped(f"no batch was sent or read: {error.what}{told}", hint=hint)
 
     def _write(self, data: dict[str, Any]) -> None:

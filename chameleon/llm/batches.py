@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from chameleon.errors import ModelError
 from chameleon.llm.deadline import speakers
@@ -230,6 +231,8 @@ class Exchange:
         queue, owner = self.run.queue, self.run.owner
         body: Json = json.loads(written)
         body.pop("stream", None)
+        parts = urlsplit(url)
+        url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()  # a login is a secret
         key, form = self._requests[0].key, _form_of(url, body, written)
         found, place = queue.replies_to(key), self._places.get(key, 0)
         # What was refused in another form says nothing of this one: it has been learned from.

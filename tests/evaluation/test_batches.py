@@ -140,6 +140,20 @@ def test_a_batch_that_nobody_heard_of_is_found_again(batched: Make, model: str) 
     assert len(made.server.batches.all) == 1
 
 
+@pytest.mark.parametrize("model", [OPENAI, ANTHROPIC])
+def test_one_that_never_was_heard_of_is_found_by_the_next_start(
+    batched: Make, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = batched(solved, model=model, inventory=VOTED, count=3)
+    monkeypatch.setattr(batches, "_MOST_LOST", 1)
+    made.server.lost = lambda path: path.endswith("/batches")
+    stopped = made.run("batch", "--batch")
+    assert stopped.code == 1 and "Stopped after 0 of 3: the same command goes on." in stopped.err
+    made.server.lost = None
+    assert made.run("batch", "--batch").code == 0
+    assert len(made.server.batches.all) == 1
+
+
 def test_ctrl_c_says_how_to_go_on_and_cancels_nothing(batched: Make) -> None:
     made = batched(solved, inventory=VOTED, count=5)
     sent = made.server.batches
