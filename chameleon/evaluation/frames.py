@@ -40,7 +40,7 @@ _BEGINS = re.compile(rb'"event": ?"run_started"')
 def results(*folders: str | os.PathLike[str], kind: Kind = "problems") -> Any:
     """Return evaluations that were kept as one DataFrame: a row for each problem, model call or step.
 
-    `folders` were written by `chameleon eval --out`, or are patterns of such, as "runs/*"; the column `run`
+    `folders` are those of kept evaluations, or patterns of such, as "runs/*"; the column `run`
     has their names. What a provider did not say is missing, never 0; `correct` is missing where answers are
     graded, and each grade has a column of its name. Raises `MissingPackage` without pandas, `InputError` for
     a folder that is none, `LogError` for a damaged one.

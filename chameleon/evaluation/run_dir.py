@@ -41,7 +41,8 @@ class RunDir:
     """Keep an evaluation problem by problem; the same evaluation opened again goes on.
 
     `done` names the problems that had a result when it was opened: `on_kept` is called with each of these
-    results. `dropped` is what was spent on steps that were taken back. Writing is safe from several threads;
+    results. `dropped` is what was spent on steps that were taken back, `taken_back` names the problems of
+    which a failure was when it was opened. Writing is safe from several threads;
     one process at a time may have the directory open. Raises `LogError` when another evaluation has it, when
     its settings differ (the difference is named), or when a file in it is not ours; `InputError` when it
     cannot be made.
@@ -56,6 +57,7 @@ class RunDir:
         self.path, self._on_kept = Path(path), on_kept
         self.done: set[str] = set()
         self.dropped: dict[str, Usage] = {}
+        self.taken_back: set[str] = set()
         self._lock = threading.Lock()
         self._begun: dict[str, Begun] = {}
         self._open: OrderedDict[str, int] = OrderedDict()
@@ -223,6 +225,7 @@ class RunDir:
         for id, begun in self._begun.items():
             kept = before_failure(begun.events)
             if kept < len(begun.events):
+                self.taken_back.add(id)
                 begun.events = list(self.take_back(id, begun.events, kept))
 
     def _first_open(self, last: bytes) -> int:

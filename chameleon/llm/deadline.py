@@ -118,12 +118,19 @@ def bound_replies(chat: Any) -> None:
 
     A client that keeps it elsewhere stays without a bound.
     """
+    for speaker in speakers(chat):
+        hooks = speaker.event_hooks
+        watch = _watch_async if hasattr(speaker, "aclose") else _watch
+        if watch not in hooks["response"]:  # clients of one address share it
+            hooks["response"].append(watch)
+
+
+def speakers(chat: Any) -> Iterator[Any]:
+    """Yield the HTTP clients of a LangChain client, as far as it keeps them where others do."""
     for path in _SPEAKERS:
         speaker = reduce(lambda held, name: getattr(held, name, None), path, chat)
-        hooks = getattr(speaker, "event_hooks", None)
-        watch = _watch_async if hasattr(speaker, "aclose") else _watch
-        if hooks and watch not in hooks["response"]:  # clients of one address share it
-            hooks["response"].append(watch)
+        if getattr(speaker, "event_hooks", None):
+            yield speaker
 
 
 async def _watch_async(response: Any) -> None:
