@@ -35,7 +35,8 @@ run_suite() {
 run_ray() {
   environment ray -e '.[dev]'
   tests ray -n0 tests/interop/test_ray.py
-  tests ray -n0 tests/interop/test_inspect_log.py tests/llm/test_shared_store.py tests/retrieval/test_vector_stores.py
+  tests ray -n0 tests/interop/test_inspect_log.py tests/llm/test_shared_store.py tests/table/test_databases.py \
+    tests/retrieval/test_vector_stores.py
 }
 
 run_pictures() {
@@ -52,14 +53,14 @@ run_torch() {
 
 run_docs() {
   [ -f docs/conf.py ] || { skipped+=("docs: there is no docs/conf.py"); return; }
-  environment docs -e '.[test,docs]'
-  "$work/docs/bin/python" -m sphinx -W --keep-going -b html docs "$work/site"
+  environment site -e '.[test,docs]'
+  "$work/site/bin/python" -m sphinx -W --keep-going -b html docs "$work/html"
 }
 
 run_notebooks() {
   [ -f tests/test_notebooks.py ] || { skipped+=("notebooks: there is no tests/test_notebooks.py"); return; }
-  environment docs -e '.[test,docs]'
-  tests docs -n0 tests/test_notebooks.py
+  environment site -e '.[test,docs]'
+  tests site -n0 tests/test_notebooks.py
 }
 
 for step in "$@"; do
