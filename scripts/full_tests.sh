@@ -10,9 +10,11 @@ cd "$(dirname "$0")/.."
 STEPS=(suite ray pictures torch docs notebooks)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-skipped=()
 
-die() { printf '%s\n' "$*" >&2; exit 2; }
+die() {
+  printf '%s\n' "$*" >&2
+  exit 2
+}
 
 environment() { # NAME REQUIREMENT…: make $work/NAME once, and add to it
   local name=$1
@@ -52,13 +54,13 @@ run_torch() {
 }
 
 run_docs() {
-  [ -f docs/conf.py ] || { skipped+=("docs: there is no docs/conf.py"); return; }
+  [ -f docs/conf.py ] || { echo "not run: there is no docs/conf.py"; return; }
   environment site -e '.[test,docs]'
   "$work/site/bin/python" -m sphinx -W --keep-going -b html docs "$work/html"
 }
 
 run_notebooks() {
-  [ -f tests/test_notebooks.py ] || { skipped+=("notebooks: there is no tests/test_notebooks.py"); return; }
+  [ -f tests/test_notebooks.py ] || { echo "not run: there is no tests/test_notebooks.py"; return; }
   environment site -e '.[test,docs]'
   tests site -n0 tests/test_notebooks.py
 }
@@ -67,9 +69,14 @@ for step in "$@"; do
   [[ " ${STEPS[*]} " == *" $step "* ]] || die "there is no step '$step'. Steps: ${STEPS[*]}"
 done
 [ $# -gt 0 ] || set -- "${STEPS[@]}"
+failed=()
 for step in "$@"; do
   printf '\n== %s (%ss)\n' "$step" "$SECONDS"
-  "run_$step"
+  set +e # a step that fails ends itself, and not the others
+  (set -e; "run_$step")
+  code=$?
+  set -e
+  [ $code = 0 ] || failed+=("$step")
 done
 printf '\n== done (%ss)\n' "$SECONDS"
-[ ${#skipped[@]} -eq 0 ] || printf 'Not run: %s\n' "${skipped[@]}"
+[ ${#failed[@]} -eq 0 ] || die "failed: ${failed[*]}"
