@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,12 +19,12 @@ def keys() -> str:
     headings = {
         "ModelSpec": "`llm:`",
         "PlannerSpec": "`planner:`",
-        "ModuleSpec": "`modules:`, an entry",
-        "McpSpec": "`mcp:` of an entry",
+        "ModuleSpec": "`modules:` entry",
+        "McpSpec": "`mcp:`",
         "RulesSpec": "`rules:`",
-        "RepairSpec": "`repair:`, an entry",
+        "RepairSpec": "`repair:` entry",
         "BudgetSpec": "`budget:`",
-        "Prices": "`prices:` of `llm:`",
+        "Prices": "`prices:`",
     }
     parts = [section("At the top", schema, headings)]
     parts += [section(headings.get(name, name), part, headings) for name, part in schema["$defs"].items()]
@@ -56,7 +57,8 @@ def kind_of(schema: Schema, headings: Mapping[str, str]) -> str:
     match schema:
         case {"$ref": ref}:
             name = ref.rpartition("/")[2]
-            return f"keys of {headings.get(name, name)}"
+            heading = headings.get(name, name)
+            return f"[{heading}](#{re.sub('[^a-z-]', '', heading.lower().replace(' ', '-'))})"
         case {"anyOf": several}:
             return " or ".join(kind_of(each, headings) for each in several if each.get("type") != "null")
         case {"enum": values}:
@@ -119,7 +121,13 @@ def add_generated(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] += f"\n{PAGES[docname]()}\n"
 
 
+def outdated(app: Sphinx, *_: object) -> list[str]:
+    """Return the pages that are made anew by each build: the code may have changed."""
+    return list(PAGES)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the generated parts to a build."""
     app.connect("source-read", add_generated)
+    app.connect("env-get-outdated", outdated)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
