@@ -14,7 +14,8 @@ exclude_patterns = ["_ext", "search.md"]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
-suppress_warnings = ["myst.strikethrough"]
+# A line that begins with "%" is text, as on GitHub, and no comment.
+myst_disable_syntax = ["myst_line_comment"]
 repository = "https://github.com/chameleon-compose/chameleon"
 repository_files = f"{repository}/blob/main/"
 
