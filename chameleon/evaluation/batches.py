@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from chameleon.errors import ChameleonError, InputError, LogError, ModelError
 from chameleon.evaluation.evaluate import Stopped
-from chameleon.evaluation.run_dir import RunDir
+from chameleon.evaluation.run_dir import BATCHES, RunDir
 from chameleon.inventory import Inventory
 from chameleon.llm.batch_apis import BatchApi, BatchState, batch_api
 from chameleon.llm.batches import BatchQueue, BatchReply, BatchRequest, batching, require_batches
@@ -25,7 +25,6 @@ from chameleon.llm.failures import classify, status_of
 from chameleon.log import LineFile, json_line, read_line
 from chameleon.state import Event, RunStarted
 
-BATCHES = "batches.jsonl"
 PAUSES_S = (5.0, 60.0)
 """The seconds between two looks at a batch, at first and at most."""
 _LONGER = 1.5

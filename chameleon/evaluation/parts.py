@@ -15,12 +15,16 @@ from typing import Any
 
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.prompt_texts import PROMPTS
+from chameleon.evaluation.prompt_texts import PROMPTS, read_prompts
 from chameleon.evaluation.run_dir import (
+    BATCHES,
+    CHECKED,
     EVENTS,
     PROBLEMS,
     RESULTS,
     SETTINGS,
+    placed_lines,
+    read_events,
     read_results,
     read_settings,
     write_whole,
@@ -84,7 +88,7 @@ def merge(parts: Sequence[Path], out: Path) -> Merged:
     """
     found = _numbered(parts)
     settings = _common(found)
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+    if out.is_symlink() or (out.exists() and not (out.is_dir() and not any(out.iterdir()))):
         raise InputError("there is something already", where=str(out), hint="Name a new folder.")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +131,12 @@ def _common(found: Mapping[int, tuple[Path, Mapping[str, Any]]]) -> dict[str, An
         raise InputError("there is no part to merge")
     (first, settings), *others = found.values()
     of = settings[PART]["of"]
+    looked = {CHECKED: settings.get(CHECKED)}
     for path, other in others:
+        if {CHECKED: other.get(CHECKED)} != looked:
+            limit, its = ((each or {}).get("limit") for each in (looked[CHECKED], other.get(CHECKED)))
+            what = f"the part was made with the limit {its}, and {first} with {limit}"
+            raise LogError(what, where=str(path), hint="Run it with the same limit.")
         same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}
         if differs := settings_diff(settings, same):
             hint = f"It is compared with {first}. Merge parts of one evaluation."
@@ -146,13 +155,20 @@ def _write(parts: Sequence[Path], settings: Mapping[str, Any], into: Path) -> Me
     """Write the files of the whole, and count."""
     merged, seen, prompts = Merged(problems=settings[PROBLEMS] or 0), set[str](), set[bytes]()
     with ExitStack() as closing:
-        events, results, texts = (
-            closing.enter_context((into / name).open("wb")) for name in (EVENTS, RESULTS, PROMPTS)
+        events, results, texts, batches = (
+            closing.enter_context((into / name).open("wb")) for name in (EVENTS, RESULTS, PROMPTS, BATCHES)
         )
         for path in parts:
+            if not (path / EVENTS).is_file():
+                raise LogError(f"the part has no {EVENTS}", where=str(path), hint="Run it again.")
             log = LineFile(path / EVENTS, "event log", "Merge when that part has ended.")
             closing.callback(log.close)  # nobody goes on with a part while it is merged
-            events.writelines(_whole_lines(path / EVENTS))
+            read_events(
+                placed_lines(path / EVENTS), lambda id: False, path / EVENTS, {}
+            )  # which finds damage
+            for name, to in ((EVENTS, events), (BATCHES, batches)):
+                to.writelines(_whole_lines(path / name))
+            read_prompts(path / PROMPTS)
             for line in _whole_lines(path / PROMPTS):
                 if line not in prompts:
                     texts.write(line)
@@ -163,8 +179,10 @@ def _write(parts: Sequence[Path], settings: Mapping[str, Any], into: Path) -> Me
                 merged.results += 1
             if merged.results - before != read_settings(path / SETTINGS).get(PROBLEMS):
                 merged.unfinished.append(str(path))
-    for name in (EVENTS, RESULTS, PROMPTS):
+    for name in (EVENTS, RESULTS, PROMPTS, BATCHES):
         (into / name).chmod(0o600)
+    if not (into / BATCHES).stat().st_size:
+        (into / BATCHES).unlink()
     write_whole(into / SETTINGS, json.dumps(settings, indent=2) + "\n")
     return merged
 

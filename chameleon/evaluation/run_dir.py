@@ -31,6 +31,7 @@ from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
+BATCHES = "batches.jsonl"
 PROBLEMS, CHECKED, _BACK, _FROM = "problems", "checked", "back", "events"
 _NAMED = "chameleon-log-2"  # the format of events whose prompts may be named by their digests
 _ELSEWHERE = "Give another folder for the results."
@@ -301,7 +302,7 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
         yield result
 
 
-def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+def placed_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file, each with the place where it starts."""
     place = 0
     with path.open("rb") as lines:
@@ -360,7 +361,7 @@ def read_events(
 def find_events(path: Path, ids: Iterable[str]) -> dict[str, array[int]]:
     """Return the places of the lines of these problems, whichever order they are in."""
     found = {id: array("Q") for id in ids}
-    for place, line in _numbered(path):
+    for place, line in placed_lines(path):
         if line.endswith(b"\n"):
             try:
                 id = _id_of(line)
@@ -378,7 +379,7 @@ def _damaged(path: Path, place: int, problem: Exception) -> LogError:
 
 def _number(path: Path, place: int) -> int:
     """Return the number of the line that starts at this place of a file."""
-    return sum(start <= place for start, _ in _numbered(path))
+    return sum(start <= place for start, _ in placed_lines(path))
 
 
 def _id_of(line: bytes) -> str:

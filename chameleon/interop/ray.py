@@ -14,13 +14,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import count
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from chameleon.approval import Request, answer_of
 from chameleon.errors import ChameleonError, InputError, MachineError
 from chameleon.executor import Executor, Input, OnText
-from chameleon.interop.ray_pool import Lost, Pool, Slots, Told, connect
+from chameleon.interop.ray_pool import MOST_LOST, SAME_FILES, Lost, OnCluster, Pool, Slots, Told, connect
 from chameleon.interop.ray_worker import Worker
 from chameleon.interop.recipe import recipe_of, surroundings_of, variables_for
 from chameleon.inventory.obstacles import Obstacle
@@ -29,10 +28,8 @@ from chameleon.module import split_keys
 from chameleon.state import Event, Failure, RunEnded, State
 from chameleon.steps import Terms
 
-_SAME_FILES = "Workers need the same files at the same paths, as on a disk that all share."
 
-
-class OnRay(Executor):
+class OnRay(OnCluster, Executor):
     """An executor whose steps run on a Ray cluster: all methods are those of `Executor`.
 
     - `executor`: what is to run. Its inventory is a file's or a shipped one's, its model is named: workers
@@ -51,29 +48,24 @@ class OnRay(Executor):
         self.__dict__ |= vars(executor)
         self.runs = runs
         recipe = recipe_of(executor)
-        self._ends_cluster = connect(address)
+        self.ends_cluster = connect(address)
         uses = {name for each in self.inventory.present.values() for name in split_keys(each.uses)}
         here = surroundings_of(executor)
         gpus = 1 if "gpu" in uses else 0
-        self._pool = Pool(Worker, recipe, variables_for(executor), here, runs, gpus=gpus)
+        self.pool = Pool(Worker, recipe, variables_for(executor), here, runs, gpus=gpus)
         self._names = count()
-
-    @property
-    def count(self) -> int:
-        """Return how many workers there are to be."""
-        return self._pool.count
 
     @property
     def room(self) -> int:
         """Return how many runs each worker has at once."""
-        return self._pool.room
+        return self.pool.room
 
     @property
     def surroundings(self) -> Told:
         """Return what runs depend on where they run: see `surroundings_of`. Waits for a first worker."""
-        if not self._pool.accepted and (worker := self._pool.take()) is not None:
-            self._pool.give_back(worker)
-        return self._pool.accepted
+        if not self.pool.accepted and (worker := self.pool.take()) is not None:
+            self.pool.give_back(worker)
+        return self.pool.accepted
 
     @property
     def resolved(self) -> Mapping[str, Any]:
@@ -103,21 +95,23 @@ class OnRay(Executor):
         keep = log.append if isinstance(log, EventLog) else None
         lines = [_line(event) for event in log]
         state, begun = self.begin(input, log)
-        told: Iterator[Event] = iter([begun] if begun else ())
-        worker, gone_on_at = None, 0
+        told: Iterator[tuple[Event, bytes]] = iter([(begun, _line(begun))] if begun else ())
+        losses, gone_on_at = 0, -1
         while True:
-            for event in told:
+            for event, line in told:
                 state = state if event is begun else state.after(event)
                 if keep is not None:
                     keep(event)
-                lines.append(_line(event))
+                lines.append(line)
                 yield event, state
             if state.ended is not None or (stop is not None and stop.is_set()):
                 return
             if not state.waiting:
-                if worker is not None and not worker.is_lost and gone_on_at == len(lines):
-                    raise MachineError("a worker gave no event", where="Ray")
-                if (worker := self._pool.take(stop)) is None:
+                losses = losses + 1 if gone_on_at == len(lines) else 0
+                if losses == MOST_LOST:
+                    told = _alone(RunEnded("failed", _too_often(state)))
+                    continue
+                if (worker := self.pool.take(stop)) is None:
                     return
                 gone_on_at = len(lines)
                 told = self._on(worker, lines, stop)
@@ -125,43 +119,27 @@ class OnRay(Executor):
                 return
             else:
                 by = getattr(self.approve, "__name__", "")
-                told = iter([state.answered("yes" if said else "no", by)])
+                told = _alone(state.answered("yes" if said else "no", by))
 
-    def _on(self, worker: Slots, lines: list[bytes], stop: threading.Event | None) -> Iterator[Event]:
+    def _on(
+        self, worker: Slots, lines: list[bytes], stop: threading.Event | None
+    ) -> Iterator[tuple[Event, bytes]]:
         """Yield the events of a run on one worker, until its end, or until that worker is lost."""
         name, is_open = str(next(self._names)), True
         log: tuple[bytes, ...] | None = tuple(lines)
         try:
             with suppress(Lost):
                 while is_open and (stop is None or not stop.is_set()):
-                    said = self._pool.call(worker, "advance", name, log)
+                    said = self.pool.call(worker, "advance", name, log)
                     log, is_open = None, "ended" not in said
-                    for line in said["events"]:
-                        event = event_from_json(read_line(line))
-                        is_open = is_open and not isinstance(event, RunEnded)
-                        yield event
+                    if (line := said.get("event")) is not None:
+                        yield event_from_json(read_line(line)), line
                     if "raised" in said:
                         raise _unable(Failure(**said["raised"]).exception)
         finally:
             if is_open and not worker.is_lost:
-                self._pool.forget(worker, name)
-            self._pool.give_back(worker)
-
-    def close(self) -> None:
-        """End the workers, and leave the cluster."""
-        self._pool.close()
-        if self._ends_cluster:
-            import ray
-
-            ray.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+                self.pool.forget(worker, name)
+            self.pool.give_back(worker)
 
 
 def batch(
@@ -181,6 +159,16 @@ def _line(event: Event) -> bytes:
     return json_line(event_to_json(event))
 
 
+def _alone(event: Event) -> Iterator[tuple[Event, bytes]]:
+    return iter([(event, _line(event))])
+
+
+def _too_often(state: State) -> Failure:
+    """Return what became of a run that takes its worker with it."""
+    where = f"module {state.pending[0].module}" if state.pending else "planner"
+    return Failure("ModuleError", f"{MOST_LOST} workers were lost while it ran", where=where)
+
+
 def _unable(error: ChameleonError) -> MachineError:
     """Return the error of a worker that cannot go on with a run."""
-    return MachineError(f"a worker cannot go on: {error.what}", where=error.where, hint=_SAME_FILES)
+    return MachineError(f"a worker cannot go on: {error.what}", where=error.where, hint=SAME_FILES)

@@ -9,23 +9,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from chameleon.documents.file_reader import FileReader, FileToRead, IsFree, Part, parts_of
+from chameleon.documents.file_reader import Broken, FileReader, FileToRead, IsFree, Part, parts_of
 from chameleon.documents.scans import engine_installed
-from chameleon.errors import ChameleonError, MachineError, versions_of
+from chameleon.errors import MachineError, versions_of
 from chameleon.evaluation.settings import versions
-from chameleon.interop.ray_pool import Lost, Pool, Told, connect
+from chameleon.interop.ray_pool import MOST_LOST, SAME_FILES, Lost, OnCluster, Pool, Told, connect
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.layout import Analysed
 from chameleon.state import Failure
+from chameleon.table.found import LeftOut
 
 _READERS = ("lxml", "pypdfium2", "python-calamine", "duckdb", "PyStemmer", "charset-normalizer", "tantivy")
 _FILES, _BYTES = 64, 4 << 20  # of one message to a worker
 _LARGEST = 32 << 20  # bytes of a file that goes through memory whole; larger ones are read here
 _AHEAD = 2  # messages under way for each worker
-_SAME_FILES = "Workers need the same files at the same paths, as on a disk that all share."
 Read = Sequence[Part | Analysed]
 
 
@@ -45,44 +44,39 @@ class IndexWorker:
         """Return what each file holds, by path and name: documents as an index keeps them."""
         try:
             return {"found": [list(self._parts(Path(path), name)) for path, name in files]}
-        except ChameleonError as problem:
+        except Exception as problem:
             return {"raised": Failure.of(problem).to_json()}
 
     def _parts(self, path: Path, name: str) -> Iterator[Part | Analysed]:
         if not path.exists():
-            raise MachineError("a worker has no such file", where=str(path), hint=_SAME_FILES)
+            raise MachineError("a worker has no such file", where=str(path), hint=SAME_FILES)
         for part in parts_of(path, name):
             yield Analysed.of(part) if isinstance(part, Document) else part
 
 
-class RayReader(FileReader):
+class RayReader(OnCluster, FileReader):
     """Reads files on the cluster at `address` (see `OnRay`), for `index_files(…, reader=…)`.
 
     What it gives equals what `FileReader` gives. Use it in `with`. Raises as `OnRay` does.
     """
 
     def __init__(self, address: str | None = None) -> None:
-        self._ends_cluster = connect(address)
+        self.ends_cluster = connect(address)
         ours = {name: value for name, value in os.environ.items() if name.startswith("CHAMELEON_")}
-        self._pool = Pool(IndexWorker, {}, ours, _surroundings())
+        self.pool = Pool(IndexWorker, {}, ours, _surroundings())
         self._known: dict[str, tuple[Document, Analysed]] = {}
-
-    @property
-    def count(self) -> int:
-        """Return how many workers there are to be."""
-        return self._pool.count
 
     def read(
         self, files: Iterable[FileToRead], is_free: IsFree
     ) -> Iterator[tuple[FileToRead, Iterable[Part]]]:
         """Yield each file with what it holds, in their order, while others are being read."""
         waiting: deque[tuple[Sequence[FileToRead], Future[list[Read]] | None]] = deque()
-        with ThreadPoolExecutor(_AHEAD * self._pool.count) as threads:
+        with ThreadPoolExecutor(_AHEAD * self.pool.count) as threads:
             try:
                 for several in _several(files):
                     is_large = _size(several[0]) > _LARGEST
                     waiting.append((several, None if is_large else threads.submit(self._read, several)))
-                    if len(waiting) > _AHEAD * self._pool.count:
+                    if len(waiting) > _AHEAD * self.pool.count:
                         yield from self._taken(*waiting.popleft(), is_free)
                 while waiting:
                     yield from self._taken(*waiting.popleft(), is_free)
@@ -95,19 +89,24 @@ class RayReader(FileReader):
         return analysed if analysed is not None and known is document else Analysed.of(document)
 
     def _read(self, files: Sequence[FileToRead]) -> list[Read]:
+        """Return what files hold; where workers are lost with them, one by one, and without the one."""
         asked = [(str(file.path), file.name) for file in files]
-        while (worker := self._pool.take()) is not None:
+        for _ in range(MOST_LOST):
+            if (worker := self.pool.take()) is None:
+                break
             try:
-                told = self._pool.call(worker, "read", asked)
+                told = self.pool.call(worker, "read", asked)
             except Lost:
                 continue
             finally:
-                self._pool.give_back(worker)
+                self.pool.give_back(worker)
             if "raised" in told:
                 raise Failure(**told["raised"]).exception
             found: list[Read] = told["found"]
             return found
-        raise MachineError("no worker is left", where="Ray")
+        if len(files) > 1:
+            return [parts for file in files for parts in self._read([file])]
+        return [[Broken(LeftOut(files[0].name, f"cannot be read ({MOST_LOST} workers were lost with it)"))]]
 
     def _taken(
         self, files: Sequence[FileToRead], future: Future[list[Read]] | None, is_free: IsFree
@@ -128,22 +127,6 @@ class RayReader(FileReader):
         document = Document.from_json(json.loads(part.line.decode("utf-8", "surrogatepass")))
         self._known[document.id] = document, part
         return document
-
-    def close(self) -> None:
-        """End the workers, and leave the cluster."""
-        self._pool.close()
-        if self._ends_cluster:
-            import ray
-
-            ray.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _several(files: Iterable[FileToRead]) -> Iterator[list[FileToRead]]:

@@ -11,16 +11,18 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from chameleon.errors import ChameleonError, InputError, MachineError, require
 from chameleon.evaluation.settings import settings_diff
 from chameleon.state import Failure
 from chameleon.text import one_line, redact
 
-_PATIENCE_S = 120.0  # how long a run waits where no worker is there or under way
+_PATIENCE_S = 60.0  # how long it waits for a worker without a word
 _LOOK_S = 0.1
-_MOST_LOST = 3  # workers that die before they have begun, for each that there is to be
+MOST_LOST = 3
+"""How many workers may be lost at one step, or with one file, until that is what fails."""
+SAME_FILES = "Workers need the same files at the same paths, as on a disk that all share."
 _log = logging.getLogger("chameleon")
 Told = dict[str, Any]
 """JSON that a worker tells."""
@@ -72,6 +74,32 @@ def connect(address: str | None) -> bool:
     return True
 
 
+class OnCluster:
+    """Something that has workers on a cluster; close it, or use it in `with`."""
+
+    pool: Pool
+    ends_cluster: bool
+
+    @property
+    def count(self) -> int:
+        """Return how many workers there are to be."""
+        return self.pool.count
+
+    def close(self) -> None:
+        """End the workers, and leave the cluster."""
+        self.pool.close()
+        if self.ends_cluster:
+            import ray
+
+            ray.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class Pool:
     """Workers of a kind, made by one recipe, for at most `runs` runs at once; by default one for each CPU.
 
@@ -91,9 +119,10 @@ class Pool:
     ) -> None:
         import ray
 
-        self._ray, self._kind = ray, kind
+        self._ray: Any = ray
+        self._kind = kind
         self._recipe, self._variables, self._here = recipe, variables, here
-        there: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        there = self.resources()
         self._gpus = gpus if there.get("GPU", 0) >= gpus else 0
         room = min(there.get("CPU", 1), there["GPU"] / self._gpus if self._gpus else math.inf)
         self.count = max(1, int(room if runs is None else min(runs, room)))
@@ -106,6 +135,11 @@ class Pool:
         self.accepted: Told = {}
         for _ in range(self.count):
             self._make()
+
+    def resources(self) -> Mapping[str, float]:
+        """Return what the cluster has in all, by "CPU" and "GPU"."""
+        found: Mapping[str, float] = self._ray.cluster_resources()
+        return found
 
     def _make(self) -> None:
         remote = self._ray.remote(self._kind).options(
@@ -186,7 +220,7 @@ class Pool:
             self._died += 1
             said = one_line(redact(str(problem)), 400)
             self._refusal = MachineError(f"a worker ended before it had begun: {said}", where="Ray")
-            if self._died <= _MOST_LOST * self.count:
+            if self._died <= MOST_LOST * self.count:
                 self._make()
             return
         if refusal is not None:
@@ -219,8 +253,8 @@ class Pool:
         if not self._workers and self._refusal is not None:
             raise self._refusal
         if time.monotonic() - self._since > _PATIENCE_S:
-            raise MachineError(
-                f"no worker has begun in {_PATIENCE_S:.0f} seconds",
-                where="Ray",
-                hint="`ray status` tells what the cluster has room for: each worker asks for one CPU.",
-            )
+            self._since = time.monotonic()
+            hint = "`ray status` tells what the cluster has room for: each worker asks for one CPU."
+            if not self.resources().get("CPU"):
+                raise MachineError("the cluster has no CPU", where="Ray", hint=hint)
+            _log.warning("no worker has begun: others have all CPUs of the cluster. Waits; %s", hint)

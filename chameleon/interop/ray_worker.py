@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from chameleon.errors import ChameleonError
@@ -12,16 +11,14 @@ from chameleon.executor import Executor
 from chameleon.interop.ray_pool import Told
 from chameleon.interop.recipe import executor_of, surroundings_of
 from chameleon.log import event_from_json, event_to_json, json_line, read_line
-from chameleon.state import Failure, RunStarted
-
-_AT_ONCE_S = 0.02
+from chameleon.state import Event, Failure, RunEnded, RunStarted
 
 
 class Worker:
     """Holds an executor and its runs under way, with each of which a call of `advance` goes on."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, Iterator[bytes]] = {}
+        self._runs: dict[str, Iterator[Event]] = {}
         self._lock = threading.Lock()
         self._executor: Executor | None = None
 
@@ -39,26 +36,25 @@ class Worker:
             return {"raised": Failure.of(problem).to_json()}
 
     def advance(self, run: str, log: Sequence[bytes] | None = None) -> Told:
-        """Go on with a run, which `log` begins: to its next event, and to more if these come at once.
+        """Go on with a run, which `log` begins, to its next event: what has happened is kept before more does.
 
-        Returns {"events": […]}, with "raised" for a failure, and with "ended" where the run is at its end, or
-        waits for approval.
+        Returns {"event": …}, {"raised": …} for a failure, and "ended" where the run is at its end, or waits
+        for approval.
         """
         with self._lock:
             if log is not None:
                 self._runs[run] = self._events(log)
             coming = self._runs.get(run, iter(()))
-        until = time.monotonic() + _AT_ONCE_S
-        events: list[bytes] = []
-        told: Told = {"events": events}
+        told: Told = {}
         try:
-            while not events or time.monotonic() < until:
-                events.append(next(coming))
-        except StopIteration:
+            event = next(coming, None)
+        except (Exception, KeyboardInterrupt) as problem:
+            told = {"raised": Failure.of(problem).to_json()}
+        else:
+            if event is not None:
+                told = {"event": json_line(event_to_json(event))}
+        if "event" not in told or isinstance(event, RunEnded):
             told["ended"] = True
-        except ChameleonError as problem:
-            told |= {"ended": True, "raised": Failure.of(problem).to_json()}
-        if "ended" in told:
             self.drop(run)
         return told
 
@@ -67,9 +63,8 @@ class Worker:
         with self._lock:
             self._runs.pop(run, None)
 
-    def _events(self, log: Sequence[bytes]) -> Iterator[bytes]:
+    def _events(self, log: Sequence[bytes]) -> Iterator[Event]:
         assert self._executor is not None
         before = [event_from_json(read_line(line)) for line in log]
         begun = next(event for event in before if isinstance(event, RunStarted))
-        for event in self._executor.stream(begun.input, before):
-            yield json_line(event_to_json(event))
+        yield from self._executor.stream(begun.input, before)

@@ -167,6 +167,38 @@ def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
     assert merge(parts, out).results == 6 and not merge(parts, made.out.parent / "second").unfinished
 
 
+def test_a_part_that_is_damaged_or_has_another_limit_is_refused(asking: Make) -> None:
+    made = asking(count=6)
+    parts = in_parts(made, 2)
+    out = made.out.parent / "merged"
+    events = parts[1] / "events.jsonl"
+    whole = events.read_text("utf-8")
+    events.write_text(f"{whole}garbage\n", "utf-8")
+    with pytest.raises(LogError, match="is not an event"):
+        merge(parts, out)
+    events.unlink()
+    with pytest.raises(LogError, match=r"no events\.jsonl"):
+        merge(parts, out)
+    assert not events.exists()
+    events.write_text(whole, "utf-8")
+    settings = json.loads((parts[1] / "settings.json").read_text("utf-8"))
+    limited = {**settings, "checked": {"limit": 2}}
+    (parts[1] / "settings.json").write_text(json.dumps(limited), "utf-8")
+    with pytest.raises(LogError, match=r"made with the limit 2, and .* with None"):
+        merge(parts, out)
+    assert not out.exists()
+
+
+def test_batches_under_way_are_merged(asking: Make) -> None:
+    made = asking(count=6)
+    parts = in_parts(made, 2)
+    for number, part in enumerate(parts):
+        (part / "batches.jsonl").write_text(json.dumps({"batch": f"b{number}"}) + "\n", "utf-8")
+    merge(parts, made.out.parent / "merged")
+    lines = read_lines(made.out.parent / "merged" / "batches.jsonl")
+    assert [line["batch"] for line in lines] == ["b0", "b1"]
+
+
 def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:
     made = asking(count=6)
     assert made.run("--part", "1/3").code == 0

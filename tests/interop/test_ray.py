@@ -62,11 +62,20 @@ class Card(Module):
     writes = ("cache.answer",)
     def run(self, state):
         return [os.environ.get(name) for name in ("CUDA_VISIBLE_DEVICES", "WEATHER_KEY", "OPENAI_API_KEY")]
+class Dies(Module):
+    '''Ends its process.'''
+    writes = ("cache.answer",)
+    def run(self, state):
+        os._exit(9)
 class Sends(Module):
     '''Sends it.'''
     writes = ("cache.answer",)
     asks = "approval"
     def run(self, state):
+        with open(os.environ["CHAMELEON_SENT"], "a") as file:
+            file.write("sent ")
+        if "dies" in state.input["question"]:
+            os._exit(9)
         return "sent"
 """
 SLOW = """
@@ -305,23 +314,45 @@ def test_modules_get_gpus_and_the_variables_that_they_name(
         nodes.cluster.remove_node(large)
 
 
-def test_a_person_here_approves_what_runs_there(nodes: Nodes, tmp_path: Path) -> None:
+def test_a_person_here_approves_what_runs_there(
+    nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from chameleon.interop.ray import batch
 
+    sent = tmp_path / "sent.txt"
+    monkeypatch.setenv("CHAMELEON_SENT", str(sent))
     write(tmp_path, TOOLS, "tools.py")
     spec: Mapping[str, Any] = {"name": "sends", "planner": {"use": "fixed", "plan": ["sends"]}}
     file = write(tmp_path, json.dumps({**spec, "modules": {"sends": {"use": "tools:Sends"}}}), "sends.yaml")
     asked: list[str] = []
 
-    def yes(request: Request) -> bool:
+    def once(request: Request) -> bool:
         asked.append(str(request))
-        return True
+        return len(asked) == 1
 
-    for approve, answer, count in ((yes, "sent", 1), (None, None, 1)):
+    for approve, answer, count in ((once, "sent", 1), (None, None, 1)):
         executor = Executor(file, approve=approve)
         (state,) = batch(executor, [{"question": "x"}], address=nodes.address, workers=1)
         assert (state.answer, len(asked)) == (answer, count)
     assert [step.module for step in state.waiting] == ["sends"]
+    asked.clear()
+    (state,) = batch(
+        Executor(file, approve=once), [{"question": "it dies"}], address=nodes.address, workers=1
+    )
+    assert state.ended and state.ended.reason == "declined" and len(asked) == 2
+    assert sent.read_text("utf-8").split() == ["sent", "sent"], "one yes is for one call, lost or not"
+
+
+def test_a_step_that_ends_its_process_fails_its_problem(nodes: Nodes, tmp_path: Path) -> None:
+    from chameleon.interop.ray import OnRay
+
+    write(tmp_path, TOOLS, "tools.py")
+    spec = {"name": "dies", "planner": {"use": "fixed", "plan": ["dies"]}}
+    file = write(tmp_path, json.dumps({**spec, "modules": {"dies": {"use": "tools:Dies"}}}), "dies.yaml")
+    with OnRay(Executor(file), nodes.address, runs=1) as remote:
+        state = remote.run({"question": "x"})
+    assert state.ended and state.ended.error
+    assert str(state.ended.error) == "module dies: 3 workers were lost while it ran"
 
 
 def test_a_run_that_is_stopped_begins_no_further_step(nodes: Nodes, tmp_path: Path) -> None:
