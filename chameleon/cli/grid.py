@@ -163,6 +163,8 @@ class GridRun:
             say(f"Evaluates {arms} over {over} with {self.options.model}{some}.")
             return
         say(f"Measures {arms} over {over}, as far as no model is needed.")
+        if self.options.on is not None:
+            say("That runs here: --on is for arms that a model is asked for.")
         if any(arm.inventory.needs_model for arm in self.grid.arms.values()):
             say("--model PROVIDER:NAME evaluates them.")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.out import Progress, counted, echo, echo_json
+from chameleon.cli.out import Progress, counted, echo, echo_json, say
 from chameleon.cli.setup import ray_address
 from chameleon.cli.show import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
@@ -77,7 +77,9 @@ def _on_ray(on: str) -> RayReader:
     address = ray_address(on)
     from chameleon.interop.ray_index import RayReader
 
-    return RayReader(address)
+    reader = RayReader(address)
+    say(f"On Ray: {reader.count} files at once.")
+    return reader
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from chameleon.errors import InputError, require
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, told_apart, verdict_of
-from chameleon.evaluation.run_dir import EVENTS
+from chameleon.evaluation.run_dir import EVENTS, SETTINGS
 from chameleon.log import read_line
 from chameleon.state import Event, Nested, Plan, RunEnded, StepRecord
 from chameleon.usage import Usage
@@ -67,8 +67,10 @@ def _found(folders: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
             yield each
             continue
         pattern = str(each.relative_to(each.anchor))
-        if not (found := sorted(path for path in Path(each.anchor).glob(pattern) if path.is_dir())):
-            raise InputError("no folder is called so", where=str(each))
+        matching = Path(each.anchor).glob(pattern)
+        if not (found := sorted(path for path in matching if (path / SETTINGS).is_file())):
+            hint = "A folder of a grid has one for each arm."
+            raise InputError("no evaluation is called so", where=str(each), hint=hint)
         yield from found
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import math
 import os
+import socket
+import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from chameleon.errors import ChameleonError, InputError, MachineError, require
@@ -20,6 +23,7 @@ from chameleon.text import one_line, redact
 
 _PATIENCE_S = 60.0  # how long it waits for a worker without a word
 _LOOK_S = 0.1
+_REACHED_S = 10.0
 MOST_LOST = 3
 """How many workers may be lost at one step, or with one file, until that is what fails."""
 SAME_FILES = "Workers need the same files at the same paths, as on a disk that all share."
@@ -30,6 +34,23 @@ Told = dict[str, Any]
 
 class Lost(Exception):
     """A worker is gone, with the node that it was on or alone."""
+
+
+def _running_here() -> str | None:
+    """Return the address of the cluster that Ray notes as running on this machine, if it answers."""
+    noted = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir())) / "ray" / "ray_current_cluster"
+    with suppress(OSError):
+        address = noted.read_text("utf-8").strip()
+        _look_for(address)
+        return address or None
+    return None
+
+
+def _look_for(address: str) -> None:
+    """Raise OSError where nothing listens at HOST:PORT: Ray itself would wait for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHED_S).close()
 
 
 @dataclass
@@ -52,24 +73,31 @@ def connect(address: str | None) -> bool:
     require("ray", "running on Ray", "ray")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if "RAY_AUTH_TOKEN" in os.environ or Path("~/.ray/auth_token").expanduser().exists():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # which a cluster without one takes as well
     import ray
 
     if ray.is_initialized():
         return False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    found = address or os.environ.get("RAY_ADDRESS") or _running_here()
     try:
-        if address is None:
-            ray.init(include_dashboard=False, **quiet)
+        if found is not None:
+            _look_for(found)
+            ray.init(address=found, **quiet)
         else:
-            ray.init(address=address, **quiet)
+            ray.init(address="local", include_dashboard=False, **quiet)
         with suppress(ImportError, AttributeError):  # Ray writes pages of a lost node; we a line
             from ray._private import worker
 
             worker.print_to_stdstream = lambda *_, **__: None
     except Exception as problem:  # Ray has no class of its own for it
         told = one_line(redact(str(problem)), 300)
-        hint = "Begin one with Ray's own command, and name its address as HOST:6379."
-        where = "Ray" if address is None else redact(address)
+        hint = (
+            "Begin one with Ray's own command, and name its head as HOST:PORT; where it asks for a token, "
+            "~/.ray/auth_token is to be the same on all machines."
+        )
+        where = redact(found or "Ray")
         raise InputError(f"the cluster cannot be reached: {told}", where=where, hint=hint) from None
     return True
 

@@ -36,7 +36,7 @@ class Worker:
             return {"raised": Failure.of(problem).to_json()}
 
     def advance(self, run: str, log: Sequence[bytes] | None = None) -> Told:
-        """Go on with a run, which `log` begins, to its next event: what has happened is kept before more does.
+        """Go on with a run, which `log` begins, to its next event: each is kept before more happens.
 
         Returns {"event": …}, {"raised": …} for a failure, and "ended" where the run is at its end, or waits
         for approval.

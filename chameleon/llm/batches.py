@@ -96,6 +96,7 @@ class BatchQueue:
     def __init__(self) -> None:
         self.waiting: dict[str, BatchRequest] = {}
         self._replies: dict[str, list[BatchReply]] = {}
+        self._keys_of: dict[str, dict[str, None]] = {}
         self._paid_by: dict[str, str] = {}
         self._booked: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
@@ -111,6 +112,7 @@ class BatchQueue:
         with self._lock:
             before = self._replies.setdefault(asked.key, [])
             self._replies[asked.key] = [*before[: asked.place], reply]
+            self._keys_of.setdefault(asked.owner, {})[asked.key] = None
             self._paid_by |= dict.fromkeys(asked.samples, asked.owner)
             self.waiting.pop(asked.key, None)
 
@@ -134,8 +136,8 @@ class BatchQueue:
     def take_back(self, owner: str) -> None:
         """Note that a run's failure was taken out of its log: that is asked anew, and all else is paid."""
         self._forget_failures(owner)
-        for found in self._replies.values():
-            asked = (each.request for each in found)
+        for key in self._keys_of.get(owner, ()):
+            asked = (each.request for each in self._replies[key])
             self._booked |= {(owner, each.call) for each in asked if each.owner == owner}
 
     def is_booked(self, owner: str, call: str) -> bool:
@@ -144,7 +146,8 @@ class BatchQueue:
 
     def _forget_failures(self, owner: str, call: str = "") -> None:
         with self._lock:
-            for key, found in self._replies.items():
+            for key in self._keys_of.get(owner, ()):
+                found = self._replies[key]
                 if found and found[0].request.owner == owner and call in ("", found[0].request.call):
                     good = [place for place, each in enumerate(found, 1) if each.status < 400]
                     self._replies[key] = found[: max(good, default=0)]

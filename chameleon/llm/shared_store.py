@@ -35,6 +35,7 @@ _SETTINGS = {  # unless the address says otherwise; a machine that is gone witho
     "keepalives_interval": "5",
     "keepalives_count": "2",
     "tcp_user_timeout": "20000",
+    "options": "-c statement_timeout=10000",  # ms: a server that answers nothing is down
 }
 # The tables are in a schema of their own. `rowid` tells, as SQLite's, which reply was recorded last.
 _LAYOUT = (
@@ -88,7 +89,9 @@ class SharedStore:
             hint = "Name a file, or postgresql://USER@HOST/DATABASE."
             raise StoreError(f"the {self.kind.name} cannot be in such a place", where=self.path, hint=hint)
         with suppress(psycopg.Error):
-            return dict(conninfo_to_dict(_ADDRESS.sub("postgresql://", self._address, count=1)))
+            found = dict(conninfo_to_dict(_ADDRESS.sub("postgresql://", self._address, count=1)))
+            if "@" not in str(found.get("host", "")):  # what follows an @ of a password is no host
+                return found
         hint = "Write it as postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for @ and %2F for /."
         raise StoreError("is no address of PostgreSQL", where=self.path, hint=hint)
 

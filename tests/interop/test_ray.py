@@ -95,7 +95,8 @@ class Nodes:
         from ray.cluster_utils import Cluster
 
         self.cluster = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+            initialize_head=True,
+            head_node_args={"num_cpus": 0, "include_dashboard": False},
         )
         self.workers = [self.cluster.add_node(num_cpus=1) for _ in range(2)]
 
@@ -117,10 +118,15 @@ class Nodes:
         self.cluster.wait_for_nodes()
 
 
+@pytest.fixture(autouse=True)
+def _offline() -> None:
+    """Let connections pass: the nodes have the address of this machine."""
+
+
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
     before = dict(os.environ)
-    os.environ.update({"RAY_USAGE_STATS_ENABLED": "0", "RAY_enable_metrics_collection": "0"})
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
     os.environ.pop("OPENAI_API_KEY", None)
     made = Nodes()
     yield made
