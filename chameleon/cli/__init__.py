@@ -68,11 +68,15 @@ def _open_streams() -> None:
 
 def _clean_streams() -> None:
     """Write warnings and log messages as one line each, and characters that a terminal lacks as escapes."""
+    from chameleon.cli.out import echo
     from chameleon.text import harmless
 
-    class Formatter(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            return harmless(super().format(record))  # servers' words and names stand in it
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            try:
+                echo(f"chameleon: {harmless(self.format(record))}", err=True)  # servers' words stand in it
+            except Exception:
+                self.handleError(record)
 
     def warn(message: Warning | str, *_: object, **__: object) -> None:
         print(f"chameleon: {harmless(str(message))[:300]}", file=sys.stderr)
@@ -84,9 +88,7 @@ def _clean_streams() -> None:
     warnings.simplefilter("ignore", SyntaxWarning)  # of programs that models wrote, which are only read
     log = logging.getLogger("chameleon")
     if not log.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(Formatter("chameleon: %(message)s"))
-        log.addHandler(handler)
+        log.addHandler(Handler())
 
 
 def _drop_output() -> None:

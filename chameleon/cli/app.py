@@ -18,6 +18,7 @@ from chameleon.cli.options import (
     GridOptions,
     ModelOptions,
     QuestionOptions,
+    TalkOptions,
     argument,
     names,
     option,
@@ -90,6 +91,7 @@ def main(
 @command()
 def ask(
     question: QuestionOptions,
+    talk: TalkOptions,
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
@@ -106,7 +108,7 @@ def ask(
 
     return run_question(
         question,
-        trace=trace,
+        trace=trace or talk.verbose,
         stream=stream,
         log=log,
         as_json=json,
@@ -134,7 +136,7 @@ def answer(
 
 
 @command()
-def plan(question: QuestionOptions, json: bool = JSON) -> int:
+def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> int:
     """Show the plan for a question without running it."""
     from chameleon.cli.asking import run_question
 
@@ -144,6 +146,7 @@ def plan(question: QuestionOptions, json: bool = JSON) -> int:
 @command()
 def chat(
     given: GivenOptions,
+    talk: TalkOptions,
     inventory: str | None = argument("INVENTORY", "The inventory; by default as for `ask`.", default=None),
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
@@ -160,12 +163,14 @@ def chat(
     from chameleon.cli.exporting import sending
 
     with sending(otlp, content=content, conversation=True) as send:
+        trace = trace or talk.verbose
         return chat_about(given, inventory, trace=trace, stream=stream, path=log, approve=approve, send=send)
 
 
 @command()
 def index(
     options: ModelOptions,
+    talk: TalkOptions,
     sources: list[Path] = argument(
         "FOLDER|FILE…", "Tables, databases, PDF, office files, pages, texts and scans."
     ),
@@ -197,6 +202,7 @@ def index(
 @command("eval")
 def evaluate(
     options: EvalOptions,
+    talk: TalkOptions,
     inventory: str = argument("INVENTORY", "The inventory."),
     data: Path = DATA,
     without: list[str] | None = option(metavar="MODULE", help="Leave a module out; may be given again."),
@@ -329,7 +335,7 @@ def recall(
 
 
 @command()
-def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
+def grid(options: GridOptions, talk: TalkOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
     """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
 
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.

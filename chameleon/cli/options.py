@@ -41,7 +41,8 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
         for name, whole in wholes.items():
             own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}
             given[name] = whole(**own)  # type: ignore[operator]
-        with results_alone():
+        talk = given.get("talk", TalkOptions())
+        with results_alone(quiet=talk.quiet, verbose=talk.verbose):
             raise typer.Exit(command(**given) or 0)
 
     parameters = list(_parameters(command, hints))
@@ -67,6 +68,20 @@ def _parameters(command: Callable[..., int | None], hints: Mapping[str, Any]) ->
         default = Parameter.empty if each.default is MISSING else each.default
         annotation = Annotated[hint, declaration]  # type: ignore[valid-type]
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TalkOptions:
+    """How much a command says besides its result."""
+
+    quiet: bool = option("-q", default=False, help="Print the result alone: no notes, no progress.")
+    verbose: bool = option(
+        "-v", default=False, help="Say all there is to say: each step, problem or file, and what is logged."
+    )
+
+    def __post_init__(self) -> None:
+        if self.quiet and self.verbose:
+            raise typer.BadParameter("give --quiet or --verbose, not both", param_hint="--quiet")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli.evaluating import running
-from chameleon.cli.out import Progress
+from chameleon.cli.progress import Progress
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import Failure

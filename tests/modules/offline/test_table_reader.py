@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import Executor, Inventory, State, Table
-from chameleon.cli.show import sources_in_words
+from chameleon.cli.words import sources_in_words
 from chameleon.table import read_table
 from tests.e2e.commands import Command
 
