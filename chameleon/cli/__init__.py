@@ -18,7 +18,7 @@ def main() -> None:
     # What is loaded stays: to look for garbage in it, now and at exit, takes a fifth of a short command.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
-    from chameleon.cli.app import app_for
+    from chameleon.cli.app import app_for, settings_for
     from chameleon.cli.hints import in_options
     from chameleon.cli.out import Interrupted
     from chameleon.debug import show_traceback
@@ -36,7 +36,14 @@ def main() -> None:
     _open_streams()
     _clean_streams()
     try:
-        app_for(sys.argv[1:])(prog_name="chameleon")
+        arguments = sys.argv[1:]
+        settings = settings_for(arguments)
+        app_for(arguments)(prog_name="chameleon", obj=settings, default_map=settings and settings.values)
+    except (ImportError, AttributeError) as error:
+        from chameleon.namesake import namesake
+
+        show_traceback(error)
+        complain(namesake() or _our_fault(error))
     except ChameleonError as error:
         show_traceback(error)
         lack = lack_of(error)
@@ -55,8 +62,12 @@ def main() -> None:
             _drop_output()
             told: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
             complain(str(told.at(str(error.filename or ""))))
-        what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        complain(f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)")
+        complain(_our_fault(error))
+
+
+def _our_fault(error: Exception) -> str:
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    return f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)"
 
 
 def _open_streams() -> None:

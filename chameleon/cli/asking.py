@@ -12,7 +12,14 @@ import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on, kept
 from chameleon.cli.exporting import sending
-from chameleon.cli.given import STANDARD_INPUT, check_options, files_in_words, fit, read_input
+from chameleon.cli.given import (
+    STANDARD_INPUT,
+    check_options,
+    files_in_words,
+    fit,
+    read_input,
+    without_file_of_settings,
+)
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, QuestionOptions
 from chameleon.cli.out import ReplyStream, echo_json
@@ -58,6 +65,7 @@ def run_question(
         raise typer.BadParameter(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
+    options = without_file_of_settings(options)
     check_options(options)
     recorded = settings_in(log)
     named: str | Inventory | None = options.inventory

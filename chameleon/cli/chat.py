@@ -16,7 +16,7 @@ import typer
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
 from chameleon.cli.asking import advised, among_choices, with_sandbox
 from chameleon.cli.exporting import RunSender
-from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
+from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, GivenOptions, QuestionOptions
 from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, say
@@ -67,6 +67,7 @@ def chat_about(
         inventory = inventory or (begun.inventory if begun else None)
         taken = {each.name: getattr(options, each.name) for each in fields(options) if each.init}
         question = QuestionOptions(**taken, question="?", inventory=inventory)
+        question = without_file_of_settings(question)
         check_options(question)
         everything = kept.enter_context(read_input(question))
         named: str | Inventory | None = inventory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import groupby, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ import typer
 
 from chameleon.cli.options import QuestionOptions
 from chameleon.cli.out import counted, say
+from chameleon.cli.settings import origin
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
@@ -70,6 +72,12 @@ def check_options(options: QuestionOptions) -> None:
             hint="Give a table with --table, an index with --index, a picture with --image or a text "
             "with --text.",
         )
+
+
+def without_file_of_settings(options: QuestionOptions) -> QuestionOptions:
+    """Return the options without the index that a file of settings names, where other files are given."""
+    has_others = options.table or options.image or options.text
+    return replace(options, index=None) if has_others and origin("index") else options
 
 
 def files_in_words(options: QuestionOptions) -> str:

@@ -21,6 +21,7 @@ from chameleon.cli.options import GridOptions, names
 from chameleon.cli.out import Interrupted, counted, echo, echo_json, one_line, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
+from chameleon.cli.settings import because, others_in_words
 from chameleon.cli.setup import placed, set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
 from chameleon.evaluation.arms import arm_figures, build_indexes, look_back, measure_arm
@@ -157,13 +158,16 @@ class GridRun:
     def _announce(self) -> None:
         arms = f"{counted(len(self.grid.arms), 'arm')} of {self.grid.name}"
         over = f"{counted(len(self.problems), 'problem')} of {self.data.benchmark.name}"
+        told = others_in_words("model")
+        others = f" {told}." if told else ""
         if self.options.model is not None:
             calls = [arm.calls for arm in self.grid.arms.values()]
             total = counted(sum(each for each in calls if each is not None) * len(self.problems), "call")
             some = "" if None in calls else f", some {total} less those in the response store"
-            say(f"Evaluates {arms} over {over} with {self.options.model}{some}.")
+            asked = f"{self.options.model}{because('model')}"
+            say(f"Evaluates {arms} over {over} with {asked}{some}.{others}")
             return
-        say(f"Measures {arms} over {over}, as far as no model is needed.")
+        say(f"Measures {arms} over {over}, as far as no model is needed.{others}")
         if any(arm.inventory.needs_model for arm in self.grid.arms.values()):
             say("--model PROVIDER:NAME evaluates them.")
 

@@ -11,7 +11,8 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
 from chameleon.cli.out import counted, echo, echo_json, is_verbose, say
 from chameleon.cli.progress import Progress
-from chameleon.cli.setup import ray_address
+from chameleon.cli.settings import others_in_words
+from chameleon.cli.setup import model_named_by, ray_address
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
@@ -41,6 +42,8 @@ def index_tables(
     """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
     spec = RetrieverSpec.read(retriever) if retriever is not None else None
     summaries, why = _summaries_by(model) if model else (None, "")
+    if told := others_in_words("model"):
+        say(f"{told}.")
     if why and not as_json:
         say(f"Summaries by {harmless(why)}.")
     if not as_json:
@@ -93,7 +96,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
 
     store = ResponseStore.default(options.store)
     is_replay = options.store == "replay"
-    choice = choose_model(options.model, None, replay=store if is_replay else None)
+    choice = choose_model(options.model, None, named_by=model_named_by(), replay=store if is_replay else None)
     if choice.model is None:
         why = in_options(choice.why).replace(", the inventory's llm.model)", ")")
         raise NoModel(f"summaries are written by a model: {why}")
