@@ -21,7 +21,7 @@ def namesake() -> str:
     if _PACKAGE not in tops and not any(name.startswith(f"{_PACKAGE}/") for name in files):
         return ""
     return (
-        f"the template engine {other.metadata['Name']} {other.version} is installed here, too, and its package "
-        f"{_PACKAGE} lies in the place of this one: keep the two in virtual environments of their own, and "
+        f"the template engine {other.metadata['Name']} {other.version} is installed here, too, and its "
+        "package lies in the place of this one: keep the two in virtual environments of their own, and "
         "install chameleon-compose anew in one of them"
     )

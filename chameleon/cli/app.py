@@ -217,7 +217,7 @@ def index(
 
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
-    from chameleon.cli.settings import origin
+    from chameleon.cli.origins import origin
 
     given = {name for name in ("model", "param") if getattr(options, name) and not origin(name)}
     given |= {"store"} if options.store != "auto" and not origin("store") else set()

@@ -158,7 +158,7 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
 def _model(settings: Settings) -> str:
     named = settings.values.get("ask", {}).get("model")
     try:
-        choice = with_end(choose_model(named, None, named_by=NAME))
+        choice = with_end(choose_model(named, None, reason=f"{NAME} names it"))
         provider = (choice.model or "").partition(":")[0]
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]

@@ -14,8 +14,8 @@ from typing import Any
 import typer
 
 from chameleon.cli.options import QuestionOptions
+from chameleon.cli.origins import origin
 from chameleon.cli.out import counted, say
-from chameleon.cli.settings import origin
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory

@@ -18,10 +18,10 @@ from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
+from chameleon.cli.origins import because, others_in_words
 from chameleon.cli.out import Interrupted, counted, echo, echo_json, one_line, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
-from chameleon.cli.settings import because, others_in_words
 from chameleon.cli.setup import placed, set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
 from chameleon.evaluation.arms import arm_figures, build_indexes, look_back, measure_arm

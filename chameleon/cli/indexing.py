@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
+from chameleon.cli.origins import others_in_words
 from chameleon.cli.out import counted, echo, echo_json, is_verbose, say
 from chameleon.cli.progress import Progress
-from chameleon.cli.settings import others_in_words
-from chameleon.cli.setup import model_named_by, ray_address
+from chameleon.cli.setup import ray_address, reason_of_model
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
@@ -96,7 +96,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
 
     store = ResponseStore.default(options.store)
     is_replay = options.store == "replay"
-    choice = choose_model(options.model, None, named_by=model_named_by(), replay=store if is_replay else None)
+    choice = choose_model(options.model, None, reason=reason_of_model(), replay=store if is_replay else None)
     if choice.model is None:
         why = in_options(choice.why).replace(", the inventory's llm.model)", ")")
         raise NoModel(f"summaries are written by a model: {why}")

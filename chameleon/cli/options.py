@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from chameleon.cli.origins import keep_origins
 from chameleon.cli.out import results_alone
 
 StoreMode = Literal["off", "record", "replay", "auto"]
@@ -62,11 +63,9 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(context: typer.Context, **given: Any) -> None:
-        from chameleon.cli import settings
-
         sources = {name: context.get_parameter_source(name) for name in given}
         from_file = (name for name, source in sources.items() if source and source.name == "DEFAULT_MAP")
-        settings.use(from_file, context.obj)
+        keep_origins(from_file, context.obj.path.name if context.obj and context.obj.path else "")
         for name, whole in wholes.items():
             own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}
             given[name] = whole(**own)  # type: ignore[operator]

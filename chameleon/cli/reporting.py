@@ -34,7 +34,7 @@ def merge_parts(parts: Sequence[Path], out: Path) -> None:
 
 def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
     """Print which modules the plans of the runs call, and in which order."""
-    summaries = read_runs(runs)
+    summaries = _read_runs(runs)
     if as_json:
         found = []
         for run in summaries:
@@ -70,7 +70,7 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
 
     `html` is a file for the page, on which at most `problems` of each run are shown.
     """
-    summaries = read_runs(runs)
+    summaries = _read_runs(runs)
     comparisons = Comparison.of(summaries)
     if html is not None:
         with Activity(f"writing {html}"):
@@ -111,7 +111,7 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         echo(f"Page: {one_line(str(html))}")
 
 
-def read_runs(folders: Sequence[Path]) -> Sequence[Run]:
+def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:
     """Read the folders of evaluations, and say at a terminal which one is being read."""
     with Activity() as activity:
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -46,7 +46,7 @@ class Settings:
 
         Raises `InputError` naming the file and the key for one that is unknown, of another kind, or a secret.
         """
-        path = find_file()
+        path = settings_file()
         return cls() if path is None else cls._read(path, commands)
 
     @classmethod
@@ -90,7 +90,7 @@ class Settings:
         return cls(path, values, data)
 
 
-def find_file() -> Path | None:
+def settings_file() -> Path | None:
     """Return the settings in effect: of this folder or one above it, else the user's own.
 
     Folders above are looked at up to the repository's or the home folder, where this one is in one of them.
@@ -179,32 +179,3 @@ def _beside(value: Any, folder: Path) -> Any:
         return folder / value.expanduser()
     is_file = isinstance(value, str) and value.endswith((".yaml", ".yml"))
     return str(folder / value) if is_file else value
-
-
-_used: dict[str, str] = {}
-
-
-def use(names: Iterator[str], settings: Settings | None) -> None:
-    """Keep which options of the running command have their values from a file."""
-    _used.clear()
-    if settings is not None and settings.path is not None:
-        _used.update(dict.fromkeys(names, settings.path.name))
-
-
-def origin(name: str) -> str:
-    """Return the name of the file that gave an option its value; "" where that was no file."""
-    return _used.get(name, "")
-
-
-def because(name: str) -> str:
-    """Write ", because chameleon.toml names it"; "" where no file does."""
-    return f", because {origin(name)} names it" if origin(name) else ""
-
-
-def others_in_words(*told: str) -> str:
-    """Write "chameleon.toml sets store and workers" of all but those that are told; "" where it sets none."""
-    names = sorted(_used.keys() - set(told))
-    if not names:
-        return ""
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return f"{_used[names[0]]} sets {listed.replace('param', _PARAMS)}"

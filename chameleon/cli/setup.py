@@ -12,8 +12,8 @@ import typer
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
+from chameleon.cli.origins import because, origin, others_in_words
 from chameleon.cli.out import say
-from chameleon.cli.settings import because, origin, others_in_words
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
@@ -103,7 +103,7 @@ def set_up(
         choice = ModelChoice(next(iter(named.own_models.values())), "")  # each part says its own
     else:
         choice = choose_model(
-            options.model, named.llm.model if named else None, named_by=model_named_by(), replay=recorded
+            options.model, named.llm.model if named else None, reason=reason_of_model(), replay=recorded
         )
     chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
     if not chosen.needs_model:
@@ -117,9 +117,9 @@ def set_up(
     return Setup(executor, in_options(f"{why}{_others()}"))
 
 
-def model_named_by() -> str:
-    """Say who names the model of the options, for `choose_model`."""
-    return origin("model") or "the caller"
+def reason_of_model() -> str:
+    """Say why the model of the options counts, for `choose_model`."""
+    return f"{origin('model') or 'the caller'} names it"
 
 
 def _named(inventory: Inventory) -> str:

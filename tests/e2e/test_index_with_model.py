@@ -78,7 +78,7 @@ def test_the_model_chooses_and_the_answer_says_whence(
     loopback(reader(choice, **replies))
     done = command("ask", LOST, "--index", index, *MODEL)
     assert done.code == 0 and told in done.out, done
-    (line,) = [line for line in done.out.splitlines() if line.startswith("From: ")]
+    (line,) = [line for line in done.err.splitlines() if line.startswith("From: ")]
     assert line.startswith(f"From: league_{'2023' if choice == 'league 2023' else '2024'}.csv")
 
 
@@ -90,7 +90,7 @@ def test_where_the_choice_is_skipped_the_first_table_is_taken_though_there_are_p
     index_files([notes], Path(index))
     loopback(reader("I cannot say."))
     done = command("ask", LOST, "--index", index, *MODEL)
-    assert done.code == 0 and "Answer: 9\nFrom: league_2024.csv" in done.out, done
+    assert done.code == 0 and done.out == "9\n" and "From: league_2024.csv" in done.err, done
 
 
 def test_sources_of_a_program_are_the_columns_that_it_names(
@@ -110,7 +110,11 @@ def test_a_table_that_is_clearly_ahead_costs_no_call(index: str, loopback: Any, 
     server = loopback(reader("none", BY_SOLUTION, said=said))
     done = command("ask", "Who is the warden of the hut Gull Rock?", "--index", index, *MODEL)
     assert done.code == 0, done.err
-    assert "Answer: Petra Voss\nFrom: huts.csv, all 2 rows" in done.out and "the answer in row 1" in done.out
+    assert (
+        done.out == "Petra Voss\n"
+        and "From: huts.csv, all 2 rows" in done.err
+        and "the answer in row 1" in done.out
+    )
     assert len(server.requests) == 2
 
 

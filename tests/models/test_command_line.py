@@ -65,7 +65,7 @@ def hosted(server: HostedServer, monkeypatch: pytest.MonkeyPatch) -> HostedServe
 def test_a_key_alone_asks_the_small_model_of_its_provider(hosted: HostedServer, command: Command) -> None:
     server = hosted
     outcome = command(*ASK)
-    assert outcome.code == 0 and "Answer: 47" in outcome.out
+    assert outcome.code == 0 and outcome.out == "47\n"
     assert "model openai:gpt-6-luna, because OPENAI_API_KEY is set" in outcome.out.splitlines()[0]
     assert {seen.model for seen in server.requests} == {"gpt-6-luna"}
     assert outcome.out.count("was asked without temperature 0: it is known to refuse it") == 1
