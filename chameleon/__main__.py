@@ -10,9 +10,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, _interrupted)
     try:
         from chameleon.cli import main as run
+
+        run()
     except ImportError as problem:
         sys.exit(f"chameleon: {_why(problem)}")
-    run()
 
 
 def _why(problem: ImportError) -> str:

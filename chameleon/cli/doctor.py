@@ -89,9 +89,8 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         echo(f"Settings: {harmless(fault)}")
     else:
         sets = ", ".join(_flat(settings.written)) or "nothing"
-        echo(
-            f"Settings: {harmless(f'{settings.path} sets {sets}' if settings.path else 'no chameleon.toml')}"
-        )
+        told = f"{settings.path} sets {sets}" if settings.path else f"there is no {NAME}"
+        echo(f"Settings: {harmless(told)}")
     for name, each in found["variables"].items():
         echo(f"  {name}={harmless(each['value'])}  {harmless(each['sets'])}")
     echo(f"Keys set: {', '.join(found['keys']) or 'none'}")

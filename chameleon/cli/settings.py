@@ -46,7 +46,7 @@ class Settings:
 
         Raises `InputError` naming the file and the key for one that is unknown, of another kind, or a secret.
         """
-        path = settings_file()
+        path = _settings_file()
         return cls() if path is None else cls._read(path, commands)
 
     @classmethod
@@ -90,7 +90,7 @@ class Settings:
         return cls(path, values, data)
 
 
-def settings_file() -> Path | None:
+def _settings_file() -> Path | None:
     """Return the settings in effect: of this folder or one above it, else the user's own.
 
     Folders above are looked at up to the repository's or the home folder, where this one is in one of them.

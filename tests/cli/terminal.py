@@ -17,7 +17,7 @@ _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 def at_terminal(
     command: Sequence[str], folder: Path, *answers: str, piped: bool = False, **environment: str
 ) -> tuple[int, str]:
-    """Run a command at a terminal; give it an answer each time it asks for one. Return its exit code and screen.
+    """Run a command at a terminal; answer each time it asks. Return its exit code and screen.
 
     With `piped` stdout is a pipe, and what is returned is the screen alone.
     """
@@ -37,7 +37,8 @@ def at_terminal(
         try:
             while piece := os.read(ours, 4_096):
                 shown += piece
-                if shown.endswith((b"[l]ater: ", b"\n> ")) and left:
+                is_asked = shown.endswith((b"[l]ater: ", b"\n> ")) or shown == b"> "
+                if is_asked and left:
                     os.write(ours, f"{left.pop(0)}\n".encode())
         except OSError:  # the terminal is closed
             pass

@@ -32,8 +32,8 @@ def test_money_has_two_to_four_digits(cost: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0, "under 1 ms"), (0.012, "12 ms"), (0.0949, "95 ms"), (0.4, "0.4 s"), (59.94, "59.9 s"), (59.96, "1 min"),
-        (200, "3 min 20 s"), (3600, "1 h"), (7500, "2 h 5 min"),
+        (0, "under 1 ms"), (0.012, "12 ms"), (0.0949, "95 ms"), (0.4, "0.4 s"), (59.94, "59.9 s"),
+        (59.96, "1 min"), (200, "3 min 20 s"), (3600, "1 h"), (7500, "2 h 5 min"),
     ],
 )  # fmt: skip
 def test_times_have_the_unit_that_fits(seconds: float, text: str) -> None:
@@ -43,9 +43,9 @@ def test_times_have_the_unit_that_fits(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.1 + 0.2, "0.3"), (-0.1 - 0.2, "-0.3"), (1 / 3, "0.3333333333333333"), (1e-05, "0.00001"), (15.0, "15.0"),
-        (3932.79972191, "3932.79972191"), (0.123456789012345, "0.123456789012345"), (1e16, "10000000000000000"),
-        (1e300, "1e+300"), (float("inf"), "inf"),
+        (0.1 + 0.2, "0.3"), (-0.1 - 0.2, "-0.3"), (1 / 3, "0.3333333333333333"), (1e-05, "0.00001"),
+        (15.0, "15.0"), (3932.79972191, "3932.79972191"), (0.123456789012345, "0.123456789012345"),
+        (1e16, "10000000000000000"), (1e300, "1e+300"), (float("inf"), "inf"),
     ],
 )  # fmt: skip
 def test_an_answer_keeps_its_digits_but_for_binary_noise(value: float, text: str) -> None:
