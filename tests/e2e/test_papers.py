@@ -66,7 +66,7 @@ def test_a_paper_is_answered_from_few_passages_with_the_place(
     asked = ["ask", question, "--text", str(papers / file), "--model", "openai:local", "--store", "off"]
     done = command(*asked)
     assert done.code == 0 and done.out == f"{answer}\n" and f"From: {file}, " in done.err, done.err
-    assert done.out.endswith(f"{place}\n") and "inventory papers;" in done.out
+    assert f"{place}\n" in done.err and "inventory papers;" in done.err
     (request,) = server.requests
     assert len(request["messages"][-1]["content"]) < 20_000
 
@@ -75,7 +75,7 @@ def test_passages_that_do_not_tell_are_declined(papers: Path, loopback: Any, com
     loopback(_finding("no such words", ""))
     asked = ["ask", "Which bank keeps the prices?", "--text", str(papers / "agreement.pdf")]
     done = command(*asked, "--model", "openai:local", "--store", "off")
-    assert done.code == 3 and "do not answer the question" in done.out
+    assert done.code == 3 and "do not answer the question" in done.err
     assert "Nearest: agreement.pdf, " in done.err
 
 
@@ -92,7 +92,7 @@ def test_without_a_model_the_nearest_passages_are_shown(
 ) -> None:
     asked = ["ask", question, "--text", str(papers / file)]
     done = command(*asked)
-    assert done.code == 3 and not done.out and "--inventory papers" in done.out
+    assert done.code == 3 and not done.out and "--inventory papers" in done.err
     nearest = [line for line in done.err.splitlines() if line.startswith("Nearest: ")]
     assert 1 <= len(nearest) <= 8 and nearest[0].startswith(f"Nearest: {file}, ") and place in nearest[0]
     told = json.loads(command(*asked, "--json").out)
