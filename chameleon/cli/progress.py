@@ -66,6 +66,7 @@ class Activity:
             redirect_stderr=False,
         )
         bar.add_task(text, total=None)
+        bar.tasks[0].start_time = bar.get_time() - _PATIENCE
         with self._lock:
             if self._timer is timer:  # else it is over by now
                 self._bar = bar
