@@ -27,7 +27,7 @@ FLOORS = (
     (
         Room("cli", "the command line"),
         Room("evaluation", "run, score, count, report"),
-        Room("interop", "MCP and LangChain, in and out"),
+        Room("interop", "MCP, LangChain, traces"),
     ),
     (Room("retrieval, documents", "find tables and passages in files, databases and pages"),),
     (

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import tempfile
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from subprocess import SubprocessError
 from typing import Any
 
+import psutil
 import pytest
 
 
@@ -33,7 +32,10 @@ class Postgres:
 
     def kill(self) -> None:
         """Kill the server at once, as a loss of power would."""
-        os.kill(int((self._folder / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        server = psutil.Process(int((self._folder / "postmaster.pid").read_text().split()[0]))
+        for each in (server, *server.children(recursive=True)):  # those would still take what comes
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
 
     def start(self) -> None:
         """Start it again, as soon as its children have let go of the memory that they shared."""

@@ -64,6 +64,7 @@ NOT_IMPORTED = {  # by our own code
         "loaded by LangChain, by the provider's name",
     ),
 }
+NOT_SHIPPED = ("test", "docs", "dev")  # extras for the checkout, which no room imports
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?")
 
 
@@ -84,7 +85,7 @@ def extras(*, own: bool = False) -> dict[str, frozenset[str]]:
                 for other in match[2].split(","):
                     yield from packages(other)
 
-    return {extra: frozenset(packages(extra)) for extra in listed if extra not in ("test", "dev")}
+    return {extra: frozenset(packages(extra)) for extra in listed if extra not in NOT_SHIPPED}
 
 
 def packages_of(nodes: Iterable[ast.AST]) -> set[str]:
@@ -174,4 +175,4 @@ def test_every_extra_that_is_spoken_of_exists() -> None:
     documents = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *files().values()]
     for file in documents:
         for named in re.findall(r"(?:chameleon-compose|'\.)\[([\w,-]+)\]", file.read_text("utf-8")):
-            assert set(named.split(",")) <= {*extras(), "test", "dev"}, (file, named)
+            assert set(named.split(",")) <= {*extras(), *NOT_SHIPPED}, (file, named)

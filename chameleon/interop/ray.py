@@ -26,7 +26,7 @@ from chameleon.interop.recipe import recipe_of, surroundings_of, variables_for
 from chameleon.inventory.obstacles import Obstacle
 from chameleon.log import EventLog, event_from_json, event_to_json, json_line, read_line
 from chameleon.module import split_keys
-from chameleon.state import Event, Failure, State
+from chameleon.state import Event, Failure, RunEnded, State
 from chameleon.steps import Terms
 
 _SAME_FILES = "Workers need the same files at the same paths, as on a disk that all share."
@@ -104,6 +104,7 @@ class OnRay(Executor):
         lines = [_line(event) for event in log]
         state, begun = self.begin(input, log)
         told: Iterator[Event] = iter([begun] if begun else ())
+        worker, gone_on_at = None, 0
         while True:
             for event in told:
                 state = state if event is begun else state.after(event)
@@ -114,8 +115,11 @@ class OnRay(Executor):
             if state.ended is not None or (stop is not None and stop.is_set()):
                 return
             if not state.waiting:
+                if worker is not None and not worker.is_lost and gone_on_at == len(lines):
+                    raise MachineError("a worker gave no event", where="Ray")
                 if (worker := self._pool.take(stop)) is None:
                     return
+                gone_on_at = len(lines)
                 told = self._on(worker, lines, stop)
             elif (said := answer_of(self.approve, Request(state.waiting, state, self.inventory))) is None:
                 return
@@ -131,13 +135,13 @@ class OnRay(Executor):
             with suppress(Lost):
                 while is_open and (stop is None or not stop.is_set()):
                     said = self._pool.call(worker, "advance", name, log)
-                    log, is_open = None, "event" in said
-                    if is_open:
-                        yield event_from_json(read_line(said["event"]))
-                    elif "raised" in said:
+                    log, is_open = None, "ended" not in said
+                    for line in said["events"]:
+                        event = event_from_json(read_line(line))
+                        is_open = is_open and not isinstance(event, RunEnded)
+                        yield event
+                    if "raised" in said:
                         raise _unable(Failure(**said["raised"]).exception)
-                    elif not lines:
-                        raise MachineError("a worker gave no event", where="Ray")
         finally:
             if is_open and not worker.is_lost:
                 self._pool.forget(worker, name)

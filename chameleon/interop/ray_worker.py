@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from chameleon.errors import ChameleonError
@@ -13,12 +14,14 @@ from chameleon.interop.recipe import executor_of, surroundings_of
 from chameleon.log import event_from_json, event_to_json, json_line, read_line
 from chameleon.state import Failure, RunStarted
 
+_AT_ONCE_S = 0.02
+
 
 class Worker:
-    """Holds an executor and its runs under way; each call of `advance` goes on to the next event of one."""
+    """Holds an executor and its runs under way, with each of which a call of `advance` goes on."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, Iterator[Told]] = {}
+        self._runs: dict[str, Iterator[bytes]] = {}
         self._lock = threading.Lock()
         self._executor: Executor | None = None
 
@@ -36,16 +39,26 @@ class Worker:
             return {"raised": Failure.of(problem).to_json()}
 
     def advance(self, run: str, log: Sequence[bytes] | None = None) -> Told:
-        """Go on to the next event of a run, which `log` begins.
+        """Go on with a run, which `log` begins: to its next event, and to more if these come at once.
 
-        Returns {"event": …}, or {"raised": …} for a failure, or {} where the run is at its end, or waits.
+        Returns {"events": […]}, with "raised" for a failure, and with "ended" where the run is at its end, or
+        waits for approval.
         """
         with self._lock:
             if log is not None:
                 self._runs[run] = self._events(log)
-            events = self._runs.get(run)
-        told = {} if events is None else next(events, {})
-        if "event" not in told:
+            coming = self._runs.get(run, iter(()))
+        until = time.monotonic() + _AT_ONCE_S
+        events: list[bytes] = []
+        told: Told = {"events": events}
+        try:
+            while not events or time.monotonic() < until:
+                events.append(next(coming))
+        except StopIteration:
+            told["ended"] = True
+        except ChameleonError as problem:
+            told |= {"ended": True, "raised": Failure.of(problem).to_json()}
+        if "ended" in told:
             self.drop(run)
         return told
 
@@ -54,12 +67,9 @@ class Worker:
         with self._lock:
             self._runs.pop(run, None)
 
-    def _events(self, log: Sequence[bytes]) -> Iterator[Told]:
+    def _events(self, log: Sequence[bytes]) -> Iterator[bytes]:
         assert self._executor is not None
-        try:
-            before = [event_from_json(read_line(line)) for line in log]
-            begun = next(event for event in before if isinstance(event, RunStarted))
-            for event in self._executor.stream(begun.input, before):
-                yield {"event": json_line(event_to_json(event))}
-        except ChameleonError as problem:
-            yield {"raised": Failure.of(problem).to_json()}
+        before = [event_from_json(read_line(line)) for line in log]
+        begun = next(event for event in before if isinstance(event, RunStarted))
+        for event in self._executor.stream(begun.input, before):
+            yield json_line(event_to_json(event))

@@ -127,6 +127,8 @@ class McpTool(Module):
     ) -> None:
         self.name, self.listed, self.is_recorded = name, listed, is_recorded
         self.spec, self.folder, self.in_turn = spec, folder, spec.place
+        named = (*spec.env.values(), *spec.headers.values())
+        self.uses = tuple(value[1:] for value in named if value.startswith("$"))  # type: ignore[misc]
         self.description = str(listed.get("description", ""))
         self.hints: Mapping[str, Any] = listed.get("annotations", {})
         self._arguments = SchemaArguments.of_schema(name, listed["inputSchema"])

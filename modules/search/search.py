@@ -21,6 +21,7 @@ from chameleon.errors import InventoryError, WebError
 from chameleon.module import Keys, Module
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
+from chameleon.modules.search.services import VARIABLES
 from chameleon.quoting import untagged
 from chameleon.state import State
 from chameleon.web import Limits, PageCache, Web, one_line, page_text
@@ -50,7 +51,7 @@ class SearchModule(Module):
     """
 
     reads: ClassVar[Keys | None] = ("cache.query|input.question",)
-    uses: ClassVar[Keys] = ("web",)
+    uses: ClassVar[Keys] = ("web", *VARIABLES)
     response_key: ClassVar[str]
     _provider: SearchProvider
 

@@ -61,3 +61,12 @@ BING = Service(
 )
 SERVICES = {service.name: service for service in (BRAVE, TAVILY, SEARXNG, BING)}
 """In the order in which `auto` looks for them."""
+VARIABLES = tuple(
+    dict.fromkeys(
+        name
+        for service in SERVICES.values()
+        for name in (service.key_variable, service.endpoint_variable)
+        if name
+    )
+)
+"""The environment variables that configure them."""

@@ -1,0 +1,263 @@
+"""Every block of README and docs/ runs here, or in the test that is named, or says why it cannot.
+
+Python, `sh` and `console` blocks run page by page, in one folder with `demos`; a script stands in for models.
+A `text` block right below is what Python prints, or lines that a command prints, in order; "…" is anything.
+`python -m tests.test_docs_blocks` counts the blocks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Set
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.documents.pdfs import pdf
+from tests.e2e.commands import Command, environment
+from tests.e2e.conftest import command as command
+from tests.hosted import Asked, HostedServer
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RUN = ("python", "sh", "console")
+MODEL = "openai:gpt-4.1-mini"
+HELD = {  # pages whose blocks a test of their own runs
+    "README.md": "tests/test_documents.py",
+    "docs/tools.md": "tests/test_tools_page.py",
+    "docs/traces.md": "tests/test_traces_page.py",
+    "docs/table_operations.md python": "tests/modules/table_ops/test_operation.py",
+    "docs/search.md": "tests/cli/test_checking.py",
+}
+CANNOT = {  # how a block begins, and why it cannot run here
+    "git clone https://github.com/": "it downloads the repository and packages",
+    "$ chameleon eval tabmwp_cot problems.jsonl --out run --batch": "a provider takes up to a day",
+    "from chameleon.evaluation.batches import": "a part; tests/evaluation/test_batches.py has more",
+    'chameleon ask "What is the adult fare?" --image demos/data/ferry.png --inventory v': "it needs Ollama",
+    "chameleon index reports --out reports.index --retriever '{first: dense": "it needs embeddings of OpenAI",
+    "chameleon eval finqa dev.json": "it needs FinQA's release",
+    "pip install -e '.[ray]'": "it starts a cluster; tests/interop/test_ray.py does",
+    "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
+    "chameleon --install-completion": "it writes to the shell's own files",
+    "createdb -h db.example.org": "it needs a server of PostgreSQL",
+}
+_FENCE = re.compile(r"(?:`([\w.-]+)`[^\n]*:\n\n)?^( *)```([\w{}-]*)\n(.*?)^\2```$", re.M | re.S)
+_FIGURES = re.compile(r"(?:under )?\d+(?:\.\d+)? m?s\b")
+
+
+class Block(NamedTuple):
+    """A block of a page: `file` is what it is called, `printed` the text below it."""
+
+    page: str
+    language: str
+    file: str
+    text: str
+    printed: str
+
+    @property
+    def reason(self) -> str | None:
+        """Why it cannot run here."""
+        return next((why for begins, why in CANNOT.items() if self.text.startswith(begins)), None)
+
+    @property
+    def held(self) -> str | None:
+        return HELD.get(self.page) or HELD.get(f"{self.page} {self.language}")
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """Return the blocks of a page, in order."""
+    text = page.read_text("utf-8")
+    found = list(_FENCE.finditer(text))
+    blocks = []
+    for number, match in enumerate(found):
+        after = found[number + 1] if number + 1 < len(found) else None
+        near = after and after[3] == "text" and not text[match.end() : after.start()].strip()
+        indent = len(match[2])
+        body = "".join(line[indent:] for line in match[4].splitlines(keepends=True))
+        name = page.relative_to(ROOT).as_posix()
+        blocks.append(Block(name, match[3], match[1] or "", body, after[4] if after and near else ""))
+    return blocks
+
+
+BLOCKS = {page.relative_to(ROOT).as_posix(): blocks_of(page) for page in PAGES}
+TO_RUN = [
+    name for name, blocks in BLOCKS.items() if any(each.language in RUN and not each.held for each in blocks)
+]
+
+
+@pytest.fixture
+def server() -> Iterator[HostedServer]:
+    with HostedServer(reply, thinking=0) as server:
+        yield server
+
+
+@pytest.mark.parametrize("page", TO_RUN)
+def test_the_blocks_of_a_page_run_and_print_what_it_says(
+    page: str, tmp_path: Path, server: HostedServer, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CHAMELEON_STORE", "off")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "demos").symlink_to(ROOT / "demos")
+    for name, text in GIVEN.get(page, {}).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    names: dict[str, object] = {}
+    for block in BLOCKS[page]:
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, "utf-8")
+        if block.language not in RUN or block.held or block.reason:
+            continue
+        for script, printed in scripts_of(block):
+            with pytest.MonkeyPatch.context() as patched:
+                for name, value in model_of(script, server).items():
+                    patched.setenv(name, value)
+                if block.language == "python":
+                    said = run_python(script, names)
+                    assert not printed or without_figures(said) == without_figures(printed), (
+                        f"{script}\n{said}"
+                    )
+                else:
+                    said = run_shell(script, command, codes={0, 3} if "Declined" in printed else {0})
+                    assert re.search(as_pattern(printed), without_figures(said)), f"{script}\n{said}"
+
+
+def scripts_of(block: Block) -> Iterator[tuple[str, str]]:
+    """Yield what is to run, each with what it prints; in a `console` block lines with "$ " are commands."""
+    if block.language != "console":
+        yield block.text, block.printed
+        return
+    for part in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
+        script, _, printed = part.partition("\n")
+        yield script, printed
+
+
+def run_python(script: str, names: dict[str, object]) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(script.replace("PROVIDER:NAME", MODEL), "block", "exec"), names)
+    return printed.getvalue()
+
+
+def run_shell(script: str, command: Command, *, codes: Set[int]) -> str:
+    """Run a block as a reader would; packages are installed already. Commands alone need no shell."""
+    script = re.sub(r"^pip install .*$", "", script, flags=re.M).replace("\\\n", " ")
+    script = re.sub(r"(?:PROVIDER|openai):NAME", MODEL, script).replace("=…", "=k")
+    lines = list(filter(None, script.splitlines()))
+    if all(re.fullmatch(r"chameleon [^|>&;]*", line) for line in lines):
+        done = [command(*shlex.split(line, comments=True)[1:]) for line in lines]
+        assert {each.code for each in done} <= codes, f"{script}\n{done}"
+        return "".join(each.out + each.err + each.out for each in done)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        env=environment(PATH=path),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=120,
+    )
+    assert ended.returncode in codes, f"{script}\n{ended.stdout}"
+    return ended.stdout
+
+
+def model_of(script: str, server: HostedServer) -> dict[str, str]:
+    """Return the variables by which a block asks the server of the test, where it asks a model."""
+    if "ANTHROPIC" in script:
+        return {"ANTHROPIC_BASE_URL": server.url}
+    if not re.search(r"openai|OPENAI|PROVIDER:NAME|chain_of_table|-i finqa", script):
+        return {}
+    # Articles are looked for there, and not found.
+    nowhere = {"WIKIPEDIA_ENDPOINT": f"{server.url}/w/api.php"}
+    return {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "k", **nowhere}
+
+
+def without_figures(text: str) -> str:
+    return _FIGURES.sub("# s", "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
+
+
+def as_pattern(printed: str) -> str:
+    """Return a pattern of lines that are printed in this order, whatever stands between them."""
+    lines = [r"\s+".join(map(re.escape, line.split())) for line in without_figures(printed).splitlines()]
+    return "(?s)" + ".*?".join(lines).replace("…", ".*?")
+
+
+REPLIES = {  # what a question or prompt ends with, and what the model says
+    "Modules:": '["solution_generator", "answer_generator"]',
+    "harbour dues from 2010 to 2011": "Program: subtract(1250, 900), divide(#0, 900)",
+    "Question: …": "Program: subtract(1250, 900)",
+    "Which of them is cheaper?": "Amber Arrow costs 38. The answer is: Amber Arrow",
+    "notice to end the agreement?": "It is ninety days.\nPassages: 1\nThe answer is ninety days.",
+}
+
+
+def reply(asked: Asked) -> str:
+    """Reply as a model that goes by what is asked last."""
+    last = asked.messages[-1][1][-400:]
+    return next((said for part, said in REPLIES.items() if part in last), "It is so. The answer is yes.")
+
+
+GIVEN = {  # files of the reader's own
+    "docs/chameleon.md": {"problems.jsonl": (ROOT / "demos/data/problems.jsonl").read_text("utf-8")},
+    "docs/papers.md": {
+        "agreement.pdf": pdf([[(18, "Agreement"), (10, "It ends by a notice of ninety days.")]])
+    },
+    "docs/reports.md": {
+        "report.html": "<h1>Port</h1><h2>Dues</h2><p>Dues: 1,250 in 2011, 900 in 2010.</p><h2>End</h2>",
+        "figures.csv": "Item,2011,2010\nDues,1250,900\n",
+        "notes.txt": "In thousands of crowns.\n",
+    },
+    "docs/retrieval.md": {"reports/port.csv": "Year,Dues\n2010,900\n2011,1250\n"},
+    "docs/statutes.md": {
+        "fees.txt": "\u00a7 12. Fees\n\n(a) A late fee is due.\n\n(h) It is refunded.\n",
+        "cases.jsonl": json.dumps(
+            {
+                "id": "1",
+                "kind": "entailment",
+                "text": "Ann paid a late fee.",
+                "question": "Section 12(a) applies to Ann.",
+                "answer": "Entailment",
+                "section_mentioned": "12(a)",
+            }
+        ),
+        "statutes.json": json.dumps({"12": "\u00a7 12. Fees\n\n(a) A late fee is due.\n"}),
+    },
+    "docs/table_operations.md": {
+        "riders.csv": "Rider,Team,Points\nEk,Nord,60\nHolm,Ruota,31\n",
+        "teams.csv": "Name,Country\nNord,Norway\nRuota,Italy\n",
+    },
+    "docs/tablerag.md": {"regatta.csv": "Crew,Town\nBlue,Sel\nRed,Sel\nGreen,Ost\n"},
+}
+
+
+def test_every_block_has_a_language() -> None:
+    bare = [(each.page, each.text) for blocks in BLOCKS.values() for each in blocks if not each.language]
+    assert not bare
+
+
+def test_what_cannot_run_stands_in_a_page() -> None:
+    texts = [each.text for blocks in BLOCKS.values() for each in blocks]
+    assert all(any(text.startswith(begins) for text in texts) for begins in CANNOT)
+
+
+def main() -> None:
+    counted: Counter[str] = Counter()
+    for block in (each for blocks in BLOCKS.values() for each in blocks if each.language in RUN):
+        counted["cannot" if block.reason else "elsewhere" if block.held else "here"] += 1
+    print(
+        f"{counted.total()} blocks: {counted['here']} run here, {counted['elsewhere']} in other tests, "
+        f"{counted['cannot']} cannot run"
+    )
+
+
+if __name__ == "__main__":
+    main()

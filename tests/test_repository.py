@@ -1,0 +1,223 @@
+"""What stands around the code does not rot: workflows, scripts, recipes and pages name what there is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "AGENTS.md")
+SCRIPTS = (".ci/run", "scripts/full_tests.sh")
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CONFIG = ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml"
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TO_COME = {"docs/conf.py": {"docs"}, "tests/test_notebooks.py": set[str]()}
+"""What scripts take up once it is there, with the extras that come with it."""
+
+
+def read(path: str | Path) -> str:
+    return (ROOT / path).read_text("utf-8")
+
+
+def loaded(path: str | Path) -> Any:
+    return yaml.safe_load(read(path))
+
+
+def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the jobs of all workflows, each with the file that it is in."""
+    for file in WORKFLOWS:
+        for job in loaded(file)["jobs"].values():
+            yield file.name, job
+
+
+def commands() -> dict[str, str]:
+    """Return what is run, by the file that says so."""
+    found = {script: read(script) for script in SCRIPTS} | {"justfile": read("justfile")}
+    for name, job in jobs():
+        found[name] = "\n".join([found.get(name, ""), *(step.get("run", "") for step in job["steps"])])
+    return found
+
+
+def named(pattern: str, text: str) -> set[str]:
+    return set(re.findall(pattern, text))
+
+
+def versions() -> list[str]:
+    """Return the versions of Python that the classifiers name, the oldest first."""
+    found = named(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    return sorted(found, key=lambda version: int(version.partition(".")[2]))
+
+
+def test_commands_name_files_that_exist() -> None:
+    for source, text in commands().items():
+        paths = named(r"(?<![\w.])(?:tests|scripts|docs|\.ci)(?:/[\w.-]*\w)+", text)
+        assert paths, source
+        missing = {path for path in paths if not (ROOT / path).exists()}
+        assert missing <= TO_COME.keys(), (source, missing)
+    for script in SCRIPTS:
+        assert (ROOT / script).stat().st_mode & 0o100 or sys.platform == "win32", script
+
+
+def test_extras_that_are_installed_exist() -> None:
+    known = PROJECT["optional-dependencies"].keys()
+    known |= {extra for path, extras in TO_COME.items() if not (ROOT / path).exists() for extra in extras}
+    texts = commands() | {page: read(page) for page in PAGES}
+    for source, text in texts.items():
+        for extras in named(r"'\.\[([\w,-]+)\]'", text):
+            assert set(extras.split(",")) <= known, (source, extras)
+
+
+def test_every_smoke_test_is_one_that_exists() -> None:
+    chosen = re.findall(r"^ *smoke (tests/\S+) -k '?([\w ]+?)'?$", read(".ci/run"), re.MULTILINE)
+    assert len(chosen) == read(".ci/run").count("\n  smoke ") + read(".ci/run").count("\nsmoke ")
+    for path, words in chosen:
+        if (ROOT / path).exists():
+            text = read(path)
+            assert all(word in text for word in words.split(" and ")), (path, words)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_are_well_formed(script: str) -> None:
+    done = subprocess.run(["bash", "-n", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_an_unknown_step_of_the_full_tests_is_refused_before_anything_runs() -> None:
+    done = subprocess.run(["bash", "scripts/full_tests.sh", "rai"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "'rai'" in done.stderr and "ray" in done.stderr
+
+
+def test_the_full_workflow_runs_every_step_and_ci_runs_the_script() -> None:
+    (steps,) = named(r"(?m)^STEPS=\((.*)\)$", read("scripts/full_tests.sh"))
+    assert named(r"(?m)^run_(\w+)\(\)", read("scripts/full_tests.sh")) == set(steps.split())
+    assert loaded(".github/workflows/full.yml")["jobs"]["full"]["strategy"]["matrix"]["step"] == steps.split()
+    assert ".ci/run" in commands()["ci.yml"].split("\n")
+    assert "scripts/full_tests.sh ${{ matrix.step }}" in commands()["full.yml"]
+
+
+def test_jobs_end_and_may_read_only() -> None:
+    for file in WORKFLOWS:
+        assert loaded(file)["permissions"] == {"contents": "read"}, file.name
+    for name, job in jobs():
+        assert job["timeout-minutes"] <= 90, name
+        writes = {right for right, level in job.get("permissions", {}).items() if level == "write"}
+        assert not writes or (name, writes) == ("release.yml", {"id-token"})
+
+
+def test_the_release_checks_the_wheel_of_this_distribution() -> None:
+    wheel = PROJECT["name"].replace("-", "_")
+    assert f"dist/{wheel}-${{GITHUB_REF_NAME#v}}-py3-none-any.whl" in commands()["release.yml"]
+
+
+def test_versions_of_python_agree() -> None:
+    assert PROJECT["requires-python"] == f">={versions()[0]}"
+    tested = {name: set[str]() for name in ("ci.yml", "full.yml", "release.yml")}
+    for name, job in jobs():
+        tested[name] |= set(job.get("strategy", {}).get("matrix", {}).get("python", ()))
+        inputs = [step.get("with", {}).get("python-version", "") for step in job["steps"]]
+        tested[name] |= {version for version in inputs if version and "${{" not in version}
+    assert {versions()[0], versions()[-1]} <= tested["ci.yml"] & tested["full.yml"]
+    images = named(r"(?m)^FROM python:(3\.\d+)", read("Dockerfile"))
+    assert images and set().union(images, *tested.values()) <= set(versions())
+    for page in ("README.md", "CONTRIBUTING.md"):
+        assert f"Python {versions()[0]}" in read(page)
+
+
+def test_systems_of_the_classifiers_are_those_that_ci_runs_on() -> None:
+    systems = named(r"Operating System :: ([\w ]+)", "\n".join(PROJECT["classifiers"]))
+    (elsewhere,) = [job for name, job in jobs() if name == "ci.yml" and "os" in job["strategy"]["matrix"]]
+    assert systems == {"POSIX ", "MacOS", "Microsoft "}
+    assert elsewhere["strategy"]["matrix"]["os"] == ["macos-latest", "windows-latest"]
+
+
+def test_recipes_run_what_a_developer_has_and_pages_name_recipes_that_exist() -> None:
+    lines = read("justfile").splitlines()
+    recipes = {line.partition(":")[0].split()[0] for line in lines if re.match(r"[a-z]\w*[^=]*:(?!=)", line)}
+    assert {"setup", "test", "lint", "types", "docs", "full"} <= recipes
+    installed = {re.split(r"[\s\[<>=;]", each)[0] for each in PROJECT["optional-dependencies"]["dev"]}
+    for program in named(r"\{\{bin\}\}/([\w-]+)", read("justfile")):
+        assert program in installed | {"python"}, program
+    for page in PAGES:
+        assert named(r"`just (\w+)", read(page)) <= recipes, page
+
+
+def test_hooks_fetch_nothing() -> None:
+    repositories = loaded(".pre-commit-config.yaml")["repos"]
+    hooks = [hook for repository in repositories for hook in repository["hooks"]]
+    assert {repository["repo"] for repository in repositories} == {"local"}
+    assert {hook["entry"].split()[2] for hook in hooks} == {"ruff", "mypy"}
+    assert {hook["language"] for hook in hooks} == {"system"}
+
+
+def test_the_image_has_extras_that_exist_and_all_that_the_wheel_is_built_from() -> None:
+    text = read("Dockerfile")
+    for extras in named(r"EXTRAS=([\w,-]+)", text):
+        assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys(), extras
+    assert 'ENTRYPOINT ["chameleon"]' in text and "chameleon" in PROJECT["scripts"]
+    assert re.search(r"(?m)^USER [1-9]\d*$", text), "not as root, and by number"
+    kept = named(r"(?m)^!(.+)$", read(".dockerignore"))
+    links = {path.readlink().name for path in (ROOT / "chameleon").iterdir() if path.is_symlink()}
+    assert kept == {"pyproject.toml", "chameleon", PROJECT["readme"], *PROJECT["license-files"], *links}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_name_paths_that_exist(page: str) -> None:
+    text = read(page)
+    links = named(r"\]\((?!https?:|#)([^)#\s]+)", text)
+    paths = named(r"`((?:[\w.-]+/)+[\w.*-]*)`", text) | named(r"`(\w+\.(?:md|toml|cff|yaml))`", text)
+    for path in links | {each for each in paths if not re.search(r"ROOM|FILE|\.venv", each)}:
+        if page != "README.md" or path in links:  # README has files of its reader
+            assert list(ROOT.glob(path.rstrip("/"))), path
+
+
+def test_all_addresses_of_the_project_are_of_one_repository() -> None:
+    urls = PROJECT["urls"]
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= urls.keys()
+    home = urls["Homepage"]
+    assert all(url == home or url.startswith(f"{home}/") for url in urls.values())
+    for url in urls.values():
+        if inside := re.search(r"/(?:tree|blob)/main/(.+)", url):
+            assert (ROOT / inside[1]).exists(), url
+    owner_and_name = home.removeprefix("https://github.com/")
+    texts = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob(".github/**/*.*"),
+        ROOT / "CITATION.cff",
+    ]
+    for file in texts:
+        ours = named(r"github\.com/([\w-]+/chameleon(?:-compose)?)\b(?!-)", read(file))
+        assert ours <= {owner_and_name}, file.name
+
+
+def test_the_citation_is_of_this_version_and_its_addresses_are_of_its_ids() -> None:
+    cited = loaded("CITATION.cff")
+    assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert len(cited["references"]) == 4
+    for reference in cited["references"]:
+        for identifier in reference.get("identifiers", ()):
+            assert reference["url"].endswith(f"/{identifier['value'].removeprefix('arXiv:')}")
+        inventories = re.findall(r"[a-z_]+(?=,| and|\.)", reference["notes"].partition("Inventories ")[2])
+        assert len(inventories) > 1
+        assert all((ROOT / "inventories" / f"{name}.yaml").exists() for name in inventories), inventories
+
+
+def test_issue_forms_have_fields_that_can_be_told_apart() -> None:
+    forms = [
+        file for file in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if file.name != "config.yml"
+    ]
+    assert len(forms) == 2
+    for form in map(loaded, forms):
+        ids = [field["id"] for field in form["body"] if field["type"] != "markdown"]
+        assert form["name"] and form["description"] and len(ids) == len(set(ids))
