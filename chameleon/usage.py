@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self, TypeGuard
 
 from chameleon.errors import BudgetExceeded
+from chameleon.figures import in_digits
 
 
 def is_amount(value: Any) -> TypeGuard[int | float]:
@@ -165,13 +166,13 @@ class Budget:
         if spent is None:
             instead = "Give llm.prices, or limit" if name == "cost" else "Limit"
             raise BudgetExceeded(
-                f"the provider does not report {name}, so the limit of {limit:g} cannot be kept",
+                f"the provider does not report {name}, so the limit of {in_digits(limit, 6)} cannot be kept",
                 where=of,
                 hint=f"{instead} budget.calls or budget.seconds instead of budget.{name}.",
             )
         if spent >= limit:
             hint = f"Raise budget.{name} in the inventory."
-            told = f"{limit:g} {name.removesuffix('s') if limit == 1 else name}"
+            told = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
             raise BudgetExceeded(f"the {of or 'run'} reached its budget of {told}", where=of, hint=hint)
 
 

@@ -1,6 +1,6 @@
 """Draw docs/terminal.svg: what two commands print in a terminal of 88 columns.
 
-    python scripts/draw_terminal.py
+python scripts/draw_terminal.py
 """
 
 from __future__ import annotations
@@ -57,7 +57,11 @@ def printed(command: str) -> str:
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(ROOT)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "CHAMELEON_"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("OPENAI_", "CHAMELEON_"))
+        }
         kept |= {"TERM": "xterm-256color", "COLUMNS": str(WIDTH), "LINES": "40", "CHAMELEON_STORE": "off"}
         kept.pop("NO_COLOR", None)
         os.execve(sys.executable, [sys.executable, "-m", *shlex.split(command)], kept)
@@ -79,7 +83,9 @@ def printed(command: str) -> str:
 
 def draw() -> str:
     """Return the picture as SVG."""
-    console = Console(width=WIDTH, record=True, file=StringIO(), force_terminal=True, color_system="truecolor")
+    console = Console(
+        width=WIDTH, record=True, file=StringIO(), force_terminal=True, color_system="truecolor"
+    )
     for command in COMMANDS:
         console.print(Text.assemble(("$ ", "bold green"), command))
         console.print(Text.from_ansi(printed(command).rstrip("\n")))

@@ -105,6 +105,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, _stores: Iterator[Path])
     for name in list(os.environ):
         if _PRIVATE_VARIABLE.search(name):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", os.devnull)  # where a developer's own settings are not
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
     monkeypatch.setenv("CHAMELEON_DOCUMENTS", "off")
     monkeypatch.setenv("CHAMELEON_STORE", str(next(_stores)))

@@ -47,10 +47,11 @@ CANNOT = {  # how a block begins, and why it cannot run here
     "chameleon eval finqa dev.json": "it needs FinQA's release",
     "pip install -e '.[ray]'": "it starts a cluster; tests/interop/test_ray.py does",
     "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
+    "chameleon --install-completion": "it writes to the shell's own files",
     "createdb -h db.example.org": "it needs a server of PostgreSQL",
 }
 _FENCE = re.compile(r"(?:`([\w.-]+)`[^\n]*:\n\n)?^( *)```([\w{}-]*)\n(.*?)^\2```$", re.M | re.S)
-_FIGURES = re.compile(r"\d+\.\d+ s\b")
+_FIGURES = re.compile(r"(?:under )?\d+(?:\.\d+)? m?s\b")
 
 
 class Block(NamedTuple):

@@ -11,7 +11,19 @@ import chameleon
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
-    ("errors", "bridge", "debug", "markup", "device", "quoting", "text", "values", "usage"),
+    (
+        "errors",
+        "bridge",
+        "debug",
+        "figures",
+        "markup",
+        "device",
+        "namesake",
+        "quoting",
+        "text",
+        "values",
+        "usage",
+    ),
     ("sqlite_store", "yaml_text", "lazy"),
     ("table", "conversation", "web", "sandbox", "pictures"),
     ("llm",),

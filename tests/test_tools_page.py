@@ -20,7 +20,9 @@ from tests.hosted_tools import Calls
 
 PAGE = Path(__file__).parents[1].joinpath("docs", "tools.md").read_text("utf-8")
 _BLOCK = re.compile(r"(?:`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
-_FIGURES = re.compile(r"(?<=\[)[^]]*(?= (?:s|\$[\d.]+)\])|(?<=^Model: ).*")
+_FIGURES = re.compile(
+    r"(?<=\[)[^]]*(?:m?s|\$[\d.]+)(?=\])|(?<=\[)(?:under )?[\d.]+ m?s(?=\])|(?<=^Model: ).*|(?<=Took ).*"
+)
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
 FILES = {name: text for name, _, text in _BLOCK.findall(PAGE) if name}
 
@@ -60,10 +62,11 @@ def run(script: str, folder: Path, server: HostedServer) -> str:
         cwd=folder,
         env=environment(str(folder / "installed"), PATH=path, **keys),
         text=True,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         timeout=120,
     )
-    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, f"{script}\n{done.stdout}"
     return done.stdout
 
 
@@ -107,7 +110,7 @@ def test_an_inventory_names_the_tools_of_a_package(folder: Path, server: HostedS
     (named,) = re.findall(r"`(modules: .*?)`", SECTIONS["A package of your own"])
     (folder / "mine.yaml").write_text(f"name: mine\nplanner: one_shot\n{named}\n", "utf-8")
     script = 'chameleon ask "How warm is Oslo in Fahrenheit?" --inventory mine.yaml --model openai:gpt-6-luna'
-    assert run(script, folder, server).endswith("Answer: 39.2\n")
+    assert run(script, folder, server).startswith("39.2\n")
 
 
 def test_an_answer_takes_twenty_lines_of_python_or_twelve_of_yaml() -> None:
@@ -132,7 +135,7 @@ def test_a_failed_run_continues_inside_the_inventory_that_it_ran(folder: Path, s
     events = log.read_text("utf-8").splitlines(keepends=True)
     inside = [place for place, line in enumerate(events) if '"module":"small","inside"' in line]
     log.write_text("".join(events[: inside[-2]]), "utf-8")  # all but the end of its last step
-    assert run(script, folder, server).splitlines()[-1] == whole.splitlines()[-1] == "Answer: Lisbon"
+    assert "\nLisbon\n" in whole and "\nLisbon\n" in run(script, folder, server)
     assert len(server.requests) == asked
 
 

@@ -18,7 +18,7 @@ def main() -> None:
     # What is loaded stays: to look for garbage in it, now and at exit, takes a fifth of a short command.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
-    from chameleon.cli.app import app_for
+    from chameleon.cli.app import app_for, settings_for
     from chameleon.cli.hints import in_options
     from chameleon.cli.out import Interrupted
     from chameleon.debug import show_traceback
@@ -36,7 +36,14 @@ def main() -> None:
     _open_streams()
     _clean_streams()
     try:
-        app_for(sys.argv[1:])(prog_name="chameleon")
+        arguments = sys.argv[1:]
+        settings = settings_for(arguments)
+        app_for(arguments)(prog_name="chameleon", obj=settings, default_map=settings and settings.values)
+    except (ImportError, AttributeError) as error:
+        from chameleon.namesake import namesake
+
+        show_traceback(error)
+        complain(namesake() or _our_fault(error))
     except ChameleonError as error:
         show_traceback(error)
         lack = lack_of(error)
@@ -55,8 +62,12 @@ def main() -> None:
             _drop_output()
             told: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
             complain(str(told.at(str(error.filename or ""))))
-        what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-        complain(f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)")
+        complain(_our_fault(error))
+
+
+def _our_fault(error: Exception) -> str:
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    return f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)"
 
 
 def _open_streams() -> None:
@@ -68,11 +79,15 @@ def _open_streams() -> None:
 
 def _clean_streams() -> None:
     """Write warnings and log messages as one line each, and characters that a terminal lacks as escapes."""
+    from chameleon.cli.out import echo
     from chameleon.text import harmless
 
-    class Formatter(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            return harmless(super().format(record))  # servers' words and names stand in it
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            try:
+                echo(f"chameleon: {harmless(self.format(record))}", err=True)  # servers' words stand in it
+            except Exception:
+                self.handleError(record)
 
     def warn(message: Warning | str, *_: object, **__: object) -> None:
         print(f"chameleon: {harmless(str(message))[:300]}", file=sys.stderr)
@@ -84,9 +99,7 @@ def _clean_streams() -> None:
     warnings.simplefilter("ignore", SyntaxWarning)  # of programs that models wrote, which are only read
     log = logging.getLogger("chameleon")
     if not log.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(Formatter("chameleon: %(message)s"))
-        log.addHandler(handler)
+        log.addHandler(Handler())
 
 
 def _drop_output() -> None:

@@ -18,7 +18,10 @@ from chameleon.cli.options import (
     GridOptions,
     ModelOptions,
     QuestionOptions,
+    TalkOptions,
     argument,
+    benchmarks,
+    inventories,
     names,
     option,
     spread,
@@ -26,6 +29,8 @@ from chameleon.cli.options import (
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+    from chameleon.cli.settings import Settings
 
 DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
@@ -36,8 +41,14 @@ APPROVE = option(
     help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or none, "
     "which refuses it.",
 )
-OTLP = option(metavar="URL", help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.")
-CONTENT = option(default=False, help="Send texts too: questions, prompts, replies, arguments and outputs.")
+OTLP = option(
+    in_file=False,
+    metavar="URL",
+    help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.",
+)
+CONTENT = option(
+    default=False, in_file=False, help="Send texts too: questions, prompts, replies, arguments and outputs."
+)
 Command = Callable[..., int | None]
 COMMANDS: dict[str, Command] = {}
 
@@ -54,21 +65,30 @@ def command(name: str = "") -> Callable[[Command], Command]:
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
     """Return the app with the one command that is named, else with all of them: each takes time."""
+    named = COMMANDS.keys() & arguments[:1] or COMMANDS
     app = typer.Typer(
         name="chameleon",
         help="Compose tools to answer questions over tables, pictures and texts: a planner picks modules, "
         "an executor runs them.",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=named is COMMANDS,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(main)
-    named = COMMANDS.keys() & arguments[:1] or COMMANDS
     for name, function in COMMANDS.items():
         if name in named:
             app.command(name)(spread(function))
     return app
+
+
+def settings_for(arguments: Sequence[str]) -> Settings | None:
+    """Return what a file sets for the command that is named; `doctor` reads it itself."""
+    from chameleon.cli.settings import Settings
+
+    return (
+        Settings.load(COMMANDS) if arguments[:1] != ["doctor"] and COMMANDS.keys() & arguments[:1] else None
+    )
 
 
 def _version(wanted: bool) -> None:
@@ -90,6 +110,7 @@ def main(
 @command()
 def ask(
     question: QuestionOptions,
+    talk: TalkOptions,
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
@@ -106,7 +127,7 @@ def ask(
 
     return run_question(
         question,
-        trace=trace,
+        trace=trace or talk.verbose,
         stream=stream,
         log=log,
         as_json=json,
@@ -119,8 +140,8 @@ def ask(
 @command("approve")
 def answer(
     log: Path = argument("LOG", "The event log of a run that waits."),
-    yes: bool = option(default=False, help="Approve without being asked."),
-    no: bool = option(default=False, help="Refuse without being asked."),
+    yes: bool = option(default=False, in_file=False, help="Approve without being asked."),
+    no: bool = option(default=False, in_file=False, help="Refuse without being asked."),
 ) -> int:
     """Approve or refuse the steps that a run waits for, in its log.
 
@@ -134,7 +155,7 @@ def answer(
 
 
 @command()
-def plan(question: QuestionOptions, json: bool = JSON) -> int:
+def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> int:
     """Show the plan for a question without running it."""
     from chameleon.cli.asking import run_question
 
@@ -144,7 +165,14 @@ def plan(question: QuestionOptions, json: bool = JSON) -> int:
 @command()
 def chat(
     given: GivenOptions,
-    inventory: str | None = argument("INVENTORY", "The inventory; by default as for `ask`.", default=None),
+    talk: TalkOptions,
+    inventory: str | None = argument(
+        "INVENTORY",
+        "The inventory; by default as for `ask`.",
+        default=None,
+        complete=inventories,
+        in_file=True,
+    ),
     trace: bool = option(default=False, help="Show what each module did."),
     stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
     log: Path | None = option(metavar="FILE", help="Keep the conversation; one that is there goes on."),
@@ -160,12 +188,14 @@ def chat(
     from chameleon.cli.exporting import sending
 
     with sending(otlp, content=content, conversation=True) as send:
+        trace = trace or talk.verbose
         return chat_about(given, inventory, trace=trace, stream=stream, path=log, approve=approve, send=send)
 
 
 @command()
 def index(
     options: ModelOptions,
+    talk: TalkOptions,
     sources: list[Path] = argument(
         "FOLDER|FILE…", "Tables, databases, PDF, office files, pages, texts and scans."
     ),
@@ -187,7 +217,11 @@ def index(
 
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
-    if not summaries and options != ModelOptions():
+    from chameleon.cli.origins import origin
+
+    given = {name for name in ("model", "param") if getattr(options, name) and not origin(name)}
+    given |= {"store"} if options.store != "auto" and not origin("store") else set()
+    if not summaries and given:
         raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
     from chameleon.cli.indexing import index_tables
 
@@ -197,7 +231,8 @@ def index(
 @command("eval")
 def evaluate(
     options: EvalOptions,
-    inventory: str = argument("INVENTORY", "The inventory."),
+    talk: TalkOptions,
+    inventory: str = argument("INVENTORY", "The inventory.", complete=inventories),
     data: Path = DATA,
     without: list[str] | None = option(metavar="MODULE", help="Leave a module out; may be given again."),
     part: str | None = option(
@@ -233,7 +268,7 @@ def merge(
 @command()
 def score(
     options: DataOptions,
-    benchmark: str = argument("BENCHMARK", "Its name."),
+    benchmark: str = argument("BENCHMARK", "Its name.", complete=benchmarks),
     data: Path = DATA,
     predictions: Path = argument("PREDICTIONS", "One row for each problem's id."),
     field: str = option(
@@ -329,7 +364,7 @@ def recall(
 
 
 @command()
-def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
+def grid(options: GridOptions, talk: TalkOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
     """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
 
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
@@ -349,7 +384,7 @@ def grid(options: GridOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
 
 @command()
 def check(
-    inventory: str | None = argument("NAME|FILE", "The inventory.", default=None),
+    inventory: str | None = argument("NAME|FILE", "The inventory.", default=None, complete=inventories),
     model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask."),
     no_import: bool = option(default=False, help="Show what the file says, and import nothing."),
     schema: bool = SCHEMA,
@@ -376,7 +411,7 @@ def check(
 @command()
 def serve(
     options: ModelOptions,
-    inventories: list[str] = argument("INVENTORY…", "What to serve, each as a tool."),
+    inventories: list[str] = argument("INVENTORY…", "What to serve, each as a tool.", complete=inventories),
     mcp: bool = option(default=False, help="As a server of the Model Context Protocol."),
     http: str | None = option(
         metavar="[HOST:]PORT", help="By streamable HTTP, on this machine alone unless a HOST is named."
@@ -401,8 +436,9 @@ def serve(
 def doctor(json: bool = JSON) -> None:
     """Say what is installed here, which model would be asked, and what the sandbox guarantees."""
     from chameleon.cli.doctor import examine
+    from chameleon.cli.settings import Settings
 
-    examine(as_json=json)
+    examine(lambda: Settings.load(COMMANDS), as_json=json)
 
 
 @command()

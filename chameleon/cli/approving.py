@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chameleon.approval import Request, described, refuse
 from chameleon.cli.options import ApproveMode
-from chameleon.cli.out import echo, say
+from chameleon.cli.out import echo
 from chameleon.conversation_log import ConversationLog
 from chameleon.errors import InputError
 from chameleon.executor import Executor
@@ -46,7 +46,7 @@ def answer_in(path: Path, said: bool | None) -> int:
         elif said is None:
             _show(steps, _innermost(state))
         if said is None:
-            say("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.")
+            echo("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.", err=True)
             return EXIT_WAITS
         log.append(state.answered("yes" if said else "no", "chameleon approve"))
     done = "Approved" if said else "Not approved"
@@ -80,9 +80,9 @@ def _innermost(state: State) -> State:
 
 
 def _show(steps: Iterable[Step], state: State) -> None:
-    say("Asks for approval:")
+    echo("Asks for approval:", err=True)
     for step in steps:
-        say(textwrap.indent("\n".join(described(step, state)), "  "))
+        echo(textwrap.indent("\n".join(described(step, state)), "  "), err=True)
 
 
 def _asked(steps: tuple[Step, ...], state: State) -> bool | None:

@@ -12,12 +12,21 @@ import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on, kept
 from chameleon.cli.exporting import sending
-from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
+from chameleon.cli.given import (
+    STANDARD_INPUT,
+    check_options,
+    files_in_words,
+    fit,
+    read_input,
+    without_file_of_settings,
+)
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, QuestionOptions
 from chameleon.cli.out import ReplyStream, echo_json
+from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
-from chameleon.cli.show import RunPage, answer_text
+from chameleon.cli.show import RunPage
+from chameleon.cli.words import answer_text, now_in_words
 from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
@@ -56,12 +65,16 @@ def run_question(
         raise typer.BadParameter(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
+    options = without_file_of_settings(options)
     check_options(options)
     recorded = settings_in(log)
     named: str | Inventory | None = options.inventory
     if options.inventory is not None and recorded:  # what servers listed stands there
         named = Inventory.load(options.inventory, recorded=recorded)
-    with ExitStack() as kept_open, read_input(options) as everything:
+    with ExitStack() as kept_open:
+        activity = kept_open.enter_context(Activity(f"reading {files_in_words(options)}"))
+        everything = kept_open.enter_context(read_input(options))
+        activity.show("preparing")
         setup = set_up(
             named,
             options,
@@ -70,7 +83,10 @@ def run_question(
             at_least=options.at_least,
         )
         given = fit(everything, setup.executor.inventory, options)
-        page = RunPage(as_json=as_json, trace=trace, model=setup.executor.model)
+        inventory = setup.executor.inventory
+        page = RunPage(
+            as_json=as_json, trace=trace, inventory=inventory, model=setup.executor.model, plan_only=plan_only
+        )
         page.begin(setup.why)
         attend(setup.executor, approve)
         events: list[Event] = []
@@ -86,15 +102,16 @@ def run_question(
             state = state.after(event)
             if plan_only and isinstance(event, Plan) and not event.refused:
                 break
+            activity.show(now_in_words(state, inventory))
     state = advised(among_choices(state, given.get("choices") or ()), setup.executor)
     waits_in = (log or kept(events)) if state.waiting else None
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
     if waits_in is not None:
-        for line in how_to_go_on(state, waits_in):
-            page.note(line)
+        page.wait(state, how_to_go_on(state, waits_in))
         return EXIT_WAITS
     if state.ended is None:
+        page.rest(state)
         return 0
     page.end(state, options.unit or "")
     return EXIT_CODES[state.ended.reason]

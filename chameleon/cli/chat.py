@@ -16,12 +16,14 @@ import typer
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
 from chameleon.cli.asking import advised, among_choices, with_sandbox
 from chameleon.cli.exporting import RunSender
-from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input
+from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, GivenOptions, QuestionOptions
 from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, say
+from chameleon.cli.progress import Activity
 from chameleon.cli.setup import defaults_for, set_up
 from chameleon.cli.show import RunPage
+from chameleon.cli.words import now_in_words
 from chameleon.conversation import HISTORY
 from chameleon.conversation_log import ConversationLog, PastTurn
 from chameleon.errors import InputError
@@ -30,6 +32,7 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.table import Table, to_terminal
+from chameleon.text import harmless
 
 _HELP = (
     "A line is a question, and may refer to those before it. /table shows the table as it stands, /history "
@@ -64,6 +67,7 @@ def chat_about(
         inventory = inventory or (begun.inventory if begun else None)
         taken = {each.name: getattr(options, each.name) for each in fields(options) if each.init}
         question = QuestionOptions(**taken, question="?", inventory=inventory)
+        question = without_file_of_settings(question)
         check_options(question)
         everything = kept.enter_context(read_input(question))
         named: str | Inventory | None = inventory
@@ -83,7 +87,7 @@ def chat_about(
         if begun is not None:
             chat.check_same(begun)
             send.first = begun
-        RunPage(as_json=False, trace=trace).begin(setup.why)
+        say(f"Runs {harmless(setup.why)}.")
         chat.go_on()
         for line in () if chat.waits else _lines():
             if not chat.take(line):
@@ -178,18 +182,21 @@ class Chat:
 
     def answer(self, given: Mapping[str, Any]) -> None:
         """Run a question and show what happens; what goes wrong is told, and the conversation goes on."""
-        page = RunPage(as_json=False, trace=self.trace, model=self.executor.model)
+        inventory = self.executor.inventory
+        page = RunPage(as_json=False, trace=self.trace, inventory=inventory, model=self.executor.model)
         reply = ReplyStream() if self.stream else None
         state = State()
         before = tuple(self.log or ())
         events = with_sandbox(self.executor.stream(given, self.log or (), on_text=reply), self.executor)
         try:
-            for event in chain(before, events):
-                if reply is not None:
-                    reply.end()
-                self.send(event)
-                page.show(event)
-                state = state.after(event)
+            with Activity() as activity:
+                for event in chain(before, events):
+                    if reply is not None:
+                        reply.end()
+                    self.send(event)
+                    page.show(event)
+                    state = state.after(event)
+                    activity.show(now_in_words(state, inventory))
         except Interrupted:
             say("")
             state = self._stopped(state)
@@ -200,8 +207,7 @@ class Chat:
             return
         if state.waiting and self.log is not None:
             self.waits = True
-            for line in how_to_go_on(state, self.log.path):
-                page.note(line)
+            page.wait(state, how_to_go_on(state, self.log.path))
             return
         if state.ended is None:  # without a log nothing could go on: the next question begins anew
             say("The question was left unanswered. With --log FILE it could wait for approval.")

@@ -12,7 +12,7 @@ from typing import Any
 
 from chameleon.cli.hints import error_in_options, in_options
 from chameleon.cli.out import counted, echo, echo_json, one_line, say
-from chameleon.cli.setup import dropped_by_model, own_models
+from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
 from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
@@ -114,7 +114,7 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
     try:
         if not name and not inventory.needs_default_model:
             return "; ".join(own_models(Executor(inventory).inventory)), None
-        choice = with_end(choose_model(name, inventory.llm.model))
+        choice = with_end(choose_model(name, inventory.llm.model, reason=reason_of_model()))
         if choice.model is None and inventory.needs_default_model:
             has_langchain = find_spec("langchain") is not None
             install = ' LangChain is missing, too: pip install "chameleon-compose[openai]".'

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import counted, echo, echo_json
-from chameleon.cli.show import spent_in_words
+from chameleon.cli.words import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Count, Tally
 from chameleon.evaluation.run import figure, in_figures
+from chameleon.figures import in_time
 from chameleon.table.formats import padded, places
 from chameleon.text import harmless
 
@@ -102,7 +103,7 @@ def show_counts(
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
     if asked := spent_in_words(spending.usage, spending.stored):
         echo(f"{asked}.")
-    echo(f"{seconds:.1f} s")
+    echo(in_time(seconds))
 
 
 def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
@@ -12,16 +14,18 @@ from typing import Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json
+from chameleon.cli.settings import NAME, VARIABLES, Settings
 from chameleon.errors import ChameleonError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.llm.choose import with_end
 from chameleon.llm.providers import package_is_here, providers
+from chameleon.namesake import namesake
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
 from chameleon.sqlite_store import NOTHING
-from chameleon.text import harmless, is_address, redact
+from chameleon.text import harmless, is_address, nearest, redact
 
 _PACKAGE = "chameleon-compose"
 _REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
@@ -29,8 +33,16 @@ _OF_DEVELOPERS = ("test", "dev")
 _OF_SEARCHES = re.compile(r"(BRAVE|TAVILY|SEARXNG|BING_SEARCH|WIKIPEDIA)_\w+|CHAMELEON_(WEB_\w+|USER_AGENT)")
 
 
-def examine(*, as_json: bool) -> None:
-    """Print what there is of everything; a thing that is missing is a line, not an error."""
+def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
+    """Print what there is of everything; a thing that is missing is a line, not an error.
+
+    `load` reads the settings that are in effect.
+    """
+    settings, fault = Settings(), ""
+    try:
+        settings = load()
+    except ChameleonError as problem:
+        fault = str(problem)
     variables = sorted(name for name, value in os.environ.items() if value.strip())  # never their values
     packages: dict[str, dict[str, str | None]] = {}
     for line in metadata.requires(_PACKAGE) or ():
@@ -51,7 +63,11 @@ def examine(*, as_json: bool) -> None:
         "chameleon": metadata.version(_PACKAGE),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "model": _model(),
+        "model": _model(settings),
+        "settings": {"file": str(settings.path) if settings.path else None, "sets": settings.written},
+        "settings_fault": fault or None,
+        "variables": _variables(),
+        "namesake": namesake() or None,
         "keys": [name for name in variables if name.endswith("_API_KEY")],
         "store": _store(),
         "packages": packages,
@@ -66,7 +82,17 @@ def examine(*, as_json: bool) -> None:
         echo_json(found)
         return
     echo(f"{_PACKAGE} {found['chameleon']}, Python {found['python']}, {found['platform']}")
+    if found["namesake"]:
+        echo(f"Warning: {harmless(found['namesake'])}.")
     echo(f"Model: {harmless(found['model'])}")
+    if fault:
+        echo(f"Settings: {harmless(fault)}")
+    else:
+        sets = ", ".join(_flat(settings.written)) or "nothing"
+        told = f"{settings.path} sets {sets}" if settings.path else f"there is no {NAME}"
+        echo(f"Settings: {harmless(told)}")
+    for name, each in found["variables"].items():
+        echo(f"  {name}={harmless(each['value'])}  {harmless(each['sets'])}")
     echo(f"Keys set: {', '.join(found['keys']) or 'none'}")
     echo(f"Response store: {harmless(found['store'])}")
     echo("Extras:")
@@ -85,6 +111,25 @@ def examine(*, as_json: bool) -> None:
     echo(f"Variables of searches set: {', '.join(found['search_variables']) or 'none'}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
+
+
+def _flat(written: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Write settings one by one, as "eval.workers = 4"."""
+    for key, value in written.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key} = {json.dumps(value, ensure_ascii=False, default=str)}"
+
+
+def _variables() -> dict[str, dict[str, str]]:
+    """Return the variables of ours that are set, without secrets, and what each says."""
+    found = {}
+    for name, value in sorted(os.environ.items()):
+        if name.startswith("CHAMELEON_") and value.strip():
+            sets = VARIABLES.get(name) or f"nothing: there is no such variable. {nearest(name, VARIABLES)}"
+            found[name] = {"value": redact(value), "sets": sets}
+    return found
 
 
 def _store() -> str:
@@ -109,9 +154,10 @@ def _automatic(name: str, key: str) -> dict[str, str | None]:
         return {"takes": None, "lacks": redact(str(problem))}
 
 
-def _model() -> str:
+def _model(settings: Settings) -> str:
+    named = settings.values.get("ask", {}).get("model")
     try:
-        choice = with_end(choose_model(None, None))
+        choice = with_end(choose_model(named, None, reason=f"{NAME} names it"))
         provider = (choice.model or "").partition(":")[0]
         here = provider not in providers() or package_is_here(provider)
         offline = DEFAULTS["table"][1]

@@ -14,9 +14,11 @@ from chameleon.cli.columns import show_counts
 from chameleon.cli.exporting import sending_problems
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
-from chameleon.cli.out import Interrupted, Progress, counted, say
+from chameleon.cli.out import Interrupted, counted, is_verbose, one_line, say
+from chameleon.cli.progress import Activity, Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, placed, set_up
+from chameleon.cli.words import plain
 from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.batches import Batches, check_batches
@@ -25,12 +27,15 @@ from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
+from chameleon.evaluation.run import verdict_of
 from chameleon.evaluation.run_dir import RESULTS, RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
+from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.llm.connection import DROPPED
 from chameleon.text import harmless
 from chameleon.usage import Usage
+from chameleon.values import freeze
 
 
 def evaluate(
@@ -59,7 +64,8 @@ def evaluate(
         options = replace(options, max_cost=options.max_cost / mine.of)
     setup = set_up(inventory, options, without)
     counted_before = checked_count(options.out, options.limit) if options.out else None
-    problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
+    with Activity(f"reading {data.path}"):
+        problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
     with placed(setup.executor, options.on, options.workers) as executor:
         run = EvalRun(executor, problems, data, options, batch)
         run.check()
@@ -209,6 +215,8 @@ class EvalRun:
 
             def on_result(result: Result) -> None:
                 tally.add(result)
+                if is_verbose():
+                    say(told_of(result))
                 traces.judged(result, benchmark.name)
                 progress.show(tally.all.n, lambda: running(tally, spending.usage))
 
@@ -234,7 +242,8 @@ class EvalRun:
             return None
         if not spending.is_over:
             raise self._of_no_problem(run_dir)
-        return Stopped(f"the cost has reached --max-cost {spending.limit:g}", hint="A larger one goes on.")
+        limit = in_digits(spending.limit or 0, 6)
+        return Stopped(f"the cost has reached --max-cost {limit}", hint="A larger one goes on.")
 
     def _of_no_problem(self, run_dir: RunDir | None) -> InputError:
         """Return what is wrong where there are more results than problems."""
@@ -297,6 +306,14 @@ def check_data(problems: Problems, data: Data) -> None:
         )
 
 
+def told_of(result: Result) -> str:
+    """Write what became of a problem: "7: wrong, said 12, gold 13, 0.4 s"."""
+    error = result.error.message if result.error else ""
+    said = one_line(error if error else f"said {plain(freeze(result.answer, 'answer'))}", 120)
+    gold = "" if result.gold is None else f", gold {one_line(plain(freeze(result.gold, 'gold')), 120)}"
+    return f"{one_line(result.id, 60)}: {verdict_of(result)}, {said}{gold}, {in_time(result.seconds)}"
+
+
 def running(tally: Tally, usage: Usage) -> str:
     """Write the counts so far: "accuracy 0.912, answered 950 (0.960), failed 2, 1,904 calls, $0.0132"."""
     name, *_ = tally.figures(tally.all)
@@ -310,6 +327,6 @@ def running(tally: Tally, usage: Usage) -> str:
     if tally.failed:
         parts.append(f"failed {tally.failed:,}")
     if usage.calls:
-        cost = "cost unknown" if usage.cost is None else f"${usage.cost:.4f}"
+        cost = "cost unknown" if usage.cost is None else in_dollars(usage.cost)
         parts.append(f"{usage.calls:,} calls, {cost}")
     return ", ".join(parts)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from chameleon.cli.out import counted, say
+from chameleon.cli.progress import Activity
 from chameleon.state import Event, RunStarted
 
 if TYPE_CHECKING:
@@ -98,10 +99,11 @@ def send_spans(source: Path, url: str, *, content: bool, follow: bool) -> int:
 
     traces = Traces(url, content=content, in_turn=not follow)
     is_folder = source.is_dir()
-    try:
-        count = export_run_dir(source, traces) if is_folder else export_log(source, traces, follow=follow)
-    finally:
-        lost = traces.close()
+    with Activity(f"sending the spans of {source}"):
+        try:
+            count = export_run_dir(source, traces) if is_folder else export_log(source, traces, follow=follow)
+        finally:
+            lost = traces.close()
     if not lost:
         say(f"Sent {counted(traces.sent, 'span')} of {counted(count, 'problem' if is_folder else 'run')}.")
     return int(lost > 0)
@@ -111,6 +113,7 @@ def write_for_inspect(source: Path, file: Path) -> int:
     """Write an evaluation's folder as a log of Inspect; return the exit code."""
     from chameleon.interop.inspect_log import write_inspect_log
 
-    count = write_inspect_log(source, file)
+    with Activity(f"writing {file}"):
+        count = write_inspect_log(source, file)
     say(f"Wrote {counted(count, 'problem')} to {file}; `inspect view --log-dir {file.parent}` shows it.")
     return 0

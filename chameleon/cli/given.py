@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import groupby, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,8 @@ from typing import Any
 import typer
 
 from chameleon.cli.options import QuestionOptions
-from chameleon.cli.out import counted, echo
+from chameleon.cli.origins import origin
+from chameleon.cli.out import counted, say
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
@@ -72,6 +74,18 @@ def check_options(options: QuestionOptions) -> None:
         )
 
 
+def without_file_of_settings(options: QuestionOptions) -> QuestionOptions:
+    """Return the options without the index that a file of settings names, where other files are given."""
+    has_others = options.table or options.image or options.text
+    return replace(options, index=None) if has_others and origin("index") else options
+
+
+def files_in_words(options: QuestionOptions) -> str:
+    """Name the files that a question comes with."""
+    given = [*(options.table or ()), *(options.image or ()), *(options.text or ())]
+    return ", ".join(map(_file_name, given)) or str(options.index or "")
+
+
 @contextmanager
 def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     """Read the input of the run, which may rest on files that are there until the end of the block.
@@ -90,9 +104,9 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
             others = ", ".join(map(repr, found.others[:_MOST_NAMED]))
             more = ", …" if found.others[_MOST_NAMED:] else ""
             which = f"Read {found.name!r} of {name}; there are also {others}{more}: choose with --sheet."
-            echo(harmless(which), err=True)
+            say(harmless(which))
         for note in found.notes[:_MOST_NAMED]:
-            echo(f"{harmless(note)}.", err=True)
+            say(f"{harmless(note)}.")
         table, caption = found.table, found.name if sheet else Path(name).stem
         is_named = table.caption.strip() or (source == STANDARD_INPUT and len(sources) < 2)
         tables.append(table if is_named else table.with_caption(caption))

@@ -18,7 +18,9 @@ from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
-from chameleon.cli.out import Interrupted, Progress, counted, echo, echo_json, one_line, say
+from chameleon.cli.origins import because, others_in_words
+from chameleon.cli.out import Interrupted, counted, echo, echo_json, one_line, say
+from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import placed, set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
@@ -156,13 +158,16 @@ class GridRun:
     def _announce(self) -> None:
         arms = f"{counted(len(self.grid.arms), 'arm')} of {self.grid.name}"
         over = f"{counted(len(self.problems), 'problem')} of {self.data.benchmark.name}"
+        told = others_in_words("model")
+        others = f" {told}." if told else ""
         if self.options.model is not None:
             calls = [arm.calls for arm in self.grid.arms.values()]
             total = counted(sum(each for each in calls if each is not None) * len(self.problems), "call")
             some = "" if None in calls else f", some {total} less those in the response store"
-            say(f"Evaluates {arms} over {over} with {self.options.model}{some}.")
+            asked = f"{self.options.model}{because('model')}"
+            say(f"Evaluates {arms} over {over} with {asked}{some}.{others}")
             return
-        say(f"Measures {arms} over {over}, as far as no model is needed.")
+        say(f"Measures {arms} over {over}, as far as no model is needed.{others}")
         if self.options.on is not None:
             say("That runs here: --on is for arms that a model is asked for.")
         if any(arm.inventory.needs_model for arm in self.grid.arms.values()):

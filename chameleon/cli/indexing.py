@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.out import Progress, counted, echo, echo_json, say
-from chameleon.cli.setup import ray_address
-from chameleon.cli.show import spent_in_words
+from chameleon.cli.origins import others_in_words
+from chameleon.cli.out import counted, echo, echo_json, is_verbose, say
+from chameleon.cli.progress import Progress
+from chameleon.cli.setup import ray_address, reason_of_model
+from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
+from chameleon.figures import in_time
 from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
 from chameleon.text import harmless
@@ -39,12 +42,14 @@ def index_tables(
     """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
     spec = RetrieverSpec.read(retriever) if retriever is not None else None
     summaries, why = _summaries_by(model) if model else (None, "")
+    if told := others_in_words("model"):
+        say(f"{told}.")
     if why and not as_json:
-        echo(f"Summaries by {harmless(why)}.")
+        say(f"Summaries by {harmless(why)}.")
     if not as_json:
         with suppress(InputError):  # told below
             if named := settings_at(out, spec).embeddings:
-                echo(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
+                say(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
     with ExitStack() as closing:
         reader = closing.enter_context(_on_ray(on)) if on is not None else None
         recorder = closing.enter_context(recording(Meter()))
@@ -52,6 +57,8 @@ def index_tables(
 
         def show(done: int, total: int, name: str) -> None:
             progress.total = total
+            if is_verbose() and name:
+                say(f"{done + 1:,} of {counted(total, 'file')}: {harmless(name)}")
             progress.show(done, lambda: name or "writing the index")
 
         try:
@@ -91,7 +98,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
 
     store = ResponseStore.default(options.store)
     is_replay = options.store == "replay"
-    choice = choose_model(options.model, None, replay=store if is_replay else None)
+    choice = choose_model(options.model, None, reason=reason_of_model(), replay=store if is_replay else None)
     if choice.model is None:
         why = in_options(choice.why).replace(", the inventory's llm.model)", ")")
         raise NoModel(f"summaries are written by a model: {why}")
@@ -108,7 +115,7 @@ def in_words(summary: Summary) -> str:
     texts = [counted(summary.passages, "passage")] * bool(summary.passages)
     read = f"Read {' and '.join([tables] * bool(summary.tables) + texts)}"
     done = f"{read} in {counted(summary.files, 'file')}" if summary.files else "Nothing new to read"
-    lines = [f"{done}, {summary.seconds:.1f} s."]
+    lines = [f"{done}, {in_time(summary.seconds)}."]
     if summary.damaged:
         lines.insert(0, f"The index was damaged, and is built anew: {harmless(summary.damaged)}.")
     if summary.unchanged:

@@ -11,21 +11,46 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from chameleon.cli.origins import keep_origins
 from chameleon.cli.out import results_alone
 
 StoreMode = Literal["off", "record", "replay", "auto"]
 ApproveMode = Literal["plan", "step", "none"]
+Complete = Callable[[str], list[str]]
 
 
-def option(*short: str, default: Any = None, **about: Any) -> Any:
-    """Declare an option, called as its field or parameter is; `default=MISSING` where it must be given."""
-    return field(default=default, metadata={"declare": typer.Option, "short": short, "about": about})
+def option(
+    *short: str,
+    default: Any = None,
+    complete: Complete | None = None,
+    in_file: bool = True,
+    common: bool = True,
+    **about: Any,
+) -> Any:
+    """Declare an option, called as its field or parameter is; `default=MISSING` where it must be given.
+
+    Args:
+        complete: gives the values that begin with a text, for the shell.
+        in_file: whether `chameleon.toml` may set it; with `common` also for all commands at once.
+    """
+    about |= {"autocompletion": complete} if complete else {}
+    kept = {"short": short, "about": about, "in_file": in_file, "common": common}
+    return field(default=default, metadata={"declare": typer.Option, **kept})
 
 
-def argument(metavar: str, help: str, *, default: Any = MISSING) -> Any:
-    """Declare an argument, which must be given unless it has a default."""
+def argument(
+    metavar: str,
+    help: str,
+    *,
+    default: Any = MISSING,
+    complete: Complete | None = None,
+    in_file: bool = False,
+) -> Any:
+    """Declare an argument, which must be given unless it has a default; see `option`."""
     about = {"metavar": metavar, "help": help, "show_default": False}
-    return field(default=default, metadata={"declare": typer.Argument, "about": about})
+    about |= {"autocompletion": complete} if complete else {}
+    kept = {"about": about, "in_file": in_file, "common": True}
+    return field(default=default, metadata={"declare": typer.Argument, **kept})
 
 
 def spread(command: Callable[..., int | None]) -> Callable[..., None]:
@@ -37,21 +62,27 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
     wholes = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(context: typer.Context, **given: Any) -> None:
+        sources = {name: context.get_parameter_source(name) for name in given}
+        from_file = (name for name, source in sources.items() if source and source.name == "DEFAULT_MAP")
+        keep_origins(from_file, context.obj.path.name if context.obj and context.obj.path else "")
         for name, whole in wholes.items():
             own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}
             given[name] = whole(**own)  # type: ignore[operator]
-        with results_alone():
+        talk = given.get("talk", TalkOptions())
+        with results_alone(quiet=talk.quiet, verbose=talk.verbose):
             raise typer.Exit(command(**given) or 0)
 
-    parameters = list(_parameters(command, hints))
+    own = Parameter("context", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    parameters = [own, *_parameters(command)]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
 
 
-def _parameters(command: Callable[..., int | None], hints: Mapping[str, Any]) -> Iterator[Parameter]:
-    """Yield what the command line offers for a function's parameters, in their order."""
+def declared_options(command: Callable[..., int | None]) -> Mapping[str, tuple[Any, Field[Any]]]:
+    """Return the types and declarations of a command's options and arguments, in their order."""
+    hints = get_type_hints(command)
     declared: dict[str, tuple[Any, Field[Any]]] = {}
     for name, parameter in signature(command).parameters.items():
         if is_dataclass(hints[name]):
@@ -59,7 +90,12 @@ def _parameters(command: Callable[..., int | None], hints: Mapping[str, Any]) ->
             declared |= {each.name: (of_fields[each.name], each) for each in fields(hints[name])}
         else:
             declared[name] = hints[name], parameter.default
-    for name, (hint, each) in declared.items():
+    return declared
+
+
+def _parameters(command: Callable[..., int | None]) -> Iterator[Parameter]:
+    """Yield what the command line offers for a function's parameters, in their order."""
+    for name, (hint, each) in declared_options(command).items():
         if not each.metadata:  # no option: what commands keep beside the options
             continue
         names = (f"--{name.replace('_', '-')}", *each.metadata["short"]) if "short" in each.metadata else ()
@@ -67,6 +103,42 @@ def _parameters(command: Callable[..., int | None], hints: Mapping[str, Any]) ->
         default = Parameter.empty if each.default is MISSING else each.default
         annotation = Annotated[hint, declaration]  # type: ignore[valid-type]
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def inventories(begun: str) -> list[str]:
+    """Return the inventories whose names begin with a text, and YAML files of this folder."""
+    from chameleon.inventory.source import shipped_inventories
+
+    own = sorted(str(file) for file in Path().glob("*.y*ml"))
+    return [name for name in (*shipped_inventories(), *own) if name.startswith(begun)]
+
+
+def benchmarks(begun: str) -> list[str]:
+    """Return the benchmarks whose names begin with a text."""
+    from chameleon.inventory.resolve import shipped
+
+    return sorted(name for name in shipped("benchmarks") if name.startswith(begun))
+
+
+def grids(begun: str) -> list[str]:
+    """Return the grids whose names begin with a text."""
+    from chameleon.inventory.source import shipped_grids
+
+    return [name for name in shipped_grids() if name.startswith(begun)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TalkOptions:
+    """How much a command says besides its result."""
+
+    quiet: bool = option("-q", default=False, help="Print the result alone: no notes, no progress.")
+    verbose: bool = option(
+        "-v", default=False, help="Say all there is to say: each step, problem or file, and what is logged."
+    )
+
+    def __post_init__(self) -> None:
+        if self.quiet and self.verbose:
+            raise typer.BadParameter("give --quiet or --verbose, not both", param_hint="--quiet")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +162,10 @@ class ModelOptions:
     connected: MutableMapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "params", _read_params(self.param) if self.param else {})
+        object.__setattr__(self, "params", read_params(self.param) if self.param else {})
 
 
-def _read_params(given: Sequence[str]) -> Mapping[str, Any]:
+def read_params(given: Sequence[str]) -> Mapping[str, Any]:
     """Read the parameters of `--param KEY=VALUE`, values in YAML; null leaves one out.
 
     Raises `BadParameter` for what no `llm:` of an inventory may have.
@@ -158,7 +230,9 @@ class QuestionOptions(GivenOptions):
     """A question, what it comes with, and what answers it."""
 
     question: str = argument("QUESTION", "The question, in quotes.")
-    inventory: str | None = option("-i", metavar="NAME|FILE", help="The inventory to run.")
+    inventory: str | None = option(
+        "-i", metavar="NAME|FILE", help="The inventory to run.", complete=inventories
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,14 +248,20 @@ class DataOptions:
 class EvalOptions(ModelOptions, DataOptions):
     """How an evaluation runs, and where it is kept."""
 
-    benchmark: str | None = option("-b", metavar="NAME", help="By default told from the data.")
+    benchmark: str | None = option(
+        "-b", metavar="NAME", help="By default told from the data.", complete=benchmarks
+    )
     workers: int = option("-w", default=8, min=1, max=1024, help="How many problems run at once.")
     out: Path | None = option("-o", metavar="DIR", help="Keep results and events here, and resume.")
     allow_dropped: bool = option(default=False, help="Go on without parameters that the model does not take.")
     otlp: str | None = option(
-        metavar="URL", help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318."
+        in_file=False,
+        metavar="URL",
+        help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.",
     )
-    content: bool = option(default=False, help="Send texts too: questions, prompts, replies and outputs.")
+    content: bool = option(
+        default=False, in_file=False, help="Send texts too: questions, prompts, replies and outputs."
+    )
     max_cost: float | None = option(metavar="USD", min=0, help="Stop when this much is spent.")
     on: str | None = option(
         metavar="ray[:ADDRESS]", help="Run on the machines of a Ray cluster; by default the one found here."
@@ -199,12 +279,22 @@ class GridOptions(EvalOptions):
     Each arm is evaluated as `chameleon eval` does it, in a directory of its own below `out`.
     """
 
-    grid: str | None = argument("GRID|FILE", "The grid: `list grids` shows all.", default=None)
+    grid: str | None = argument(
+        "GRID|FILE", "The grid: `list grids` shows all.", default=None, complete=grids
+    )
     data: Path | None = argument("DATA", "As for `eval`; without any the arms are told.", default=None)
-    inventory: str | None = option("-i", metavar="NAME|FILE", help="In the place of the one that it names.")
+    inventory: str | None = option(
+        "-i",
+        metavar="NAME|FILE",
+        help="In the place of the one that it names.",
+        complete=inventories,
+        common=False,
+    )
     arm: list[str] | None = option(metavar="NAME", help="This arm; may be given again.")
     no_model: bool = option(default=False, help="Measure what needs no model, also where one is configured.")
-    index: Path | None = option(metavar="DIR", help="Indexes to search; what is not there is built.")
+    index: Path | None = option(
+        metavar="DIR", common=False, help="Indexes to search; what is not there is built."
+    )
 
 
 def names(given: list[str] | None) -> list[str]:

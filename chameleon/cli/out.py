@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Self, TextIO
+from typing import Any, Literal, Protocol, TextIO
 
 import typer
 
 from chameleon.text import harmless, harmless_lines
 
-_SECONDS_BETWEEN_LINES = 10.0
 _PIECE = 10_000  # characters
+Style = Literal["", "bold", "dim"]
+
+
+class Drawn(Protocol):
+    """Something that is drawn at the terminal for a while, and gives way to what is printed."""
+
+    def hide(self) -> None:
+        """Take it away."""
 
 
 _results: TextIO | None = None
+_quiet = _verbose = False
+_drawn: Drawn | None = None
 
 
 class Interrupted(BaseException):
@@ -25,15 +35,45 @@ class Interrupted(BaseException):
 
 
 @contextmanager
-def results_alone() -> Iterator[None]:
-    """Keep stdout for `echo` and `echo_json`: what the code of tools prints goes to stderr."""
-    global _results  # noqa: PLW0603 - as sys.stdout is, which it stands for
-    _results = sys.stdout
+def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
+    """Keep stdout for `echo` and `echo_json`: what the code of tools prints goes to stderr.
+
+    `quiet` leaves out notes, progress and warnings; `verbose` shows all that is logged.
+    """
+    global _results, _quiet, _verbose
+    _results, _quiet, _verbose = sys.stdout, quiet, verbose
+    log = logging.getLogger("chameleon")
+    level = log.level
+    if quiet or verbose:
+        log.setLevel(logging.ERROR if quiet else logging.DEBUG)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        _results = None
+        _results, _quiet, _verbose = None, False, False
+        log.setLevel(level)
+
+
+def is_quiet() -> bool:
+    """Tell whether the results alone are wanted."""
+    return _quiet
+
+
+def is_verbose() -> bool:
+    """Tell whether all there is to say is wanted."""
+    return _verbose
+
+
+def draws_on(stream: TextIO) -> bool:
+    """Tell whether a stream is a terminal that takes escape codes, and whose user wants them."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
+
+
+def give_way_to(drawn: Drawn | None) -> None:
+    """Name what is drawn at the terminal: it is hidden before the next text is printed."""
+    global _drawn  # noqa: PLW0603 - there is one terminal
+    _drawn = drawn
 
 
 def results() -> TextIO:
@@ -41,13 +81,18 @@ def results() -> TextIO:
     return _results or sys.stdout
 
 
-def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text for people, on stdout or, with `err`, on stderr.
+def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") -> None:
+    """Print a text for people, on stdout or, with `err`, on stderr; at a terminal in a style.
 
     Characters that are invisible or steer a terminal become U+FFFD. Line breaks stay: a name or a reply that
     is to be one line goes through `harmless` before.
     """
-    typer.echo(harmless_lines(text), None if err else _results, err=err, nl=nl)
+    if _drawn is not None:
+        _drawn.hide()
+    text = harmless_lines(text)
+    if style and text and draws_on(sys.stderr if err else results()):
+        text = typer.style(text, **{style: True})
+    typer.echo(text, None if err else _results, err=err, nl=nl)
 
 
 def echo_json(value: Any) -> None:
@@ -59,6 +104,8 @@ def echo_json(value: Any) -> None:
         if not piece.isprintable():
             piece = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in piece)
         parts.append(piece)
+    if _drawn is not None:
+        _drawn.hide()
     typer.echo("".join(parts), _results)
 
 
@@ -80,14 +127,15 @@ class ReplyStream:
     def end(self) -> None:
         """End the line."""
         if self._is_open:
-            say("")
+            echo("", err=True)
         self._is_open = False
 
 
-def say(text: str) -> None:
-    """Print what is no result on stderr, so that stdout is the table or the JSON object alone."""
-    echo(text, err=True)
-    sys.stderr.flush()
+def say(text: str, style: Style = "dim") -> None:
+    """Print what is no result on stderr, so that stdout is the result alone; nothing where that is wanted."""
+    if not _quiet:
+        echo(text, err=True, style=style)
+        sys.stderr.flush()
 
 
 def counted(number: int, name: str) -> str:
@@ -99,46 +147,3 @@ def counted(number: int, name: str) -> str:
 def one_line(text: str, most: int = 400) -> str:
     """Return the beginning of a text, fit for one line of a terminal."""
     return harmless(text[:most]) + ("…" if len(text) > most else "")
-
-
-class Progress:
-    """Show how many of `total` things are done; without a total, how many so far.
-
-    A bar on a terminal, a line now and then elsewhere; always on stderr.
-    """
-
-    def __init__(self, noun: str, total: int | None = None, done: int = 0) -> None:
-        self.noun, self.total, self.done = noun, total, done
-        self._shown_at = time.monotonic()
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-            said = TextColumn("{task.fields[said]}", markup=False)
-            self._bar = Bar(*columns, said, console=Console(stderr=True))
-            self._bar.start()
-            self._task = self._bar.add_task("", total=self.total, completed=self.done, said="")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def show(self, done: int, said: Callable[[], str] = str) -> None:
-        """Show that so many are done, and what else there is to say."""
-        self.done = done
-        if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=self.total, said=harmless(said()))
-            return
-        now = time.monotonic()
-        if now - self._shown_at < _SECONDS_BETWEEN_LINES:
-            return
-        self._shown_at = now
-        of = f"{done:,} of {counted(self.total, self.noun)}" if self.total else counted(done, self.noun)
-        say(": ".join(filter(None, (of, harmless(said())))))

@@ -8,6 +8,7 @@ from pathlib import Path
 from chameleon.cli.given import read_file
 from chameleon.cli.out import echo, echo_json
 from chameleon.errors import InputError
+from chameleon.figures import in_time
 from chameleon.sandbox import Limits, make_sandbox
 from chameleon.sandbox.choose import Kind
 from chameleon.text import harmless
@@ -35,7 +36,8 @@ def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bo
     if outcome.stdout:
         echo("".join(f"  | {harmless(line)}\n" for line in outcome.stdout.splitlines()), nl=False)
     if outcome.ok:
-        echo(f"{result} = {harmless(repr(outcome.value))}  ({outcome.value_type}, {outcome.wall_ms:.1f} ms)")
+        took = in_time(outcome.wall_ms / 1000)
+        echo(f"{result} = {harmless(repr(outcome.value))}  ({outcome.value_type}, {took})")
     else:
         line = f", line {outcome.line}" if outcome.line else ""
         fault = f"{harmless(outcome.error_type)}{line}: " if outcome.error_type else ""

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from chameleon.cli.out import Progress, counted, echo, echo_json, say
+from chameleon.cli.out import counted, echo, echo_json, say
+from chameleon.cli.progress import Progress
 from chameleon.errors import InputError
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
+from chameleon.figures import in_time
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
@@ -70,5 +72,5 @@ def _build(corpus: Path, folder: Path, spec: RetrieverSpec) -> Index:
             where=str(folder),
             hint="Name another folder for the index.",
         )
-    say(f"{counted(progress.done, 'table')} indexed in {time.monotonic() - begun:.1f} s.")
+    say(f"{counted(progress.done, 'table')} indexed in {in_time(time.monotonic() - begun)}.")
     return index

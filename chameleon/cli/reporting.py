@@ -9,6 +9,7 @@ from pathlib import Path
 
 from chameleon.cli.columns import TextColumn, counts_table, in_blocks, terminal_width
 from chameleon.cli.out import counted, echo, echo_json, one_line, say
+from chameleon.cli.progress import Activity
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
@@ -20,7 +21,8 @@ _TOP_PROGRAMS, _MOST_NAMES = 10, 20
 
 def merge_parts(parts: Sequence[Path], out: Path) -> None:
     """Put the parts of an evaluation together, and say what is still to be run."""
-    merged = merge(parts, out)
+    with Activity(f"merging {counted(len(parts), 'part')}"):
+        merged = merge(parts, out)
     say(f"Merged {counted(len(parts), 'part')}: {counted(merged.results, 'result')}, in {out}.")
     if merged.unfinished:
         which = ", ".join(merged.unfinished[:_MOST_NAMES])
@@ -32,7 +34,7 @@ def merge_parts(parts: Sequence[Path], out: Path) -> None:
 
 def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
     """Print which modules the plans of the runs call, and in which order."""
-    summaries = told_apart(read_run(path) for path in runs)
+    summaries = _read_runs(runs)
     if as_json:
         found = []
         for run in summaries:
@@ -68,10 +70,11 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
 
     `html` is a file for the page, on which at most `problems` of each run are shown.
     """
-    summaries = told_apart(read_run(path) for path in runs)
+    summaries = _read_runs(runs)
     comparisons = Comparison.of(summaries)
     if html is not None:
-        write_page(summaries, comparisons, html, problems)
+        with Activity(f"writing {html}"):
+            write_page(summaries, comparisons, html, problems)
     if as_json:
         tables = [comparison.to_json() for comparison in comparisons]
         echo_json({"tables": tables, "runs": [run.to_json() for run in summaries]})
@@ -106,6 +109,17 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
         echo("")
     if html is not None:
         echo(f"Page: {one_line(str(html))}")
+
+
+def _read_runs(folders: Sequence[Path]) -> Sequence[Run]:
+    """Read the folders of evaluations, and say at a terminal which one is being read."""
+    with Activity() as activity:
+
+        def read(path: Path) -> Run:
+            activity.show(f"reading {path}")
+            return read_run(path)
+
+        return told_apart(map(read, folders))
 
 
 def _groups(run: Run) -> dict[str, dict[str, Count]]:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import shutil
+import sys
 import textwrap
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from chameleon.cli.out import counted, echo
+from chameleon.cli.out import Style, echo, say
+from chameleon.cli.words import (
+    answer_text,
+    in_words,
+    one_of_list,
+    plain,
+    sources_in_words,
+    spent_in_words,
+)
+from chameleon.figures import in_time
+from chameleon.inventory import Inventory
 from chameleon.state import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
+from chameleon.steps import parallel_group
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
 from chameleon.usage import Call, Usage
-from chameleon.values import to_json
 
 _MOST_SHOWN = 500  # characters of a passage; --json has all
 _INDENT = "     "
 _LONGEST = 12
-_LEAST_COST = 0.0001  # dollars
-_MOST_ITEMS, _MOST_TABLES = 6, 4
 _LABELS = {
     "proposed": "Plan",
     "replan": "Another plan",
@@ -31,25 +39,46 @@ _LABELS = {
 
 
 class RunPage:
-    """Print a run as it happens; print nothing when the caller will print JSON."""
+    """Print a run: the answer on stdout, all else on stderr; nothing when the caller will print JSON.
+
+    With `trace` what happens is printed as it happens, else what is worth a line after the answer. Of
+    `inventory` steps that ran side by side are known. With `plan_only` the plan is the result.
+    """
 
     def __init__(
-        self, *, as_json: bool, trace: bool, model: str | None = None, above: Sequence[str] = ()
+        self,
+        *,
+        as_json: bool,
+        trace: bool,
+        inventory: Inventory | None = None,
+        model: str | None = None,
+        plan_only: bool = False,
+        above: Sequence[str] = (),
     ) -> None:
-        self.silent, self.trace, self.model, self.above = as_json, trace, model, tuple(above)
+        self.silent, self.trace, self.plan_only = as_json, trace, plan_only
+        self.inventory, self.model, self.above = inventory, model, tuple(above)
         self.steps = 0
         self.inside: RunPage | None = None
         self.table: Table | None = None
         self.refused: tuple[Sequence[str], str] = ((), "")
+        self.state = State()
+        self.together, self.longest = 0, 0.0
+        self.notes: list[str] = []
+        self.why, self.begun = "", time.monotonic()
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
     def begin(self, why: str) -> None:
-        """Print what runs, and why."""
-        self._line(f"Runs {harmless(why)}.")
+        """Say what runs, and why: at once in a trace, else below the answer."""
+        self.why = f"Runs {harmless(why)}."
+        if self.trace:
+            self._line(self.why)
 
     def note(self, text: str) -> None:
-        """Print a sentence about the run."""
-        self._line(harmless(text))
+        """Say something about the run, in its turn."""
+        if self.trace:
+            self._line(harmless(text))
+        else:
+            self.notes.append(harmless(text))
 
     def show(self, event: Event) -> None:
         """Print an event of the run."""
@@ -60,14 +89,15 @@ class RunPage:
         elif isinstance(event, StepRecord):
             self.steps, self.inside = self.steps + 1, None
             if self.trace:
-                self._step(event)
+                self._beside(event)
         elif isinstance(event, Approval):
             if event.said in ("yes", "no"):
-                self._line(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {harmless(str(event))}")
+                self.note(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {event}")
         elif isinstance(event, Dropped):
-            self._line(f"{harmless(str(event))}.")
+            self.note(f"{event}.")
         elif isinstance(event, RunStarted):
             self.table = State().after(event).table
+        self.state = self.state.after(event)
 
     def _nested(self, event: Nested) -> None:
         """Print what happens in a step that runs an inventory, further to the right, under its name."""
@@ -75,31 +105,50 @@ class RunPage:
             return
         if self.inside is None:
             above = (*self.above, event.module)
-            self.inside = RunPage(as_json=self.silent, trace=True, model=self.model, above=above)
+            module = self.inventory.modules.get(event.module) if self.inventory else None
+            inner = module.inner if module else None
+            self.inside = RunPage(
+                as_json=self.silent, trace=True, inventory=inner, model=self.model, above=above
+            )
             self.inside.width = max(40, self.width - len(_INDENT))
-            self._line(f"{_INDENT}{' › '.join(above)}:")
+            self._line(f"{_INDENT}{' › '.join(above)}:", "")
         self.inside.show(event.event)
 
     def end(self, state: State, unit: str) -> None:
-        """Print what the run took, and its answer, or why there is none."""
+        """Print the answer, or why there is none, and what the run took."""
         assert state.ended is not None
         ended = state.ended
+        if ended.reason == "answered":
+            if not self.silent:
+                echo(answer_text(state.answer, unit), style="bold")
+            for line in sources_in_words(state.cache.get("sources")):
+                self._line(f"From: {line}")
+            for failure in () if self.trace else state.skipped:
+                self._line(f"Did without: {harmless(str(failure))}")
+        elif ended.reason == "declined" and ended.error is not None:
+            if not self.silent:
+                echo(f"Declined: {harmless(ended.error.advice)}", err=True)
+            self._nearest(state.cache.get("nearest"))
+        self.rest(state)
+        if ended.reason not in ("answered", "declined") or (ended.reason == "declined" and not ended.error):
+            error = ended.error or Failure("ModuleError", "the run failed")
+            echo(f"chameleon: {harmless(str(error))}", err=True)
+
+    def wait(self, state: State, lines: Iterable[str]) -> None:
+        """Print what the run took so far, and how it goes on."""
+        self.rest(state)
+        for line in () if self.silent else lines:
+            echo(harmless(line), err=True)
+
+    def rest(self, state: State) -> None:
+        """Print what there is to say besides the answer: the plan, what it cost, what ran and why."""
+        for note in self.notes:
+            self._line(note)
         if spent := spent_in_words(state.usage, sum(call.cached for call in state.calls)):
             self._line(spent)
         self._by_model(state.calls)
-        if ended.reason == "answered":
-            for failure in () if self.trace else state.skipped:
-                self._line(f"Did without: {harmless(str(failure))}")
-            said = answer_text(state.answer, unit)
-            self._line(f"Answer:\n{textwrap.indent(said, _INDENT)}" if "\n" in said else f"Answer: {said}")
-            for line in sources_in_words(state.cache.get("sources")):
-                self._line(f"From: {line}")
-        elif ended.reason == "declined" and ended.error is not None:
-            self._line(f"Declined: {harmless(ended.error.advice)}")
-            self._nearest(state.cache.get("nearest"))
-        else:
-            error = ended.error or Failure("ModuleError", "the run failed")
-            echo(f"chameleon: {harmless(str(error))}", err=True)
+        took = f"Took {in_time(time.monotonic() - self.begun)}."
+        self._line(took if self.trace else f"{self.why} {took}".strip())
 
     def _nearest(self, passages: Any) -> None:
         """Print passages, and tables, that may answer, each with its place."""
@@ -113,7 +162,7 @@ class RunPage:
                     textwrap.shorten(harmless(line), width, placeholder=" …") for line in text.splitlines()
                 ]
             shown = textwrap.indent("\n".join(lines), _INDENT)
-            self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}")
+            self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
 
     def _by_model(self, calls: Sequence[Call]) -> None:
         """Print what each model took, where more than one was asked."""
@@ -132,12 +181,18 @@ class RunPage:
                 said = plan.calls[-1] if plan.calls else None
                 names = str(plan) or (said and (said.text or str([*map(dict, said.tool_calls)]))) or ""
                 spent = self._spent(plan.calls)
-                self._line(f"Plan refused: {harmless(names)[:300]}".rstrip(" :") + spent)
+                self._line(f"Plan refused: {harmless(names)[:300]}".rstrip(" :") + spent, "")
                 self._line(_INDENT + harmless(plan.refused))
             return
         if repair and not self.trace:
             return
-        self._line(f"{_LABELS[plan.kind]}: {' → '.join(harmless(str(step)) for step in plan.steps)}")
+        steps = " → ".join(harmless(str(step)) for step in plan.steps)
+        if self.plan_only and not self.silent:
+            echo(steps, style="bold")
+        elif self.trace:
+            self._line(f"{_LABELS[plan.kind]}: {steps}", "")
+        else:
+            self.notes.append(f"{_LABELS[plan.kind]}: {steps}")
         if self.trace:
             by = f"by {plan.by}" if plan.kind in ("proposed", "replan") else ""
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
@@ -149,6 +204,24 @@ class RunPage:
         usage = sum((call.usage for call in calls), Usage())
         return f"  [{in_words(usage)}]" if usage.calls else ""
 
+    def _beside(self, record: StepRecord) -> None:
+        """Print a step; those that ran side by side are drawn together, with the time that they took."""
+        if not self.together and self.inventory is not None and self.state.pending:
+            group = parallel_group(self.state.pending, self.inventory.access)
+            if len(group) > 1 and group[0] == record.step:
+                self.together, self.longest = len(group), 0.0
+                self._line(f"{_INDENT}┌ side by side")
+        self._step(record)
+        if self.together:
+            self.together, self.longest = self.together - 1, max(self.longest, record.seconds)
+            if not self.together:
+                self._line(f"{_INDENT}└ {in_time(self.longest)} in all")
+
+    @property
+    def margin(self) -> str:
+        """Return what stands before what a step gave: steps side by side have a line there."""
+        return f"{_INDENT}│ " if self.together else _INDENT
+
     def _step(self, record: StepRecord) -> None:
         usage = sum((call.usage for call in record.calls), Usage())
         spent = (f", {in_words(usage)}" if usage.calls else ", reply from the store") if record.calls else ""
@@ -157,7 +230,8 @@ class RunPage:
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
         step = harmless(str(record.step))
-        self._line(f"{self.steps:3}. {step}{again}  [{record.seconds:.3f} s{spent}]")
+        beside = "│ " if self.together else ""
+        self._line(f"{self.steps:3}. {beside}{step}{again}  [{in_time(record.seconds)}{spent}]", "")
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
         elif record.error is not None:
@@ -190,33 +264,45 @@ class RunPage:
                         self._table(link["table"])
                     continue
                 rows = isinstance(item, tuple) and item and all(isinstance(each, Mapping) for each in item)
-                text = "\n".join(map(_one_of_list, item)) if rows else plain(item)
+                text = "\n".join(map(one_of_list, item)) if rows else plain(item)
                 below = rows or "\n" in text
                 lines.append(f"{key}:\n" + textwrap.indent(text, "  ") if below else f"{key}: {text}")
             self._block("\n".join(lines))
         elif isinstance(value, tuple) and value:
-            self._block("\n".join(map(_one_of_list, value)))
+            self._block("\n".join(map(one_of_list, value)))
         else:
             self._block(plain(value))
 
     def _table(self, table: Table) -> None:
         """Print the table as it now stands; where nothing has changed it, only that, and its size."""
         if table == self.table:
-            self._block(f"the table stays as it was, {len(table.rows)} × {len(table.header)}")
+            self._block(f"the table stays as it was, {len(table.rows):,} × {len(table.header)}")
             return
         self.table = table
-        shown = to_terminal(table, self.width - len(_INDENT), _LONGEST)
-        self._line(textwrap.indent(f"{len(table.rows)} × {len(table.header)} table\n{shown}", _INDENT))
+        shown = to_terminal(table, self.width - len(self.margin), _LONGEST)
+        self._lines(f"{len(table.rows):,} × {len(table.header)} table\n{shown}")
 
     def _block(self, text: str) -> None:
         lines = [line.rstrip()[:500] for line in text.splitlines()] or [""]
         if len(lines) > _LONGEST:
-            lines = [*lines[:_LONGEST], f"… {len(lines) - _LONGEST} more lines"]
-        self._line(textwrap.indent("\n".join(lines), _INDENT))
+            lines = [*lines[:_LONGEST], f"… {len(lines) - _LONGEST:,} more lines"]
+        self._lines("\n".join(lines))
 
-    def _line(self, text: str) -> None:
-        if not self.silent:
-            echo(textwrap.indent(text, _INDENT * len(self.above)))
+    def _lines(self, text: str) -> None:
+        """Print lines of what a step gave, in the margin of steps."""
+        self._line(textwrap.indent(text, self.margin), "", wrap=False)
+
+    def _line(self, text: str, style: Style = "dim", *, wrap: bool = True) -> None:
+        """Print on stderr; at a terminal long sentences are wrapped between words."""
+        if self.silent:
+            return
+        text = textwrap.indent(text, _INDENT * len(self.above))
+        if wrap and len(text) > self.width and sys.stderr.isatty():
+            hanging = _INDENT * (len(self.above) + 1)
+            text = textwrap.fill(
+                text, self.width, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False
+            )
+        say(text, style)
 
 
 def _is_chain(value: Any) -> bool:
@@ -224,124 +310,3 @@ def _is_chain(value: Any) -> bool:
     return isinstance(value, tuple) and all(
         isinstance(link, Mapping) and isinstance(link.get("table"), Table) for link in value
     )
-
-
-def _one_of_list(value: Any) -> str:
-    """Write one of a list on a line of its own, scores with four digits."""
-    if not isinstance(value, Mapping):
-        return plain(value)
-    return ", ".join(
-        f"{key}: {f'{item:.4g}' if isinstance(item, float) else plain(item)}" for key, item in value.items()
-    )
-
-
-def plain(value: Any) -> str:
-    """Write a value in one piece: text as it is, a flat list with commas, what is nested as JSON."""
-    if isinstance(value, Table):
-        return f"a {len(value.rows)} × {len(value.header)} table"
-    if isinstance(value, tuple) and not any(isinstance(item, Mapping | tuple) for item in value):
-        return ", ".join(map(plain, value)) if value else "none"
-    if isinstance(value, Mapping | tuple):
-        return json.dumps(to_json(value), ensure_ascii=False)
-    return str(value)
-
-
-def answer_text(answer: Any, unit: str) -> str:
-    """Write the answer: a number with its unit ("$12", "7 km"), texts of a picture one below the other.
-
-    Of a mapping with a text, that alone.
-    """
-    if isinstance(answer, tuple) and answer and all(isinstance(item, Mapping) for item in answer):
-        return "\n".join(answer_text(item, "") for item in answer)
-    if isinstance(answer, str | tuple | Mapping) and not answer:
-        text = "(nothing)"
-    elif isinstance(answer, Mapping) and isinstance(answer.get("text"), str):
-        text = answer["text"]
-    else:
-        text = _one_of_list(answer)
-    text = harmless(text)
-    if not unit or isinstance(answer, bool) or not isinstance(answer, int | float):
-        return text
-    return f"{unit}{text}" if unit in "$€£¥₹" else f"{text} {harmless(unit)}"
-
-
-def in_words(usage: Usage) -> str:
-    """Write "3 calls, 812 + 40 tokens (512 cached), $0.0012"; leave out what the provider does not say."""
-    parts = [counted(usage.calls, "call")]
-    if not usage.input_tokens and not usage.output_tokens and not usage.cost:  # nothing was told, or paid
-        return parts[0]
-    if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
-        parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}")
-    if usage.calls and usage.cost is not None:
-        is_little = 0 < usage.cost < _LEAST_COST
-        parts.append(f"under ${_LEAST_COST}" if is_little else f"${usage.cost:.4f}")
-    return ", ".join(parts)
-
-
-def spent_in_words(usage: Usage, stored: int) -> str:
-    """Write "Model: 3 calls, …, 2 from the response store"; "" where there was neither."""
-    parts = [in_words(usage)] if usage.calls else []
-    parts += [f"{stored} from the response store"] if stored else []
-    return f"Model: {', '.join(parts)}" if parts else ""
-
-
-def sources_in_words(sources: Any) -> list[str]:
-    """Write a line for each table that an answer came from; none for what is no `cache.sources`."""
-    if not isinstance(sources, Sequence) or isinstance(sources, str):
-        return []
-    lines = [harmless(_source(source)) for source in sources if isinstance(source, Mapping)]
-    more = [f"and {len(lines) - _MOST_TABLES} more tables"] if len(lines) > _MOST_TABLES else []
-    return [*lines[:_MOST_TABLES], *more]
-
-
-def _source(source: Mapping[str, Any]) -> str:
-    """Write the place of the table or passage, then rows, columns and the row of the answer."""
-    parts = [_place(source)]
-    rows, of = source.get("rows"), source.get("of")
-    if isinstance(rows, Sequence) and rows and len(rows) != of:
-        parts.append(_listed("row", _ranges(rows)))
-    elif isinstance(of, int) and isinstance(count := source.get("count"), int):
-        parts.append(f"{count:,} of {of:,} rows")
-    elif isinstance(of, int):
-        parts.append(f"all {of:,} rows" if of != 1 else "its one row")
-    if columns := source.get("columns"):
-        parts.append(_listed("column", list(map(str, columns))))
-    cells = source.get("cells") or ()
-    if isinstance(of, int) and cells and (not rows or len(rows) == of):
-        parts.append(f"the answer in {_listed('row', _ranges(sorted({cell[0] for cell in cells})))}")
-    return ", ".join(parts)
-
-
-def _place(source: Mapping[str, Any]) -> str:
-    """Write the file with the sheet, heading or table in it; without a file the table's or passage's name."""
-    if "passage" in source:
-        if "file" not in source:
-            return f"passage {source['passage']}"
-        parts = [str(source["file"]), *([str(source["heading"])] if "heading" in source else [])]
-        return ", ".join([*parts, *(f"{key} {source[key]}" for key in ("page", "table") if key in source)])
-    name = str(source.get("file") or source.get("table") or "a table")
-    if place := [f"{kind} {source[kind]}" for kind in ("sheet", "heading", "page") if kind in source]:
-        return ", ".join([name, *place])
-    whole_file = str(source.get("id")) == name  # the file holds that one table
-    return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
-
-
-def _ranges(rows: Sequence[int]) -> list[str]:
-    """Write numbers of rows, three or more neighbours as one: 3, 5 to 9."""
-    found: list[str] = []
-    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
-        first, *others = (row for _, row in run)
-        if len(others) > 1:
-            found.append(f"{first:,} to {others[-1]:,}")
-        else:
-            found += [f"{row:,}" for row in (first, *others)]
-    return found
-
-
-def _listed(noun: str, items: Sequence[str]) -> str:
-    """Write "rows 3 and 5", "column Team", "columns A, B and 7 more"."""
-    many = len(items) > 1 or " to " in items[0]
-    if len(items) > _MOST_ITEMS:
-        items = [*items[: _MOST_ITEMS - 1], f"{len(items) - _MOST_ITEMS + 1} more"]
-    said = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-    return f"{noun}{'s' if many else ''} {said}"

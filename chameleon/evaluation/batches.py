@@ -18,6 +18,7 @@ from typing import Any, Self
 from chameleon.errors import ChameleonError, InputError, LogError, ModelError
 from chameleon.evaluation.evaluate import Stopped
 from chameleon.evaluation.run_dir import BATCHES, RunDir
+from chameleon.figures import in_digits, in_dollars
 from chameleon.inventory import Inventory
 from chameleon.llm.batch_apis import BatchApi, BatchState, batch_api
 from chameleon.llm.batches import BatchQueue, BatchReply, BatchRequest, batching, require_batches
@@ -183,8 +184,8 @@ class Batches:
         coming = sum(request.cost or 0.0 for request in fresh)
         if fresh and before + coming > limit:
             raise Stopped(
-                f"the next {len(fresh):,} requests may cost up to ${coming:.4f} at half price, which after "
-                f"${before:.4f} would pass the highest cost {limit:g}",
+                f"the next {len(fresh):,} requests may cost up to {in_dollars(coming)} at half price, which "
+                f"after {in_dollars(before)} would pass the highest cost {in_digits(limit, 6)}",
                 hint="A larger one goes on.",
             )
 

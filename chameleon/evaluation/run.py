@@ -27,6 +27,7 @@ from chameleon.evaluation.run_dir import (
     read_settings,
 )
 from chameleon.evaluation.stats import PlanStats, Program
+from chameleon.figures import in_time
 from chameleon.state import Event
 from chameleon.usage import Usage
 
@@ -182,7 +183,7 @@ class Run:
         if not tally.graded:
             counted = ("Right", _part(tally.all.correct, n))
         skipped = tally.passed_over.most_common()
-        each = f", {self.seconds / n:.3f} a problem" if n else ""
+        each = f", {in_time(self.seconds / n)} a problem" if n else ""
         settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
         pairs = [
             ("Problems", self.problems),
@@ -194,7 +195,7 @@ class Run:
             *(("", f"answered {count:,} times without {where}") for where, count in skipped),
             ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
             ("Spent", usage_in_words(tally.usage)),
-            ("Seconds", f"{self.seconds:,.1f} summed over all problems{each}"),
+            ("Time", f"{in_time(self.seconds)} summed over all problems{each}"),
             *((name.capitalize(), _in_words(value)) for name, value in settings.items()),
         ]
         return [(name, text) for name, text in pairs if text]

@@ -48,24 +48,26 @@ def choose_model(
     inventory_model: str | None,
     environ: Mapping[str, str] = os.environ,
     *,
+    reason: str = "the caller names it",
     replay: ResponseStore | None = None,
 ) -> ModelChoice:
     """Choose the model: `flag`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
 
     Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
-    taken; with a provider's key alone it is that provider's default of `models.yaml`. A `replay` asks nobody:
+    taken; with a provider's key alone it is that provider's default of `models.yaml`. `reason` says why
+    the `flag` counts. A `replay` asks nobody:
     it takes the model that the store recorded last, of the same server if it has one. Raises `NoModel` for a
     name whose provider does not exist, when the server does not say what it offers, or when there is nothing
     to replay.
     """
     named = (
-        (flag, "the caller names it"),
+        (flag, reason),
         (environ.get("CHAMELEON_MODEL"), "CHAMELEON_MODEL names it"),
         (inventory_model, "the inventory's llm.model names it"),
     )
-    for name, reason in named:
+    for name, why in named:
         if name and name.strip():
-            return _chosen(full_name(name, environ), reason)
+            return _chosen(full_name(name, environ), why)
     address = base_url(environ)
     if replay is not None:
         return _from_store(replay, own_server("openai", {"base_url": address}, environ))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.terminal import ENVIRONMENT, at_terminal
 
 CODE = '''
 from pathlib import Path
@@ -35,7 +36,6 @@ modules: {read: "tools:read", write: "tools:write"}
 """
 ASK = [sys.executable, "-m", "chameleon", "ask", "q", "-i", "mine.yaml"]
 APPROVE = [sys.executable, "-m", "chameleon", "approve"]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 @pytest.fixture
@@ -57,31 +57,11 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def at_terminal(command: list[str], folder: Path, *answers: str) -> tuple[int, str]:
-    """Run a command at a terminal; give it an answer each time it asks for one."""
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        command, cwd=folder, env=ENVIRONMENT, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        shown, left = "", list(answers)
-        try:
-            while piece := os.read(ours, 4_096):
-                shown += piece.decode()
-                if shown.endswith(("[l]ater: ", "\n> ")) and left:
-                    os.write(ours, f"{left.pop(0)}\n".encode())
-        except OSError:  # the terminal is closed
-            pass
-        os.close(ours)
-    return process.returncode, shown.replace("\r\n", "\n")
-
-
 def test_a_plan_is_approved_at_the_terminal(folder: Path) -> None:
     code, shown = at_terminal(ASK, folder, "what?", "y")
     assert code == 0 and (folder / "written").read_text() == "a text"
     assert '  write\n    text: "$read" (what comes of $read)\nRun it? [y]es, [n]o, [l]ater: ' in shown
-    assert shown.count("Run it?") == 2 and shown.endswith("Answer: written\n")
+    assert shown.count("Run it?") == 2 and "\x1b[1mwritten\x1b[0m\n" in shown
 
 
 @pytest.mark.parametrize(("mode", "value"), [("plan", '"$read" (what'), ("step", '"$read" = "a text"')])
@@ -97,14 +77,14 @@ def test_a_run_is_left_and_goes_on_in_another_process(folder: Path) -> None:
     code, shown = at_terminal([*APPROVE, "run.jsonl"], folder, "y")
     assert code == 0 and "Approved: write" in shown
     done = run([*ASK, "--log", "run.jsonl"], folder)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Answer: written")
+    assert (done.returncode, done.stdout) == (0, "written\n")
 
 
 def test_without_a_terminal_a_run_waits_and_says_how_to_go_on(folder: Path) -> None:
     waits = run(ASK, folder)
     (log,) = folder.glob("waiting-*.jsonl")
     assert waits.returncode == 4 and not (folder / "written").exists()
-    assert f"Run `chameleon approve {log.name}`, then this command with --log {log.name}" in waits.stdout
+    assert f"Run `chameleon approve {log.name}`, then this command with --log {log.name}" in waits.stderr
     assert oct(log.stat().st_mode)[-3:] == "600"
     assert run([*APPROVE, log.name], folder).returncode == 4
     assert run([*APPROVE, log.name, "--yes"], folder).returncode == 0
@@ -147,13 +127,13 @@ def test_a_chat_waits_in_its_log_and_goes_on_once_it_is_answered(folder: Path) -
         chat, cwd=folder, env=ENVIRONMENT, input="one\ntwo\n", capture_output=True, text=True, timeout=60
     )
     assert waits.returncode == 4 and not (folder / "written").exists()
-    assert "Run `chameleon approve chat.jsonl`" in waits.stdout and "two" not in waits.stdout
+    assert "Run `chameleon approve chat.jsonl`" in waits.stderr and not waits.stdout
     assert run([*APPROVE, "chat.jsonl", "--yes"], folder).returncode == 0
     done = run(chat, folder)
-    assert done.returncode == 0 and "Answer: written" in done.stdout and (folder / "written").exists()
+    assert done.returncode == 0 and done.stdout == "written\n" and (folder / "written").exists()
 
 
 def test_a_chat_asks_at_the_terminal(folder: Path) -> None:
     command = [sys.executable, "-m", "chameleon", "chat", "mine.yaml"]
     code, shown = at_terminal(command, folder, "one", "y", "/exit")
-    assert code == 0 and (folder / "written").exists() and "Answer: written\n" in shown
+    assert code == 0 and (folder / "written").exists() and "\x1b[1mwritten\x1b[0m\n" in shown

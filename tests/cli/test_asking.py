@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -39,14 +40,15 @@ def test_a_process_of_its_own_answers_and_says_what_it_runs(
 ) -> None:
     server = loopback(RuleModel({"planner": [BY_PROGRAM] * 2}))
     plain = spawn(*asked, "--unit", "visitors", "--store", "off")
-    assert (plain.code, plain.err) == (0, "")
-    first, plan, spent, answer = plain.out.splitlines()
+    assert plain.code == 0
+    plan, spent, last = plain.err.splitlines()
     assert spent.startswith("Model: 2 calls, ")
-    assert first.startswith("Runs inventory quick; model openai:local, because ") and server.url in first
+    assert last.startswith("Runs inventory quick; model openai:local, because ") and server.url in last
+    assert re.search(r"\. Took [\d.]+ m?s\.$", last)
     assert plan == f"Plan: {' → '.join(PROGRAM)}"
 
     told = json.loads(command(*asked, "--json", "--store", "off").out)
-    assert answer == f"Answer: {told['answer']} visitors"
+    assert plain.out == f"{told['answer']} visitors\n"
     assert (told["inventory"], told["model"], told["plan"]) == ("quick", "openai:local", list(PROGRAM))
     assert told["error"] is None and not told["declined"]
     assert told["usage"]["calls"] == 2 and told["usage"]["cost"] is None
@@ -69,7 +71,7 @@ def test_a_fault_is_one_line_on_stderr_with_exit_code_1(
     loopback(RuleModel(first))
     outcome = command(*asked, "--store", "off")
     assert outcome.code == 1 and words in outcome.complaint
-    assert outcome.out.startswith("Runs inventory quick; ") and "Answer:" not in outcome.out
+    assert "Runs inventory quick; " in outcome.err and not outcome.out
     loopback(RuleModel(first))
     outcome = command(*asked, "--store", "off", "--json")
     told = json.loads(outcome.out)
@@ -93,7 +95,7 @@ def test_the_trace_names_the_fault_and_the_repair(
         "Repair: program_generator → program_verifier → program_executor → answer_generator",
         "attempt 2 of 20",
     ]:
-        assert words in outcome.out
+        assert words in outcome.err
 
 
 def test_a_server_that_is_not_there_or_has_no_such_model_is_one_line(
@@ -124,7 +126,7 @@ def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
     assert replayed["answer"] == recorded["answer"] and replayed["plan"] == recorded["plan"]
     assert replayed["usage"]["calls"] == 0
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    assert "recorded it last" in command(*asked, "--store", "replay").out
+    assert "recorded it last" in command(*asked, "--store", "replay").err
 
     asked[1] = asked[1].replace("visitors", "guests")
     missed = command(*asked, "--model", "openai:local", "--store", "replay")
@@ -183,7 +185,7 @@ def test_a_log_of_another_question_and_a_file_that_is_no_log_are_left_alone(
     before = log.read_bytes()
     other = command("ask", "Something else?", *asked[2:], "--log", str(log))
     assert other.code == 1 and "the log belongs to another question" in other.complaint
-    assert "has ended: " not in other.out
+    assert "has ended: " not in other.err
     assert log.read_bytes() == before
     notes = tmp_path / "notes.txt"
     notes.write_text("milk\nbread\n")
@@ -200,16 +202,17 @@ def test_after_a_fault_of_the_model_the_offline_inventory_does_not_step_in(
     loopback(lambda request: Fault(401))
     outcome = command(*asked[:4], "--model", "openai:local")
     assert outcome.code == 1 and "refused the key" in outcome.complaint
-    assert "tables_offline" not in outcome.out and "Answer" not in outcome.out
+    assert "tables_offline" not in outcome.err and not outcome.out
 
 
 def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("child,apples\nAda,2\nBen,3\nCleo,5\n")
     outcome = command("ask", "What is the total number of apples?", "--table", str(table))
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith("Runs inventory tables_offline; no model, because ")
-    assert outcome.out.splitlines()[-2:] == ["Answer: 10", "From: table, all 3 rows, column apples"]
+    assert (outcome.code, outcome.out) == (0, "10\n")
+    place, plan, why = outcome.err.splitlines()
+    assert place == "From: table, all 3 rows, column apples" and plan.startswith("Plan: ")
+    assert why.startswith("Runs inventory tables_offline; no model, because ")
 
 
 LEAGUE = ("Which team has the most points?", "--table", "demos/data/league.csv")
@@ -230,9 +233,9 @@ def test_a_reply_that_fits_no_choice_is_declined(
     file.write_text(f"name: quick\nextends: tabmwp\n{solutions}\n")
     asked = ("ask", *LEAGUE, *AMONG[:2], "--inventory", str(file), *scripted(tmp_path / "r", *["qx 1"] * 3))
     plain = command(*asked)
-    assert plain.code == 3 and "Answer" not in plain.out
-    *_, last = plain.out.splitlines()
-    assert last == "Declined: the reply 'qx 1' is none of the choices: Kingsmere Town; Harbour Rovers"
+    assert plain.code == 3 and not plain.out
+    first, *_ = plain.err.splitlines()
+    assert first == "Declined: the reply 'qx 1' is none of the choices: Kingsmere Town; Harbour Rovers"
     outcome = command(*asked, "--json")
     told = json.loads(outcome.out)
     assert outcome.code == 3 and told["answer"] is None and told["declined"]
@@ -259,10 +262,12 @@ def test_of_several_sheets_the_one_that_was_read_is_named(command: Command, tmp_
     path.write_text('{"arts": [{"Name": "Ann", "Age": 3}], "other": [{"Name": "Bob", "Age": 7}]}')
     asked = ("ask", "What is the highest Age?", "--table", path, "--inventory", "tables_offline")
     first = command(*map(str, asked))
-    assert "Answer: 3" in first.out
-    assert first.err.strip() == "Read 'arts' of two.json; there are also 'other': choose with --sheet."
+    assert first.out == "3\n"
+    assert (
+        first.err.splitlines()[0] == "Read 'arts' of two.json; there are also 'other': choose with --sheet."
+    )
     other = command(*map(str, asked), "--sheet", "other")
-    assert "Answer: 7" in other.out and not other.err
+    assert other.out == "7\n" and "Read" not in other.err
     twice = command(*map(str, asked), "--sheet", "arts", "--sheet", "other")
     assert twice.code == 2 and "--sheet" in twice.err
 
@@ -271,8 +276,8 @@ def test_the_last_reply_is_shown_while_it_comes(loopback: Start, command: Comman
     replies = ["I do not know.\x1b[2J", "Add them up.\nThe answer is 7."]
     server = loopback(RuleModel({"planner": [BY_SOLUTION], "solution_generator": replies}))
     outcome = command(*asked, "--store", "off", "--stream")
-    assert outcome.code == 0 and outcome.out.splitlines()[-1] == "Answer: 7"
-    assert outcome.err.splitlines() == [
+    assert outcome.code == 0 and outcome.out == "7\n"
+    assert outcome.err.splitlines()[:3] == [
         "I do not know.\ufffd[2J",
         "(another reply:) Add them up.",
         "The answer is 7.",

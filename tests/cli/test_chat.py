@@ -74,7 +74,13 @@ def chat(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Cha
 
 
 def answers(shown: Outcome) -> list[str]:
-    return [line.partition(": ")[2] for line in shown.out.splitlines() if line.startswith("Answer: ")]
+    return [line for line in shown.out.splitlines() if "  " not in line]
+
+
+def said_before(shown: Outcome) -> str:
+    """Return what is told of the conversation, without what each run says of itself."""
+    of_runs = ("Runs ", "Plan: ", "From: ", "Took ", "Declined: ", "Model: ")
+    return "".join(f"{line}\n" for line in shown.err.splitlines() if not line.startswith(of_runs))
 
 
 def spawned(*arguments: str, folder: Path) -> subprocess.Popen[str]:
@@ -91,16 +97,16 @@ def spawned(*arguments: str, folder: Path) -> subprocess.Popen[str]:
 
 def test_answers_line_by_line_and_goes_on_where_one_is_declined(chat: Chat) -> None:
     shown = chat("tables_offline", "--table", "visits.csv", lines=f"{MOST}\n\n{ODD}\n  {FEW}  \n")
-    assert shown.code == 0 and answers(shown) == ["Lisbon", "900"] and shown.err == ""
-    assert shown.out.count("Runs inventory tables_offline") == 1 and "> " not in shown.out
-    assert "Or let a model answer: chameleon chat tables --model PROVIDER:NAME" in shown.out
+    assert shown.code == 0 and answers(shown) == ["Lisbon", "900"] and shown.out == "Lisbon\n900\n"
+    assert shown.err.count("Runs inventory tables_offline") == 1 and said_before(shown) == ""
+    assert "Or let a model answer: chameleon chat tables --model PROVIDER:NAME" in shown.err
 
 
 def test_commands_show_the_table_and_what_was_said(chat: Chat) -> None:
     lines = f"{FEW}\n{ODD}\n/table\n/history\n/what\n/exit\n{MOST}\n"
     shown = chat("tables_offline", "--table", "visits.csv", lines=lines)
-    assert answers(shown) == ["900"] and "Lisbon     4,200" in shown.out
-    assert shown.err.startswith(f"> {FEW}\n900\n> {ODD}\n(declined)\nA line is a question")
+    assert answers(shown)[0] == "900" and "Lisbon     4,200" in shown.out
+    assert said_before(shown).startswith(f"> {FEW}\n900\n> {ODD}\n(declined)\nA line is a question")
 
 
 def test_comes_back_to_what_was_said_and_needs_no_files(chat: Chat) -> None:
@@ -108,9 +114,8 @@ def test_comes_back_to_what_was_said_and_needs_no_files(chat: Chat) -> None:
     chat("tables_offline", "--table", "visits.csv", *log, lines=f"{MOST}\n{ODD}\n")
     shown = chat(*log, lines=f"{FEW}\n")
     assert answers(shown) == ["900"]
-    assert (
-        shown.err == f"Goes on with chat.jsonl, after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
-    )
+    told = f"Goes on with chat.jsonl, after 2 questions.\n> {MOST}\nLisbon\n> {ODD}\n(declined)\n"
+    assert said_before(shown) == told
     with ConversationLog("chat.jsonl") as kept:
         assert kept.last is not None
         assert [turn["answer"] for turn in kept.last.input["history"]] == ["Lisbon", ""]
@@ -173,9 +178,9 @@ def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate("three\n/history\n", timeout=30)
-    assert process.returncode == 0 and "Answer: three after 2\n" in out
+    assert process.returncode == 0 and out == "one after 0\nthree after 2\n"
     said = "> one\none after 0\n> wait\n(failed)\n> three\nthree after 2\n"
-    assert err == f"\nchameleon: it was stopped\n{said}"
+    assert said_before(Outcome(0, out, err)) == f"\nchameleon: it was stopped\n{said}"
     with ConversationLog(folder / "chat.jsonl") as kept:
         assert [turn.reason for turn in kept.turns] == ["answered", "failed", "answered"]
 
@@ -188,7 +193,7 @@ def test_a_killed_chat_goes_on_with_the_question_that_it_left(folder: Path) -> N
     (folder / "deadly").unlink()
     with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
         out, err = process.communicate("three\n", timeout=30)
-    assert process.returncode == 0 and "Answer: die after 1\n" in out and "Answer: three after 2\n" in out
+    assert process.returncode == 0 and out == "die after 1\nthree after 2\n"
     assert "after 1 question.\n> one\none after 0\nThe last question was left unanswered: die\n" in err
 
 
@@ -228,7 +233,7 @@ def test_a_terminal_is_asked(folder: Path) -> None:
         try:
             _until(ours, "> ")
             os.write(ours, f"{FEW}\n".encode())
-            assert "900" in _until(ours, "Visitors\r\n> ")
+            assert "\x1b[1m900\x1b[0m\r\n" in _until(ours, "> ")
             os.write(ours, b"\x04")
             assert process.wait(30) == 0
         finally:

@@ -186,7 +186,7 @@ def test_a_fixed_plan_that_is_refused_is_shown_once(command: Command, tmp_path: 
         'modules: {says: {use: "tools:Says"}, other: {use: "tools:Says"}}\n'
     )
     outcome = command("ask", "How much?", "--inventory", str(file), "--trace")
-    assert outcome.code == 1 and outcome.out.count("Plan refused: says → other") == 1
+    assert outcome.code == 1 and outcome.err.count("Plan refused: says → other") == 1
 
 
 def test_a_missing_langchain_is_told_with_the_missing_model(

@@ -48,4 +48,4 @@ def test_what_an_input_lacks_is_said_with_its_option() -> None:
 
 def test_a_run_that_waits_for_something_says_how_to_give_it(command: Command) -> None:
     outcome = command("ask", "What is the adult fare?", "--inventory", "pictures_offline")
-    assert outcome.code == 3 and "Give one with --image FILE or --text FILE." in outcome.out
+    assert outcome.code == 3 and "Give one with --image FILE or --text FILE." in outcome.err

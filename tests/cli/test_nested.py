@@ -31,7 +31,7 @@ def cascade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_steps_of_an_inventory_within_are_told_below_its_own(command: Command, cascade: Path) -> None:
     asked = ["ask", QUESTION, "--table", f"{cascade}/visits.csv", "--inventory", f"{cascade}/cascade.yaml"]
-    shown = command(*asked, "--trace").out
+    shown = command(*asked, "--trace").err
     assert shown.startswith("Runs inventory cascade; small asks openai:gpt-6-luna.\nPlan: rules\n")
     assert "\n     rules:\n     Plan: table_reader → final_answer\n" in shown
     assert "\n       2. final_answer  [" in shown and "\n  1. rules  [" in shown
@@ -76,7 +76,7 @@ def test_a_run_three_deep_is_shown_indented_and_refused_where_one_has_changed(
     asked = ["ask", QUESTION, "--table", f"{deep}/visits.csv", "--inventory", f"{deep}/top.yaml"]
     asked += ["--log", f"{deep}/run.jsonl", "--trace"]
     shown = command(*asked)
-    lines = [line.partition("  [")[0] for line in shown.out.splitlines()]
+    lines = [line.partition("  [")[0] for line in shown.err.splitlines()]
     assert [line for line in lines if line.strip()[:4] in ("Plan", "rule", "1. t", "2. f", "1. r")] == [
         "Plan: rules",
         "     rules:",
@@ -88,7 +88,7 @@ def test_a_run_three_deep_is_shown_indented_and_refused_where_one_has_changed(
         "       1. rules",
         "  1. rules",
     ]
-    assert shown.out.count("Answer: 1,100") == 1 and command(*asked).out.count("Answer: 1,100") == 1
+    assert shown.out == "1,100\n" and command(*asked).out == "1,100\n"
     (deep / "inner.yaml").write_text(INNER.replace("{table_reader: {}", "{table_reader: {at_least: 0.5}"))
     assert "the inventory that rules runs has changed since the log began" in command(*asked).err
 

@@ -13,7 +13,7 @@ import pytest
 
 from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.show import RunPage
-from chameleon.state import Plan, Step
+from chameleon.state import Plan, RunStarted, Step
 from chameleon.text import harmless_lines
 from tests.e2e.commands import ROOT, Command, environment
 
@@ -30,11 +30,12 @@ def test_both_streams_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
     say(EVIL)
     page = RunPage(as_json=False, trace=True)
     page.begin(f"inventory x; model {EVIL}\n{EVIL}")
+    page.show(RunStarted("x", {}))
     page.show(Plan((Step("x"),), EVIL, kind="proposed"))
     shown = capsys.readouterr()
-    assert shown.err == f"{CLEAN}\n"
-    assert [line for line in shown.out.splitlines() if "\ufffd" not in line] == ["Plan: x"]
-    assert len(shown.out.splitlines()) == 4 and shown.out.replace("\n", "").isprintable()
+    assert shown.out == f"{CLEAN}\n"
+    assert [line for line in shown.err.splitlines() if "\ufffd" not in line] == ["Plan: x"]
+    assert len(shown.err.splitlines()) == 4 and shown.err.replace("\n", "").isprintable()
 
 
 def test_json_has_no_steering_characters_and_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +84,8 @@ def test_what_a_tool_prints_goes_to_stderr(command: Command, tmp_path: Path) -> 
     outcome = command("ask", "What?", "--inventory", str(file), "--json")
     assert json.loads(outcome.out)["answer"] == "done"
     assert outcome.err.split() == ["imported", "working"]
-    assert command("ask", "What?", "--inventory", str(file)).err == "working\n"
+    plain = command("ask", "What?", "--inventory", str(file))
+    assert plain.out == "done\n" and plain.err.startswith("working\n")
 
 
 def test_a_protocol_has_stdout_and_what_a_tool_prints_has_not(tmp_path: Path) -> None:

@@ -48,37 +48,42 @@ def says(tmp_path: Path, command: Command) -> Command:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (PIECES, "Answer:\n     Pier 3\n     Mind Answer: 9\n"),
-        (PIECES[0], "Answer: Pier 3\n"),
-        (["Lisbon", "Porto"], "Answer: Lisbon, Porto\n"),
-        ([[1, 2], [3, 4]], "Answer: [[1, 2], [3, 4]]\n"),
-        ({"high": 3, "low": [1, 2]}, "Answer: high: 3, low: 1, 2\n"),
-        ([{"high": 3}, {"high": 4}], "Answer:\n     high: 3\n     high: 4\n"),
-        ("a\nb", "Answer: a b\n"),
-        ("", "Answer: (nothing)\n"),
-        ([], "Answer: (nothing)\n"),
-        ({}, "Answer: (nothing)\n"),
-        ({"query": "zebras", "results": []}, "Answer: query: zebras, results: none\n"),
-        (0, "Answer: 0\n"),
-        (False, "Answer: False\n"),
+        (PIECES, "Pier 3\nMind Answer: 9\n"),
+        (PIECES[0], "Pier 3\n"),
+        (["Lisbon", "Porto"], "Lisbon, Porto\n"),
+        ([[1, 2], [3, 4]], "[[1, 2], [3, 4]]\n"),
+        ({"high": 3, "low": [1, 2]}, "high: 3, low: 1, 2\n"),
+        ([{"high": 3}, {"high": 4}], "high: 3\nhigh: 4\n"),
+        ("a\nb", "a b\n"),
+        ("", "(nothing)\n"),
+        ([], "(nothing)\n"),
+        ({}, "(nothing)\n"),
+        ({"query": "zebras", "results": []}, "query: zebras, results: none\n"),
+        (0, "0\n"),
+        (False, "False\n"),
+        (0.1 + 0.2, "0.3\n"),
+        (1 / 3, "0.3333333333333333\n"),
+        (1e-05, "0.00001\n"),
+        ({"mean": 0.1 + 0.2, "n": 1234567.5}, "mean: 0.3, n: 1234567.5\n"),
+        ("0.30000000000000004", "0.30000000000000004\n"),
     ],
 )
 def test_answers_are_told_in_words(says: Command, value: object, shown: str) -> None:
     outcome = says(value)
-    assert outcome.code == 0 and outcome.out.endswith(shown)
+    assert outcome.code == 0 and outcome.out == shown
 
 
 def test_the_trace_has_no_representation_of_python(says: Command) -> None:
     for value in (PIECES, {"pieces": PIECES, "at": [[1, 2]]}, [[1, {"a": "b"}]], {"a": {"b": None}}):
         outcome = says(value, "--trace")
         assert outcome.code == 0
-        assert not any(sign in outcome.out for sign in ("((", "{'", "['", "None")), outcome.out
-    assert "box: [[1, 2], [30, 2], [30, 9], [1, 9]]" in says(PIECES, "--trace").out
+        assert not any(sign in outcome.err for sign in ("((", "{'", "['", "None")), outcome.err
+    assert "box: [[1, 2], [30, 2], [30, 9], [1, 9]]" in says(PIECES, "--trace").err
 
 
 def test_a_module_that_returns_nothing_is_told_and_does_not_answer(says: Command) -> None:
     outcome = says(None)
-    assert outcome.code == 1 and "Answer" not in outcome.out
+    assert outcome.code == 1 and not outcome.out
     assert "module says: it returned nothing" in outcome.complaint and "`run`" in outcome.complaint
     told = json.loads(says(None, "--json").out)
     assert told["answer"] is None and told["error"]["kind"] == "ModuleError"
@@ -109,7 +114,7 @@ def test_the_trace_says_of_an_operation_that_the_table_stays_as_it_was(
     (tmp_path / "own.py").write_text(SORTS + OWN.replace("VALUE", "1"))
     (tmp_path / "t.csv").write_text("child,apples\nAda,7\nBo,2\n")
     given = ("--table", str(tmp_path / "t.csv"), "--inventory", str(tmp_path / "mine.yaml"))
-    shown = command("ask", "How many?", *given, "--trace").out
+    shown = command("ask", "How many?", *given, "--trace").err
     first, second = shown.split("1. first")[1].split("3. says")[0].split("2. second")
     assert "f_first(apples, small to large)\n     2 × 2 table\n" in first
     assert "f_second(apples, small to large)\n     the table stays as it was, 2 × 2\n" in second

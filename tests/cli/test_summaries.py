@@ -41,8 +41,9 @@ def run(command: Command, tmp_path: Path) -> Command:
 
 def test_tables_are_found_by_what_a_model_says_of_them(loopback: Start, run: Command, tmp_path: Path) -> None:
     first = loopback(lambda request: next(TABLES[name][1] for name in TABLES if name in table(request)))
-    lines = run(*MODEL).out.splitlines()
-    assert lines[0] == "Summaries by model openai:local, because --model names it."
+    done = run(*MODEL)
+    lines = done.out.splitlines()
+    assert done.err.splitlines()[0] == "Summaries by model openai:local, because --model names it."
     assert lines[-1] == "Model: 3 calls, 22 + 14 tokens" and len(first.requests) == 3
     assert [line.split()[1] for line in lines if " has no summary: " in line] == ["breweries.csv", "huts.csv"]
     assert all(table(request).count("</data>") == 1 for request in first.requests)

@@ -12,6 +12,20 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+OF_A_RUN = (
+    "Runs ",
+    "Plan",
+    "Another plan",
+    "Fallback plan",
+    "Model: ",
+    "Took ",
+    "Dropped",
+    "Summaries by ",
+    "     ",
+)
+"""How lines begin that a failed run prints of itself."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The exit code and the output of a command."""
@@ -22,11 +36,13 @@ class Outcome:
 
     @property
     def complaint(self) -> str:
-        """The one line that a failed command writes to stderr, after those on its waiting for the server."""
+        """The one line on what is wrong, the last on stderr, after what a run says of itself."""
         assert "Traceback" not in self.err and "a fault of ours" not in self.err, self.err
         lines = [line for line in self.err.splitlines() if not line.endswith("; trying again")]
-        assert len(lines) == 1 and lines[0].startswith("chameleon: "), self.err
-        return lines[0].removeprefix("chameleon: ")
+        assert [line for line in lines if line.startswith("chameleon: ")] == lines[-1:], self.err
+        told = [line for line in lines[:-1] if not line.startswith(OF_A_RUN)]
+        assert not told, self.err
+        return lines[-1].removeprefix("chameleon: ")
 
 
 Command = Callable[..., Outcome]

@@ -77,8 +77,8 @@ def test_the_model_chooses_and_the_answer_says_whence(
 ) -> None:
     loopback(reader(choice, **replies))
     done = command("ask", LOST, "--index", index, *MODEL)
-    assert done.code == 0 and told in done.out, done
-    (line,) = [line for line in done.out.splitlines() if line.startswith("From: ")]
+    assert done.code == 0 and told in done.err, done
+    (line,) = [line for line in done.err.splitlines() if line.startswith("From: ")]
     assert line.startswith(f"From: league_{'2023' if choice == 'league 2023' else '2024'}.csv")
 
 
@@ -90,7 +90,7 @@ def test_where_the_choice_is_skipped_the_first_table_is_taken_though_there_are_p
     index_files([notes], Path(index))
     loopback(reader("I cannot say."))
     done = command("ask", LOST, "--index", index, *MODEL)
-    assert done.code == 0 and "Answer: 9\nFrom: league_2024.csv" in done.out, done
+    assert done.code == 0 and done.out == "9\n" and "From: league_2024.csv" in done.err, done
 
 
 def test_sources_of_a_program_are_the_columns_that_it_names(
@@ -110,14 +110,18 @@ def test_a_table_that_is_clearly_ahead_costs_no_call(index: str, loopback: Any, 
     server = loopback(reader("none", BY_SOLUTION, said=said))
     done = command("ask", "Who is the warden of the hut Gull Rock?", "--index", index, *MODEL)
     assert done.code == 0, done.err
-    assert "Answer: Petra Voss\nFrom: huts.csv, all 2 rows" in done.out and "the answer in row 1" in done.out
+    assert (
+        done.out == "Petra Voss\n"
+        and "From: huts.csv, all 2 rows" in done.err
+        and "the answer in row 1" in done.err
+    )
     assert len(server.requests) == 2
 
 
 def test_a_model_that_finds_no_table_declines(index: str, loopback: Any, command: Command) -> None:
     loopback(reader("none"))
     done = command("ask", "How many points does the team have?", "--index", index, *MODEL)
-    assert done.code == 3 and "none of the 2 tables found answers the question" in done.out
+    assert done.code == 3 and "none of the 2 tables found answers the question" in done.err
 
 
 def test_cells_that_pretend_to_be_instructions_stay_in_their_frame(
@@ -142,4 +146,4 @@ def test_tablerag_says_whence(
     )
     loopback(lambda request: f"It says so.\nThe answer is: {said}")
     done = command("ask", LOST, "--index", index, "--inventory", str(file), *MODEL)
-    assert done.code == 0 and done.out.splitlines()[-1] == "From: league_2024.csv", done
+    assert done.code == 0 and "From: league_2024.csv\n" in done.err, done

@@ -65,8 +65,8 @@ def test_a_paper_is_answered_from_few_passages_with_the_place(
     server = loopback(_finding(answer, answer))
     asked = ["ask", question, "--text", str(papers / file), "--model", "openai:local", "--store", "off"]
     done = command(*asked)
-    assert done.code == 0 and f"Answer: {answer}\nFrom: {file}, " in done.out, done.err
-    assert done.out.endswith(f"{place}\n") and "inventory papers;" in done.out
+    assert done.code == 0 and done.out == f"{answer}\n" and f"From: {file}, " in done.err, done.err
+    assert f"{place}\n" in done.err and "inventory papers;" in done.err
     (request,) = server.requests
     assert len(request["messages"][-1]["content"]) < 20_000
 
@@ -75,8 +75,8 @@ def test_passages_that_do_not_tell_are_declined(papers: Path, loopback: Any, com
     loopback(_finding("no such words", ""))
     asked = ["ask", "Which bank keeps the prices?", "--text", str(papers / "agreement.pdf")]
     done = command(*asked, "--model", "openai:local", "--store", "off")
-    assert done.code == 3 and "do not answer the question" in done.out
-    assert "Nearest: agreement.pdf, " in done.out
+    assert done.code == 3 and "do not answer the question" in done.err
+    assert "Nearest: agreement.pdf, " in done.err
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_without_a_model_the_nearest_passages_are_shown(
 ) -> None:
     asked = ["ask", question, "--text", str(papers / file)]
     done = command(*asked)
-    assert done.code == 3 and "Answer:" not in done.out and "--inventory papers" in done.out
-    nearest = [line for line in done.out.splitlines() if line.startswith("Nearest: ")]
+    assert done.code == 3 and not done.out and "--inventory papers" in done.err
+    nearest = [line for line in done.err.splitlines() if line.startswith("Nearest: ")]
     assert 1 <= len(nearest) <= 8 and nearest[0].startswith(f"Nearest: {file}, ") and place in nearest[0]
     told = json.loads(command(*asked, "--json").out)
     assert told["answer"] is None and told["declined"] and "sources" not in told
@@ -105,7 +105,7 @@ def test_without_a_model_the_nearest_passages_are_shown(
 def test_a_named_inventory_that_takes_a_text_gets_the_text(papers: Path, command: Command) -> None:
     asked = ["ask", "What is the deposit?", "--text", str(papers / "agreement.pdf")]
     done = command(*asked, "--inventory", "pictures_offline")
-    assert done.code == 0 and done.out.endswith("Answer: 2,500 EUR\n")
+    assert done.code == 0 and done.out == "2,500 EUR\n"
 
 
 LONG = "".join(f"{n} Berth {n}\n\nThe berth is dry at low tide.\n\n" for n in range(1, 900))
@@ -124,13 +124,13 @@ def test_markdown_and_long_texts_are_papers(
 ) -> None:
     (tmp_path / name).write_text(text)
     done = command("ask", "What is the rent?", "--text", str(tmp_path / name))
-    assert done.code == 3 and f"Nearest: {name}, {place}\n" in done.out, done.out
+    assert done.code == 3 and f"Nearest: {name}, {place}\n" in done.err, done.out
 
 
 def test_a_short_text_is_no_paper(tmp_path: Path, command: Command) -> None:
     (tmp_path / "short.txt").write_text("Rent: 900 EUR\n")
     done = command("ask", "What is the rent?", "--text", str(tmp_path / "short.txt"))
-    assert done.code == 0 and "Answer: 900 EUR\n" in done.out and "From:" not in done.out
+    assert done.code == 0 and done.out == "900 EUR\n" and "From:" not in done.err
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -161,7 +161,7 @@ def test_a_model_sees_the_caption_and_is_told_where_words_do_not_match(
     server = loopback(_finding("Hollin Ropeworks", "Hollin Ropeworks"))
     asked = ["ask", "Who sells?", "--text", str(papers / "agreement.pdf")]
     done = command(*asked, "--model", "openai:local", "--store", "off")
-    assert done.code == 0 and "Answer: Hollin Ropeworks\n" in done.out
+    assert done.code == 0 and done.out == "Hollin Ropeworks\n"
     (request,) = server.requests
     assert "these are its first passages" in request["messages"][-1]["content"]
     asked = ["ask", "How high were berth fees?", "--text", str(papers / "report.html")]
@@ -178,7 +178,7 @@ def test_arithmetic_is_done_by_a_program_in_the_sandbox(
     asked = ["ask", "What were berth fees and crane hire in 2024?", "--text", str(papers / "report.html")]
     done = command(*asked, "--inventory", "papers_pot", "--model", "openai:local", "--store", "off")
     assert done.code == 0, done.out + done.err
-    assert "Answer: 10119000 crowns\n" in done.out and "From: report.html, " in done.out
+    assert done.out == "10119000 crowns\n" and "From: report.html, " in done.err
     assert len(server.requests) == 2
 
 
@@ -219,7 +219,7 @@ def test_a_pdf_is_known_by_its_content(
     for source, told in ((str(tmp_path / "agreement.txt"), "agreement.txt"), ("-", "standard input")):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(contract())))
         done = command("ask", "What is the deposit?", "--text", source)
-        assert done.code == 3 and f"Nearest: {told}, " in done.out
+        assert done.code == 3 and f"Nearest: {told}, " in done.err
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FILING.encode())))
     done = command("ask", "What was the margin in 2022?", "--text", "-")
-    assert "Nearest: standard input, Item 8. Income\n" in done.out
+    assert "Nearest: standard input, Item 8. Income\n" in done.err

@@ -141,7 +141,7 @@ def test_a_question_about_a_statute_of_ones_own(loopback: Start, command: Comman
     question = "Is a fee refunded under section 12(i)?"
     done = command("ask", question, "--text", str(law), "--inventory", "sara", "--model", "openai:local")
     assert done.code == 0, done.err
-    assert "No fee is refunded" in done.out and "§12(i)" in done.out
+    assert done.out.startswith("No fee is refunded") and "§12(i)" in done.err
     asked = server.requests[0]["messages"][-1]["content"]
     assert "(i) Refunds" in asked and "Late payment" not in asked
 
@@ -159,11 +159,11 @@ def test_a_rejected_reply_of_the_store_is_told_with_what_asks_anew(
     calls = len(server.requests)
     again = command(*asked)
     assert again.code == 1 and len(server.requests) == calls
-    assert "from the response store" in again.out
+    assert "from the response store" in again.err
     assert "--store record asks the model anew" in again.err and "--store off" in again.err
     error = json.loads(command(*asked, "--json").out)["error"]
     assert "--store record" in error["hint"]
     mended = loopback(["The answer is: Entailment"])
     done = command(*asked, "--store", "record")
-    assert done.code == 0 and mended.requests and "Answer: Entailment" in done.out
+    assert done.code == 0 and mended.requests and done.out == "Entailment\n"
     assert command(*asked).code == 0, "what was recorded anew counts from now on"

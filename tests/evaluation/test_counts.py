@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli.evaluating import running
-from chameleon.cli.out import Progress
+from chameleon.cli.progress import Progress
 from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.results import Result, Tally
 from chameleon.state import Failure
@@ -60,7 +60,7 @@ def test_the_three_most_frequent_reasons_of_failures(command: Command, tmp_path:
     assert answered == "Answered 0, right – % of them; declined 0, failed 10."
     assert [reason.split(":")[0] for reason in reasons] == [f"Failed, {n} times" for n in (4, 3, 2)]
     assert all(text in line for text, line in zip(("it broke", "red", "no ink"), reasons, strict=True))
-    assert "\x1b" not in outcome.out and seconds.endswith(" s")
+    assert "\x1b" not in outcome.out and seconds.endswith("s")
 
 
 def test_right_guesses_are_told(command: Command, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("chameleon.cli.out.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("chameleon.cli.progress.time.monotonic", lambda: now[0])
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     tally, spending = Tally(()), Spending()
@@ -124,15 +124,15 @@ def test_elsewhere_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
             progress.show(tally.all.n, lambda: running(tally, spending.usage))
     lines = stderr.getvalue().splitlines()
     assert len(lines) == 5
-    assert lines[0] == "40 of 2,000 problems: accuracy 0.500, 80 calls, $0.4000"
-    assert lines[-1] == "200 of 2,000 problems: accuracy 0.500, 400 calls, $2.0000"
+    assert lines[0] == "40 of 2,000 problems: accuracy 0.500, 80 calls, $0.40"
+    assert lines[-1] == "200 of 2,000 problems: accuracy 0.500, 400 calls, $2.00"
 
 
 def test_the_running_figures_say_what_is_not_known() -> None:
     tally = Tally(())
     assert running(tally, Usage()) == "accuracy –"
     tally.add(result(1, correct=True))
-    assert running(tally, Usage(calls=2, cost=0.01)) == "accuracy 1.000, 2 calls, $0.0100"
+    assert running(tally, Usage(calls=2, cost=0.01)) == "accuracy 1.000, 2 calls, $0.01"
     tally.add(result(2, error=Failure("ModelError", "it broke")))
     told = running(tally, Usage(calls=4, cost=None))
     assert told == "accuracy 0.500, answered 1 (1.000), failed 1, 4 calls, cost unknown"

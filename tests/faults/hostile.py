@@ -81,19 +81,19 @@ def usage(tokens: str, cost: str = "0.5") -> Fault:
 
 
 _NO_ANSWER, _CUT = "does not say", "was cut off"
-_ANSWERED = r"Answer: 12\b|\"answer\": \"12\""
+_ANSWERED = r"\A12\n|\"answer\": \"12\""
 
 REPLIES: dict[str, Hostile] = {
     "a sentence without an end": replied("The answer is " * 72_000, 1, _CUT),
     "JSON that goes down": replied('{"a":' * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
     "brackets that close": replied("[" * 10_000 + "]" * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
     "programs without an end": replied(
-        "```python\nans = 1\n```\n" * 10_000, 0, "Answer: 1", extends="tabmwp_pot"
+        "```python\nans = 1\n```\n" * 10_000, 0, r"\A1\n", extends="tabmwp_pot"
     ),
-    "a reply that steers": replied(f"{EVIL} The answer is 12{EVIL}", 0, "Answer: 12", "--trace"),
+    "a reply that steers": replied(f"{EVIL} The answer is 12{EVIL}", 0, r"\A12", "--trace"),
     "a reply that steers, as JSON": replied(f"{EVIL} The answer is 12{EVIL}", 0, r"\\u001b", "--json"),
-    "tags that nobody sees": replied("The answer is 12\U000e0041\u00ad", 0, "Answer: 12"),
-    "NUL": replied("The answer is 12\0", 0, "Answer: 12"),
+    "tags that nobody sees": replied("The answer is 12\U000e0041\u00ad", 0, r"\A12"),
+    "NUL": replied("The answer is 12\0", 0, r"\A12"),
     "half surrogates": replied("The answer is \ud800 12 \udfff", 0, r"\\ud800 12 \\udfff", "--json"),
     "a hundred thousand accents": replied(
         "The answer is a" + "\u0301" * 100_000, 0, '"answer": "a\u0301|"answer": "\u00e1', "--json"
@@ -104,7 +104,7 @@ REPLIES: dict[str, Hostile] = {
     "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, "empty reply"),
     "thoughts in thoughts": replied("<think>" * 120_000, 1, "empty reply"),
     "a thought's end alone": replied("</think>" * 10_000, 1, _NO_ANSWER),
-    "a number of 100,000 digits": replied("The answer is " + "9" * 100_000, 0, "Answer: 9+"),
+    "a number of 100,000 digits": replied("The answer is " + "9" * 100_000, 0, r"\A9+"),
     "a plan of 10,000 steps": replied(
         json.dumps(["solution_generator"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"
     ),
@@ -290,7 +290,7 @@ COMMAND_LINES: dict[str, Hostile] = {
     "a name with a break": Hostile(
         ("ask", "What is the sum of the points?", "--table", "a\n\x1b[2Jb.csv", *OFFLINE),
         0,
-        "Answer: 8",
+        r"\A8\n",
         {"a\n\x1b[2Jb.csv": "Team,Points\nA,5\nB,3\n"},
     ),
     "an inventory of 5,000 bytes": Hostile(("ask", QUESTION, *LEAGUE, "-i", "n" * 5_000), 1, "n+"),
@@ -304,7 +304,7 @@ COMMAND_LINES: dict[str, Hostile] = {
     "a log without room": Hostile(
         ("ask", QUESTION, *LEAGUE, *OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"
     ),
-    "megabytes: 1e300": _variable(_SETTING, "1e300", 0, "Answer: 12"),
+    "megabytes: 1e300": _variable(_SETTING, "1e300", 0, r"\A12"),
     "megabytes: nan": _variable(_SETTING, "nan", 1, _SETTING),
     "megabytes: inf": _variable(_SETTING, "inf", 1, _SETTING),
     "megabytes: -1": _variable(_SETTING, "-1", 1, _SETTING),

@@ -214,9 +214,7 @@ TABLES: dict[str, Hostile] = {
     "formulas": _table(
         "a.csv", "Team,points\n=cmd|'/c calc'!A0,5\n@SUM(1),=HYPERLINK(\"http://x\")\n", 3, "Declined"
     ),
-    "numbers of 5,000 digits": _table(
-        "a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 0, "Answer: "
-    ),
+    "numbers of 5,000 digits": _table("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 0, r"\A\d"),
     "gigabytes in a gzip": _table(
         "a.csv.gz", lambda: gzip.compress(b"\0" * 80_000_000, 1), 1, "unpacks to more than"
     ),

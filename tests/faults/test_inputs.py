@@ -86,7 +86,7 @@ CLOSED: dict[str, tuple[str, int, str]] = {
     "stderr, for a complaint": ("ask QUESTION --table nowhere.csv 2>&-", 1, "^$"),
     "both": ("ask QUESTION TABLE >&- 2>&-", 0, "^$"),
     "both, for an index": ("index data --out made.index >&- 2>&-", 0, "^$"),
-    "stdin": ("ask QUESTION TABLE <&-", 0, "Answer: 12"),
+    "stdin": ("ask QUESTION TABLE <&-", 0, r"\A12\n"),
     "stdin, which is the table": ("ask QUESTION --table - <&-", 1, "standard input"),
     "stdout, by its reader": ("list modules --json | head -c 1", 0, r"^\[$"),
 }

@@ -65,11 +65,11 @@ def hosted(server: HostedServer, monkeypatch: pytest.MonkeyPatch) -> HostedServe
 def test_a_key_alone_asks_the_small_model_of_its_provider(hosted: HostedServer, command: Command) -> None:
     server = hosted
     outcome = command(*ASK)
-    assert outcome.code == 0 and "Answer: 47" in outcome.out
-    assert "model openai:gpt-6-luna, because OPENAI_API_KEY is set" in outcome.out.splitlines()[0]
+    assert outcome.code == 0 and outcome.out == "47\n"
+    assert "model openai:gpt-6-luna, because OPENAI_API_KEY is set" in outcome.err
     assert {seen.model for seen in server.requests} == {"gpt-6-luna"}
-    assert outcome.out.count("was asked without temperature 0: it is known to refuse it") == 1
-    assert "of thoughts), $0.00" in outcome.out
+    assert outcome.err.count("was asked without temperature 0: it is known to refuse it") == 1
+    assert "of thoughts), $0.00" in outcome.err
 
 
 @pytest.mark.parametrize("key", ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"])
@@ -91,10 +91,10 @@ def test_a_key_without_its_package_is_told_with_both_ways_on(
         assert words in outcome.complaint
 
 
-def test_the_first_line_says_when_the_model_is_switched_off(hosted: HostedServer, command: Command) -> None:
-    known = command(*ASK, "--model", "gpt-4.1-mini").out.splitlines()[0]
+def test_the_last_line_says_when_the_model_is_switched_off(hosted: HostedServer, command: Command) -> None:
+    known = command(*ASK, "--model", "gpt-4.1-mini").err.splitlines()[-1]
     assert "will be switched off on 2027-01-14; its provider recommends gpt-6-luna" in known
-    served = command(*ASK, "--model", "gpt-6-luna").out.splitlines()[0]
+    served = command(*ASK, "--model", "gpt-6-luna").err.splitlines()[-1]
     assert "will be switched off on 2031-05-01" in served
     assert "switched off on 2031-05-01" in command("check", "tables").out
     assert "switched off on 2031-05-01" in command("doctor").out
@@ -103,12 +103,12 @@ def test_the_first_line_says_when_the_model_is_switched_off(hosted: HostedServer
 def test_parameters_of_the_command_line_win(hosted: HostedServer, command: Command) -> None:
     server = hosted
     outcome = command(*ASK, "-p", "reasoning=none", "-p", "temperature=0.25", "--param", "max_tokens=700")
-    assert outcome.code == 0 and "was asked without" not in outcome.out and "thoughts" not in outcome.out
+    assert outcome.code == 0 and "was asked without" not in outcome.err and "thoughts" not in outcome.err
     for seen in server.requests:
         assert (seen.body["reasoning_effort"], seen.body["temperature"]) == ("none", 0.25)
         assert seen.body["max_completion_tokens"] == 700
     nearest = command(*ASK, "--model", "gpt-5-mini", "-p", "reasoning=none")
-    assert 'reasoning "none": with minimal instead' in nearest.out
+    assert 'reasoning "none": with minimal instead' in nearest.err
 
 
 @pytest.mark.parametrize(
@@ -173,11 +173,11 @@ def test_planner_and_writer_ask_models_of_their_own(
         *ASK, "--inventory", str(inventory), "--model", "gpt-4.1-mini", "--trace", "--log", str(log)
     )
     assert outcome.code == 0, outcome.err
-    first = outcome.out.splitlines()[0]
+    first = outcome.err.splitlines()[0]
     assert "planner asks openai:gpt-5-mini (it will be switched off on 2026-12-11" in first
     assert first.endswith("program_generator asks anthropic:claude-opus-5.")
-    assert "by one_shot, openai:gpt-5-mini" in outcome.out
-    step = next(line for line in outcome.out.splitlines() if ". program_generator" in line)
+    assert "by one_shot, openai:gpt-5-mini" in outcome.err
+    step = next(line for line in outcome.err.splitlines() if ". program_generator" in line)
     assert "anthropic:claude-opus-5" in step
     assert server.requests[0].body["reasoning_effort"] == "low"
 
@@ -196,7 +196,7 @@ def test_planner_and_writer_ask_models_of_their_own(
             if f":{seen.model}" in model and seen.usage
         ]
         assert logged.cost == pytest.approx(sum(cost or 0 for cost in one_by_one)) and logged.cost > 0
-        assert f"{model}: " in outcome.out
+        assert f"{model}: " in outcome.err
 
 
 def test_modules_may_all_name_their_models(hosted: HostedServer) -> None:

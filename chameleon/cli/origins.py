@@ -1,0 +1,32 @@
+"""Which options of the running command a file of settings has set, for the sentence that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_used: dict[str, str] = {}
+
+
+def keep_origins(names: Iterable[str], file: str) -> None:
+    """Keep which options have their values from a file of this name."""
+    _used.clear()
+    _used.update(dict.fromkeys(names, file))
+
+
+def origin(name: str) -> str:
+    """Return the name of the file that gave an option its value; "" where that was no file."""
+    return _used.get(name, "")
+
+
+def because(name: str) -> str:
+    """Write ", because chameleon.toml names it"; "" where no file does."""
+    return f", because {origin(name)} names it" if origin(name) else ""
+
+
+def others_in_words(*told: str) -> str:
+    """Write "chameleon.toml sets store and workers" of all but those that are told; "" where it sets none."""
+    names = sorted("params" if name == "param" else name for name in _used.keys() - set(told))
+    if not names:
+        return ""
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"{next(iter(_used.values()))} sets {listed}"

@@ -1,0 +1,181 @@
+"""`chameleon.toml`: options of the command line that a person keeps in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from chameleon.cli.options import declared_options, read_params
+from chameleon.errors import InputError
+from chameleon.text import nearest, redact
+
+NAME = "chameleon.toml"
+_SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
+_PARAMS = "params"  # a table, which stands for --param
+VARIABLES = {
+    "CHAMELEON_MODEL": "the model, unless --model names one",
+    "CHAMELEON_STORE": "the response store: a file, an address, or off",
+    "CHAMELEON_DOCUMENTS": "the folder of documents that were read, or off",
+    "CHAMELEON_WEB_CACHE": "the file of pages that were fetched, or off",
+    "CHAMELEON_WEB_PRIVATE": "hosts of this network that may be asked",
+    "CHAMELEON_USER_AGENT": "what web requests say they are",
+    "CHAMELEON_RECEIVED": "the folder of pictures that servers send",
+    "CHAMELEON_MAX_TABLE_MB": "the largest table that is read, in MB",
+    "CHAMELEON_PGVECTOR": "the database of vectors",
+    "CHAMELEON_DEBUG": "where an error was raised is printed",
+}
+Commands = Mapping[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a file sets for the commands: `values` by command and option, `written` as the file has it."""
+
+    path: Path | None = None
+    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    written: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, commands: Commands) -> Settings:
+        """Read the file that is in effect here; nothing is set where there is none.
+
+        Raises `InputError` naming the file and the key for one that is unknown, of another kind, or a secret.
+        """
+        path = _settings_file()
+        return cls() if path is None else cls._read(path, commands)
+
+    @classmethod
+    def _read(cls, path: Path, commands: Commands) -> Settings:
+        import tomllib
+
+        where = str(path)
+        try:
+            data = tomllib.loads(path.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+            raise InputError(f"the settings cannot be read: {problem}", where=where) from problem
+        _refuse_secrets(data, where)
+        options = {name: _settable(command) for name, command in commands.items()}
+        common = {
+            key for each in options.values() for key, (_, about) in each.items() if about.metadata["common"]
+        }
+        values: dict[str, dict[str, Any]] = {name: {} for name in commands}
+        for key, value in data.items():
+            if key in commands and isinstance(value, dict):
+                own = options[key]
+                for name in value:
+                    if name not in own:
+                        known = nearest(name, own) if own else f"{key} takes no settings."
+                        raise InputError(f"unknown key '{key}.{name}'", where=where, hint=known)
+            elif key not in common:
+                hint = nearest(key, {*common, *(name for name in commands if options[name])})
+                raise InputError(f"unknown key {key!r}", where=where, hint=hint)
+        for command, own in options.items():
+            for name, (hint, about) in own.items():
+                found = data.get(command)
+                table: dict[str, Any] = found if isinstance(found, dict) else {}
+                is_own = name in table
+                if is_own or (name in data and about.metadata["common"]):
+                    key = f"{command}.{name}" if is_own else name
+                    value = table[name] if is_own else data[name]
+                    option, given = _checked(key, value, hint, about.metadata["about"], path)
+                    values[command][option] = given
+        if os.environ.get("CHAMELEON_MODEL", "").strip():
+            for each in values.values():
+                each.pop("model", None)
+        return cls(path, values, data)
+
+
+def _settings_file() -> Path | None:
+    """Return the settings in effect: of this folder or one above it, else the user's own.
+
+    Folders above are looked at up to the repository's or the home folder, where this one is in one of them.
+    A file that belongs to another user is not read.
+    """
+    here = Path.cwd()
+    folders = [here, *here.parents]
+    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == _home()]
+    for folder in folders[: ends[0] + 1 if ends else 1]:
+        if _is_own(folder / NAME):
+            return folder / NAME
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config") / "chameleon" / NAME
+    return own if _is_own(own) else None
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # there is no such user
+        return Path("/")
+
+
+def _is_own(file: Path) -> bool:
+    try:
+        owner = file.stat().st_uid
+    except OSError:
+        return False
+    return file.is_file() and (not hasattr(os, "getuid") or owner in (0, os.getuid()))
+
+
+def _settable(command: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the options of a command that a file may set, by their keys, with their types."""
+    found = {
+        name: (hint, each)
+        for name, (hint, each) in declared_options(command).items()
+        if each.metadata and each.metadata["in_file"]
+    }
+    return {_PARAMS if name == "param" else name: each for name, each in found.items()}
+
+
+def _refuse_secrets(data: Mapping[str, Any], where: str, above: str = "") -> None:
+    for key, value in data.items():
+        place = f"{above}{key}"
+        texts = value if isinstance(value, list) else [value]
+        is_secret = any(isinstance(each, str) and redact(each) != each for each in texts)
+        if is_secret or _SECRET.search(key):
+            raise InputError(
+                f"{place} is a secret, and this file may hold none",
+                where=where,
+                hint="Set it in the environment, such as OPENAI_API_KEY.",
+            )
+        if isinstance(value, dict):
+            _refuse_secrets(value, where, f"{place}.")
+
+
+def _checked(key: str, value: Any, hint: Any, about: Mapping[str, Any], path: Path) -> tuple[str, Any]:
+    """Return an option's name and value, as the command takes them. Raises `InputError` for another kind."""
+    from pydantic import Field, TypeAdapter, ValidationError
+
+    where = str(path)
+    if key.rpartition(".")[2] == _PARAMS:
+        import typer
+
+        if not isinstance(value, dict):
+            raise InputError(f'{key} is no table, such as `params = {{reasoning = "none"}}`', where=where)
+        given = [f"{name}={json.dumps(each)}" for name, each in value.items()]
+        try:
+            read_params(given)
+        except typer.BadParameter as problem:
+            raise InputError(f"{key}: {problem.message}", where=where) from None
+        return "param", given
+    bounds = Field(ge=about.get("min"), le=about.get("max"))
+    try:
+        found = TypeAdapter(Annotated[hint, bounds]).validate_python(value)
+    except ValidationError as problem:
+        said = problem.errors()[0]["msg"].replace("Input should be", "it should be")
+        raise InputError(f"{key} is {value!r}: {said}", where=where) from None
+    return key.rpartition(".")[2], _beside(found, path.parent)
+
+
+def _beside(value: Any, folder: Path) -> Any:
+    """Return a path, and the name of a YAML file, as seen from the folder of the settings."""
+    if isinstance(value, list):
+        return [_beside(each, folder) for each in value]
+    if isinstance(value, Path):
+        return folder / value.expanduser()
+    is_file = isinstance(value, str) and value.endswith((".yaml", ".yml"))
+    return str(folder / value) if is_file else value

@@ -1,0 +1,160 @@
+"""Values, answers, what a run spent and where an answer came from, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from chameleon.cli.out import counted
+from chameleon.figures import in_digits, in_dollars, without_noise
+from chameleon.inventory import Inventory
+from chameleon.state import State
+from chameleon.steps import parallel_group
+from chameleon.table import Table
+from chameleon.text import harmless
+from chameleon.usage import Usage
+from chameleon.values import to_json
+
+_MOST_ITEMS, _MOST_TABLES = 6, 4
+
+
+def one_of_list(value: Any) -> str:
+    """Write one of a list on a line of its own, scores with four digits."""
+    if not isinstance(value, Mapping):
+        return plain(value)
+    return ", ".join(
+        f"{key}: {in_digits(item) if isinstance(item, float) else plain(item)}" for key, item in value.items()
+    )
+
+
+def plain(value: Any) -> str:
+    """Write a value in one piece: text as it is, a flat list with commas, what is nested as JSON."""
+    if isinstance(value, Table):
+        return f"a {len(value.rows):,} × {len(value.header)} table"
+    if isinstance(value, tuple) and not any(isinstance(item, Mapping | tuple) for item in value):
+        return ", ".join(map(plain, value)) if value else "none"
+    if isinstance(value, Mapping | tuple):
+        return json.dumps(to_json(value), ensure_ascii=False)
+    return without_noise(value) if isinstance(value, float) else str(value)
+
+
+def answer_text(answer: Any, unit: str) -> str:
+    """Write the answer: a number with its unit ("$12", "7 km"), texts of a picture one below the other.
+
+    Of a mapping with a text, that alone.
+    """
+    if isinstance(answer, tuple) and answer and all(isinstance(item, Mapping) for item in answer):
+        return "\n".join(answer_text(item, "") for item in answer)
+    if isinstance(answer, str | tuple | Mapping) and not answer:
+        text = "(nothing)"
+    elif isinstance(answer, Mapping) and isinstance(answer.get("text"), str):
+        text = answer["text"]
+    else:
+        text = (
+            ", ".join(f"{key}: {plain(item)}" for key, item in answer.items())
+            if isinstance(answer, Mapping)
+            else plain(answer)
+        )
+    text = harmless(text)
+    if not unit or isinstance(answer, bool) or not isinstance(answer, int | float):
+        return text
+    return f"{unit}{text}" if unit in "$€£¥₹" else f"{text} {harmless(unit)}"
+
+
+def now_in_words(state: State, inventory: Inventory) -> str:
+    """Say what a run does next, as "solution_generator asks openai:gpt-6-luna"; "" at its end."""
+    if state.ended is not None or state.waiting:
+        return ""
+    group = parallel_group(state.pending, inventory.access) if state.pending else ()
+    names = [step.module for step in group] or ["planner"]
+    models = [
+        getattr(each.model, "name", "")
+        for name, each in inventory.askers.items()
+        if name.split(".")[0].split(" ")[0] in names
+    ]
+    asks = ", ".join(dict.fromkeys(filter(None, models)))
+    said = " and ".join(names)
+    return f"{said} {'asks' if len(names) == 1 else 'ask'} {asks}" if asks else said
+
+
+def in_words(usage: Usage) -> str:
+    """Write "3 calls, 812 + 40 tokens (512 cached), $0.0012"; leave out what the provider does not say."""
+    parts = [counted(usage.calls, "call")]
+    if not usage.input_tokens and not usage.output_tokens and not usage.cost:  # nothing was told, or paid
+        return parts[0]
+    if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
+        parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}")
+    if usage.calls and usage.cost is not None:
+        parts.append(in_dollars(usage.cost))
+    return ", ".join(parts)
+
+
+def spent_in_words(usage: Usage, stored: int) -> str:
+    """Write "Model: 3 calls, …, 2 from the response store"; "" where there was neither."""
+    parts = [in_words(usage)] if usage.calls else []
+    parts += [f"{stored} from the response store"] if stored else []
+    return f"Model: {', '.join(parts)}" if parts else ""
+
+
+def sources_in_words(sources: Any) -> list[str]:
+    """Write a line for each table that an answer came from; none for what is no `cache.sources`."""
+    if not isinstance(sources, Sequence) or isinstance(sources, str):
+        return []
+    lines = [harmless(_source(source)) for source in sources if isinstance(source, Mapping)]
+    more = [f"and {len(lines) - _MOST_TABLES} more tables"] if len(lines) > _MOST_TABLES else []
+    return [*lines[:_MOST_TABLES], *more]
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    """Write the place of the table or passage, then rows, columns and the row of the answer."""
+    parts = [_place(source)]
+    rows, of = source.get("rows"), source.get("of")
+    if isinstance(rows, Sequence) and rows and len(rows) != of:
+        parts.append(_listed("row", _ranges(rows)))
+    elif isinstance(of, int) and isinstance(count := source.get("count"), int):
+        parts.append(f"{count:,} of {of:,} rows")
+    elif isinstance(of, int):
+        parts.append(f"all {of:,} rows" if of != 1 else "its one row")
+    if columns := source.get("columns"):
+        parts.append(_listed("column", list(map(str, columns))))
+    cells = source.get("cells") or ()
+    if isinstance(of, int) and cells and (not rows or len(rows) == of):
+        parts.append(f"the answer in {_listed('row', _ranges(sorted({cell[0] for cell in cells})))}")
+    return ", ".join(parts)
+
+
+def _place(source: Mapping[str, Any]) -> str:
+    """Write the file with the sheet, heading or table in it; without a file the table's or passage's name."""
+    if "passage" in source:
+        if "file" not in source:
+            return f"passage {source['passage']}"
+        parts = [str(source["file"]), *([str(source["heading"])] if "heading" in source else [])]
+        return ", ".join([*parts, *(f"{key} {source[key]}" for key in ("page", "table") if key in source)])
+    name = str(source.get("file") or source.get("table") or "a table")
+    if place := [f"{kind} {source[kind]}" for kind in ("sheet", "heading", "page") if kind in source]:
+        return ", ".join([name, *place])
+    whole_file = str(source.get("id")) == name  # the file holds that one table
+    return name if whole_file or "file" not in source else f"{name}, table {source.get('table')}"
+
+
+def _ranges(rows: Sequence[int]) -> list[str]:
+    """Write numbers of rows, three or more neighbours as one: 3, 5 to 9."""
+    found: list[str] = []
+    for _, run in groupby(enumerate(rows), key=lambda placed: placed[1] - placed[0]):
+        first, *others = (row for _, row in run)
+        if len(others) > 1:
+            found.append(f"{first:,} to {others[-1]:,}")
+        else:
+            found += [f"{row:,}" for row in (first, *others)]
+    return found
+
+
+def _listed(noun: str, items: Sequence[str]) -> str:
+    """Write "rows 3 and 5", "column Team", "columns A, B and 7 more"."""
+    many = len(items) > 1 or " to " in items[0]
+    if len(items) > _MOST_ITEMS:
+        items = [*items[: _MOST_ITEMS - 1], f"{len(items) - _MOST_ITEMS + 1} more"]
+    said = items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    return f"{noun}{'s' if many else ''} {said}"

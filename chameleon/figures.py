@@ -1,0 +1,65 @@
+"""Numbers as a person writes them; figures that are scored or kept in files do not come through here."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+_LEAST_COST = 0.0001  # dollars
+_EXACT_DIGITS = 15  # what a binary float of 64 bits holds of any decimal number
+_MOST_OF_A_PERSON = 12  # more digits than this are taken for what computing left
+_MOST_PLACES = 21
+
+
+def in_digits(value: float, digits: int = 4) -> str:
+    """Write a measured number with so many digits, as "1,234" or "0.35"; never as "1e-05"."""
+    if isinstance(value, int) or not math.isfinite(value):
+        return f"{value:,}"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{round(value):,}"
+    rounded = Decimal(f"{value:.{digits}g}").normalize()
+    return f"{rounded:,f}" if rounded else "0"
+
+
+def in_dollars(cost: float) -> str:
+    """Write money with two to four digits behind the point: "$12.50", "$0.0012", "under $0.0001"."""
+    if 0 < cost < _LEAST_COST:
+        return f"under ${_LEAST_COST}"
+    if cost >= 1 or not cost:
+        return f"${cost:,.2f}"
+    whole, _, cents = f"{cost:.4f}".rstrip("0").partition(".")
+    return f"${whole}.{cents:0<2}"
+
+
+def in_time(seconds: float) -> str:
+    """Write a time: "12 ms", "0.4 s", "3 min 20 s", "2 h 5 min"."""
+    if seconds < 0.001:
+        return "under 1 ms"
+    if seconds < 0.095:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes} min" if minutes else f"{hours:,} h"
+
+
+def without_noise(value: float) -> str:
+    """Write a float of an answer: every digit, but for the noise that computing in binary leaves.
+
+    0.1 + 0.2 is 0.30000000000000004, and is written 0.3; 1/3 keeps all its digits. There is an exponent only
+    where the number would be longer than 21 places.
+    """
+    text = repr(value)
+    if not math.isfinite(value):
+        return text
+    rounded = Decimal(f"{value:.{_EXACT_DIGITS}g}")
+    exact = Decimal(text)
+    if exact != rounded and len(rounded.normalize().as_tuple().digits) <= _MOST_OF_A_PERSON:
+        exact = rounded.normalize()
+    elif "e" not in text:
+        return text
+    plain = f"{exact:f}"
+    return plain if len(plain) <= _MOST_PLACES else text

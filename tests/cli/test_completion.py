@@ -1,0 +1,57 @@
+"""Completion in the shell: commands, inventories, benchmarks and grids."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import environment
+
+
+def completed(words: str, folder: Path) -> list[str]:
+    """Return what the shell offers for the last of these words."""
+    asked = {"_CHAMELEON_COMPLETE": "complete_bash", "COMP_WORDS": words}
+    done = subprocess.run(
+        [sys.executable, "-m", "chameleon"],
+        cwd=folder,
+        env=environment(**asked, COMP_CWORD=str(len(words.split(" ")) - 1)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert not done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("chameleon ev", ["eval"]),
+        ("chameleon ask -i tables_o", ["tables_offline"]),
+        ("chameleon ask -i mi", ["mine.yaml"]),
+        ("chameleon chat tables_o", ["tables_offline"]),
+        ("chameleon eval tables_offline d -b wi", ["wikitq"]),
+        ("chameleon grid tablerag_r", ["tablerag_retrieval"]),
+        ("chameleon ask --quie", ["--quiet"]),
+    ],
+)
+def test_what_is_begun_is_completed(tmp_path: Path, words: str, offered: list[str]) -> None:
+    (tmp_path / "mine.yaml").write_text("name: mine\n")
+    (tmp_path / "chameleon.toml").write_text("broken")
+    assert completed(words, tmp_path) == offered
+
+
+def test_the_script_of_the_shell_is_shown(tmp_path: Path) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "chameleon", "--show-completion", "zsh"],
+        env=environment(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert shown.returncode == 0 and "_CHAMELEON_COMPLETE=complete_zsh" in shown.stdout

@@ -1,0 +1,151 @@
+"""`chameleon.toml`: what it sets, what comes before it, and what it may not hold."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import Command
+
+TABLE = "city,visitors\nLisbon,4200\nLyon,1900\n"
+ASK = ("ask", "How many visitors did Lyon have?", "--table", "visits.csv")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "visits.csv").write_text(TABLE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_file_sets_options_and_the_run_says_so(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text('inventory = "wikitq_offline"\nstore = "off"\n')
+    told = command(*ASK)
+    assert told.out == "1900\n"
+    assert "Runs inventory wikitq_offline, because chameleon.toml names it" in told.err
+    assert "; chameleon.toml sets store. Took " in told.err
+    assert "chameleon.toml" not in command(*ASK, "-i", "tables_offline", "--store", "auto").err
+
+
+def test_a_table_of_a_command_goes_before_what_is_common(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text(
+        'inventory = "wikitq_offline"\n[ask]\ninventory = "tables_offline"\n'
+    )
+    assert "Runs inventory tables_offline, because" in command(*ASK).err
+    assert "Runs inventory wikitq_offline, because" in command("plan", *ASK[1:]).err
+
+
+def test_the_model_is_the_options_then_the_variables_then_the_files(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        reply = json.dumps(["solution_generator", "answer_generator"])
+        Path(name).write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 1.')}\n")
+    (folder / "chameleon.toml").write_text('model = "scripted:a"\ninventory = "tables"\nstore = "off"\n')
+    assert "model scripted:a, because chameleon.toml names it" in command(*ASK).err
+    monkeypatch.setenv("CHAMELEON_MODEL", "scripted:b")
+    assert "model scripted:b, because CHAMELEON_MODEL names it" in command(*ASK).err
+    assert "model scripted:c, because --model names it" in command(*ASK, "--model", "scripted:c").err
+
+
+def test_it_is_looked_for_above_up_to_the_repository(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = folder / "docs" / "deep"
+    inner.mkdir(parents=True)
+    (inner / "visits.csv").write_text(TABLE)
+    monkeypatch.chdir(inner)
+    (folder / "chameleon.toml").write_text('store = "off"\n')
+    assert "chameleon.toml sets store" in command(*ASK).err
+    (inner / ".git").mkdir()
+    assert "chameleon.toml" not in command(*ASK).err
+    own = folder / "config" / "chameleon"
+    own.mkdir(parents=True)
+    (own / "chameleon.toml").write_text('inventory = "wikitq_offline"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    assert "wikitq_offline, because chameleon.toml" in command(*ASK).err
+
+
+def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command("index", "visits.csv", "-o", "made").code == 0
+    (folder / "chameleon.toml").write_text('[ask]\nindex = "made"\n')
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    assert command("ask", "How many visitors did Lyon have?").out == "1900\n"
+    (folder / "below" / "other.csv").write_text("city,boats\nLyon,7\n")
+    assert command("ask", "How many boats does Lyon have?", "--table", "other.csv").out == "7\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("workrs = 2", "unknown key 'workrs'. Did you mean 'workers'?"),
+        ("[eval]\nwrokers = 2", "unknown key 'eval.wrokers'. Did you mean 'workers'?"),
+        ("[evil]\nworkers = 2", "unknown key 'evil'. Did you mean 'eval'?"),
+        ('workers = "many"', "workers is 'many': it should be a valid integer"),
+        ("workers = 0", "workers is 0: it should be greater than or equal to 1"),
+        (
+            'params = {reasonin = "none"}',
+            "params: there is no parameter 'reasonin'. Did you mean 'reasoning'?",
+        ),
+        ('params = "x"', "params is no table"),
+        ('openai_api_key = "x"', "openai_api_key is a secret, and this file may hold none. Set it in the"),
+        ('[ask]\ntable = ["postgresql://me:hush@h/db"]', "ask.table is a secret"),
+        ("[approve]\nyes = true", "unknown key 'approve.yes'. approve takes no settings."),
+        ("workers = ", "the settings cannot be read: "),
+    ],
+)
+def test_what_it_may_not_hold_is_told_with_file_and_key(
+    command: Command, folder: Path, text: str, words: str
+) -> None:
+    (folder / "chameleon.toml").write_text(text)
+    told = command(*ASK)
+    assert told.code == 1 and told.complaint.startswith(f"{folder}/chameleon.toml: {words}")
+    assert "hush" not in told.err
+    shown = command("doctor")
+    assert shown.code == 0 and f"Settings: {folder}/chameleon.toml: {words}" in shown.out
+
+
+def test_doctor_tells_the_file_and_the_variables(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Settings: there is no chameleon.toml" in command("doctor").out
+    (folder / "chameleon.toml").write_text('model = "openai:x"\n[eval]\nworkers = 3\n')
+    monkeypatch.setenv("CHAMELEON_MODLE", "openai:y")
+    monkeypatch.setenv("CHAMELEON_PGVECTOR", "postgresql://me:hush@h/db")
+    shown = command("doctor").out
+    assert f'Settings: {folder}/chameleon.toml sets model = "openai:x", eval.workers = 3\n' in shown
+    assert "Model: openai:x, because chameleon.toml names it\n" in shown
+    assert (
+        "CHAMELEON_MODLE=openai:y  nothing: there is no such variable. Did you mean 'CHAMELEON_MODEL'?"
+        in shown
+    )
+    assert (
+        "CHAMELEON_PGVECTOR=postgresql://***@h/db  the database of vectors" in shown and "hush" not in shown
+    )
+    told = json.loads(command("doctor", "--json").out)
+    assert told["settings"]["sets"] == {"model": "openai:x", "eval": {"workers": 3}}
+
+
+def test_an_evaluation_takes_its_workers_and_its_cost_from_it(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text("[eval]\nworkers = 1\nlimit = 2\n")
+    problems = str(Path(__file__).parents[2] / "demos/data/problems.jsonl")
+    told = command("eval", "tables_offline", problems)
+    assert told.code == 0 and "Runs 2 problems" in told.err
+    assert "chameleon.toml sets limit and workers" in told.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no owner there")
+def test_a_file_of_another_user_is_not_read(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "chameleon.toml").write_text("workrs = 2\n")
+    owner = (folder / "chameleon.toml").stat().st_uid
+    monkeypatch.setattr("os.getuid", lambda: owner + 1)
+    assert command(*ASK).code == (1 if owner == 0 else 0)
