@@ -33,7 +33,7 @@ THEME = TerminalTheme(
     [(150, 150, 150)] * 8,
 )
 # As rich draws it, without fonts from the network.
-FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
+FORMAT = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
 <title>What chameleon prints</title>
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace; font-size: {char_height}px;
@@ -63,7 +63,6 @@ def printed(command: str) -> str:
             if not name.startswith(("OPENAI_", "CHAMELEON_"))
         }
         kept |= {"TERM": "xterm-256color", "COLUMNS": str(WIDTH), "LINES": "40", "CHAMELEON_STORE": "off"}
-        kept.pop("NO_COLOR", None)
         os.execve(sys.executable, [sys.executable, "-m", *shlex.split(command)], kept)
     written = b""
     while True:
