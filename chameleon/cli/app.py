@@ -180,7 +180,7 @@ def chat(
     content: bool = CONTENT,
     approve: ApproveMode = APPROVE,
 ) -> int:
-    """Answer one question after another, each with those before it. Questions are lines of standard input.
+    """Answer one question after another; a model is told those before it. Questions are lines of standard input.
 
     /table shows the table as it stands, /history what was said, /help all commands; Ctrl-D leaves.
     """
@@ -460,7 +460,7 @@ def sandbox(
 @command("list")
 def list_kind(
     kind: Literal["modules", "planners", "inventories", "grids", "benchmarks"] = argument(
-        "KIND", "modules, planners, inventories, grids or benchmarks."
+        "KIND", "modules, planners, inventories, grids or benchmarks.", default="inventories"
     ),
     name: str | None = argument("NAME", "Show this module or planner in full.", default=None),
     json: bool = JSON,

@@ -38,6 +38,7 @@ from chameleon.usage import Usage
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
+_SHOW_PASSAGES = "--inventory {} shows the passages that are nearest to the question."
 _ASK_ANEW = (
     "Replies came from the response store: --store record asks the model anew and keeps what it says, "
     "--store off asks it and keeps nothing."
@@ -156,6 +157,8 @@ def advised(state: State, executor: Executor) -> State:
         hints.append(_ASK_ANEW)
     elif ended.reason == "declined" and with_model:
         advice = _ASK_A_MODEL.format(with_model)
+        if executor.inventory.name == DEFAULTS["text"][1] and "text" in state.input:
+            hints.append(_SHOW_PASSAGES.format(DEFAULTS["passages"][1]))
         hints.append(f"Or {advice}" if hints else f"{advice[0].upper()}{advice[1:]}")
     error = replace(ended.error, message=in_options(ended.error.message), hint=" ".join(hints))
     return replace(state, ended=replace(ended, error=error))

@@ -20,7 +20,6 @@ IN_OPTIONS = {
     'Give the executor a model, such as Executor(inventory, "openai:gpt-6-luna").': "Name one with --model "
     "PROVIDER:NAME or CHAMELEON_MODEL, or set a provider's key, such as OPENAI_API_KEY.",
     "the caller names it": "--model names it",
-    "(by the caller, CHAMELEON_MODEL,": "(--model, CHAMELEON_MODEL,",
     "Name a model, or set CHAMELEON_MODEL.": "Name a model with --model or CHAMELEON_MODEL.",
     "(allow_dropped=True)": "(--allow-dropped)",
     "Name the retriever that the index was built for, and": (

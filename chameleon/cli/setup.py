@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import typer
@@ -62,7 +63,8 @@ def defaults_for(given: Collection[str]) -> tuple[str, str]:
 
 def that_takes(*keys: str) -> str:
     """Name a shipped inventory that takes these keys and needs no others, as "such as NAME"; "" for none."""
-    for name in shipped_inventories():
+    plain = chain.from_iterable(DEFAULTS.values())
+    for name in dict.fromkeys([*plain, *shipped_inventories()]):
         takes: Mapping[str, str] = read_source(name).data.get("input", {})
         needed = {key for key, kind in takes.items() if not kind.endswith("?")}
         if takes.keys() >= set(keys) and needed <= {"question", *keys}:

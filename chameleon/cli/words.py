@@ -103,7 +103,8 @@ def sources_in_words(sources: Any) -> list[str]:
     if not isinstance(sources, Sequence) or isinstance(sources, str):
         return []
     lines = [harmless(_source(source)) for source in sources if isinstance(source, Mapping)]
-    more = [f"and {len(lines) - _MOST_TABLES} more tables"] if len(lines) > _MOST_TABLES else []
+    left = len(lines) - _MOST_TABLES
+    more = [f"and {counted(left, 'more table')}"] if left > 0 else []
     return [*lines[:_MOST_TABLES], *more]
 
 

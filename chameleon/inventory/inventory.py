@@ -311,7 +311,10 @@ class Inventory:
                 kind = self.input_types[key].removesuffix("?")
                 if not isinstance(value, INPUT_TYPES[kind]):
                     given_as = type_in_words(value)
-                    raise InputError(f"{key} is {given_as}, and the inventory takes {with_article(kind)}")
+                    raise InputError(
+                        f"{key} is {given_as}, and the inventory takes {with_article(kind)}",
+                        hint="chameleon.table.read_table reads a file." if kind == "Table" else "",
+                    )
                 if key == "question" and not str(value).strip():
                     raise InputError("the question is empty")
         try:

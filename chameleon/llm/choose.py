@@ -94,10 +94,9 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     lacks = (
         f"no default is known for {unused}"
         if unused
-        else ("neither OPENAI_BASE_URL nor the key of a provider is set, such as OPENAI_API_KEY")
+        else "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set"
     )
-    named = "none is named (by the caller, CHAMELEON_MODEL, the inventory's llm.model)"
-    return ModelChoice(None, f"no model, because {named} and {lacks}")
+    return ModelChoice(None, f"no model, because none is named and {lacks}")
 
 
 def _from_store(store: ResponseStore, address: str) -> ModelChoice:

@@ -34,7 +34,7 @@ _REASONS = ("error_description", "error", "errors", "message", "detail", "msg", 
 _NO_ANSWER: Mapping[type[OSError], str] = {
     ConnectionRefusedError: "connection refused",
     ConnectionResetError: "connection reset",
-    socket.gaierror: "its name cannot be looked up",
+    socket.gaierror: "the name of its server cannot be looked up",
     ssl.SSLError: "no secure connection",
     TimeoutError: "no reply in time",
 }

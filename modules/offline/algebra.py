@@ -110,7 +110,7 @@ class Is(Condition):
         column = sheet.columns[self.column]
         names = sorted({shown(column.cells[column.places[text][0]]) for text in self.texts})
         if way:
-            more = f" or {len(names) - _MOST_TEXTS} others" if len(names) > _MOST_TEXTS else ""
+            more = f" or {len(names) - _MOST_TEXTS} more" if len(names) > _MOST_TEXTS else ""
             return f"{column.plain} is {' or '.join(names[:_MOST_TEXTS])}{more}"
         if len(names) > 1:
             return f"df[{column.name!r}].isin({names!r})"
@@ -328,8 +328,9 @@ class Ordered(Rows):
             keys = _keys(sheet, sheet.columns[self.column], rows)
         keys.sort(key=lambda pair: pair[0], reverse=self.descending)
         if len(keys) < stop:
-            named = "" if self.column is None else f' and have "{sheet.columns[self.column].plain}"'
-            raise Unfit(f"only {len(keys)} rows fit{named}")
+            fit = {0: "no row fits", 1: "only 1 row fits"}.get(len(keys), f"only {len(keys)} rows fit")
+            named = "" if self.column is None else f' with "{sheet.columns[self.column].plain}" filled'
+            raise Unfit(f"{fit}{named}")
         if self.start and keys[self.start - 1][0] == keys[self.start][0]:
             raise Unfit("rows are level there")
         last = keys[stop - 1][0]

@@ -59,7 +59,7 @@ class IndexReader(TableReader):
         named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
         said = max((len(covered(words, [text.text])) for text in texts), default=0)
         if max(map(len, named), default=0) > most or said == most > 1:  # one word alone says nothing
-            raise Declined("a text has the question's words as much as any table, and no model reads it")
+            raise Declined("the question may be about a text, and no model reads it")
         if not found or (words and not most):
             raise Declined("no table in the index has to do with the question")
         fitting = [each for each in found if len(had[each.id]) == most]

@@ -141,7 +141,7 @@ def _not_understood(asked: list[Token], links: Links, sheet: Sheet) -> Declined:
 def _how_to_ask(sheet: Sheet) -> str:
     """Name the columns that a question may ask for."""
     names = [column.plain for column in sheet.columns if column.plain]
-    more = f" and {len(names) - _MOST_NAMED} others" if len(names) > _MOST_NAMED else ""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MOST_NAMED])}{more}."
 
 

@@ -42,6 +42,7 @@ _CALENDAR = (*MONTHS, *ENGLISH.data["weekdays"])
 _AROUND = ("am", "pm", "a", "p", "m", "c", "f", "to", "until", "till", "at", "from", "noon", "midnight")
 _BESIDE_FIGURES = frozenset((*_CALENDAR, *(name[:3] for name in _CALENDAR), *_AROUND))
 _LONGEST, _MOST_WORDS, _MOST_CHARACTERS = 60, 8, 200
+_NO_LABEL = "no label in the text has such a value, and no model reads the rest of it"
 _HOW_TO_ASK = 'Ask "What does it say?", or for a value by its label, such as "What is the price?"'
 
 
@@ -129,7 +130,7 @@ def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str, float]:
         if pair := _pair(line):
             rows[line] = (*pair, below)
     if not rows or re.match(r"(?:which|where|why|is|are|do|does|can)\b", question):
-        raise Declined("the text does not answer such a question by itself", hint=_HOW_TO_ASK)
+        raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
     entries = enumerate(rows.values(), 1)
     sheet = Sheet(
         Table(["label", "entry"], [(_COUNT.sub("", name), f"no. {n}") for n, (name, _, _) in entries])
@@ -137,7 +138,7 @@ def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str, float]:
     found = answer(f"What is the entry of {label}?", sheet)
     where = found.form.of if isinstance(found.form, Pick) else None
     if not isinstance(where, Where) or not all(map(_names_labels, where.conditions)):
-        raise Declined("the text does not answer such a question by itself", hint=_HOW_TO_ASK)
+        raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
     if len(found.result.rows) != 1:
         raise Declined(
             f'more than one line of the text speaks of "{label}"', hint="Ask for one of them in full."

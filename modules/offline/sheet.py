@@ -46,6 +46,7 @@ _DATES = tuple(
         _MONTH,
     )
 )
+_YEAR_MONTH = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
 _MONTHS = {month[:length]: n for n, month in enumerate(MONTHS, 1) for length in range(3, 10)}
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
 _LONGEST_AMOUNT = 80
@@ -116,8 +117,13 @@ def amounts_in(text: str) -> list[Measure]:
 
 
 @lru_cache(maxsize=65_536)
-def moment_of(text: str, *, day_first: bool = False) -> tuple[Moment, Moment] | None:
-    """Read a date as far as it is told, with the last that it spans: "1999–2004", "May 4, 2024", "2006"."""
+def moment_of(
+    text: str, *, day_first: bool = False, has_months: bool = False
+) -> tuple[Moment, Moment] | None:
+    """Read a date as far as it is told, with the last that it spans: "1999–2004", "May 4, 2024", "2006".
+
+    `has_months`: "2011-12" is a month, as beside "2024-01", and no season.
+    """
     cell = text.translate(_QUOTES).partition("(")[0].strip(" ,")
     if len(cell) > 40:
         return None
@@ -139,6 +145,8 @@ def moment_of(text: str, *, day_first: bool = False) -> tuple[Moment, Moment] | 
             return None
         moment = Moment(year, month, day)
         until = part.get("until")
+        if has_months and until:
+            return Moment(year, int(until)), Moment(year, int(until))
         last = int(until if until and len(until) == 4 else f"{year // 100}{until}") if until else 0
         last = year + 9 if part.get("decade") else last
         return moment, Moment(last) if last > year else moment
@@ -275,8 +283,15 @@ class SheetColumn:
         return None if found and all(b <= 12 for _, b in found) else False
 
     @cached_property
+    def has_months(self) -> bool:
+        """Whether its cells are months such as 2024-01: at least one of them is no season such as 2011-12."""
+        pairs = [_YEAR_MONTH.fullmatch(cell) for cell in self.sample]
+        return all(pairs) and any(int(pair[2]) <= int(pair[1]) for pair in pairs if pair)
+
+    @cached_property
     def moments(self) -> list[tuple[Moment, Moment] | None]:
-        return [moment_of(shown(cell), day_first=bool(self.day_first)) for cell in self.cells]
+        how = {"day_first": bool(self.day_first), "has_months": self.has_months}
+        return [moment_of(shown(cell), **how) for cell in self.cells]
 
     @cached_property
     def places(self) -> Mapping[str, list[int]]:

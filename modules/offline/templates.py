@@ -40,6 +40,7 @@ _TIMES = ENGLISH.listed("time_columns")
 _PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
 _BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
 _FIGURES = ENGLISH.data["numbers"][2:]
+_ROWS = ENGLISH.data["row_words"]
 _WHOLES = frozenset(ENGLISH.data["wholes"])
 _GRADES = {"degree", "comparative", "superlative"}
 _GRADED = {words[0] for words, told in ENGLISH.phrases.items() if not _GRADES.isdisjoint(dict(told))}
@@ -158,7 +159,8 @@ class Templates(Grammar):
         is_sort = "thing" in sorts or self.sheet.tally is not None or any(map(self.any_of, sorts))
         cost += 0.7 if sorts and not is_sort else 0.0
         cost += 1.0 if self.names_row else 0.0
-        if quantity is not None and self.bounds and quantity.index not in self.where.columns:
+        is_of_rows = self.frame.low(count.end) in _ROWS
+        if quantity is not None and self.bounds and not (is_of_rows or quantity.index in self.where.columns):
             yield from self.total(cost, quantity.index, count, *self.sums)
             cost += 0.5 if self.sums else 0.0
         cost += 0.5 if not self.bounds and kind == "unknown" else 0.0
@@ -540,7 +542,8 @@ class Templates(Grammar):
         whole = Where(near if len(self.bounds) > len(near) else ())  # of the Cubans those who …
 
         def of(column: int | None, cost: float, *used: Item | None) -> Iterator[Costed]:
-            return self.yields(cost, Share(whole, self.where, column, as_fraction), share, *others, *used)
+            used = (share, *others, *self.sums, *used)
+            return self.yields(cost, Share(whole, self.where, column, as_fraction), *used)
 
         if whole.conditions:
             for item in [*numbers, None]:
@@ -569,6 +572,8 @@ class Templates(Grammar):
             if by is None or by.start - each.end > 2:
                 continue
             other = next((item for item in self.columns("number") if item is not by), None)
+            if other is not None and by in self.columns("number") and not self.col(by).is_label:
+                continue  # revenue per unit is a ratio, and no group for each number of units
             if other is not None:
                 how: Any = fold.value if fold is not None else "sum"
                 groups = Groups(self.where, by.value, how, other.value)

@@ -53,7 +53,7 @@ def test_a_key_alone_chooses_the_documented_default() -> None:
 
 def test_nothing_chooses_nothing_and_says_what_to_set() -> None:
     choice = choose_model(None, None, {})
-    assert choice.model is None and "by the caller" in choice.why and "OPENAI_BASE_URL" in choice.why
+    assert choice.model is None and "OPENAI_API_KEY" in choice.why and "OPENAI_BASE_URL" in choice.why
 
 
 def test_a_server_is_asked_for_its_models(loopback: Start) -> None:

@@ -67,6 +67,16 @@ RAIN = sheet(
     """,
     "rain",
 )
+MONTHLY = sheet(
+    """
+    Month | Region | Units | Revenue
+    2024-01 | North | 120 | 1450.50
+    2024-01 | West | 60 | 720
+    2024-02 | North | 130 | 1600
+    2024-02 | West | 75 | 900.25
+    """,
+    "monthly",
+)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +115,13 @@ RAIN = sheet(
         (STAFF, "Who manages Dan?", "Eva"),
         (PLANTS, "What is the total price of the trees?", "US$ 68.90"),
         (PLANTS, "What is the average height of the trees?", "20 m"),
+        (MONTHLY, "How many units were sold in February?", "205"),
+        (MONTHLY, "Which region had the highest revenue in January 2024?", "North"),
+        (MONTHLY, "How many units were sold after January 2024?", "205"),
+        (MONTHLY, "How many rows have revenue above 1000?", "2"),
+        (MONTHLY, "What percentage of total units came from North?", "64.94%"),
+        (MONTHLY, "What is the revenue per unit in West?", None),
+        (MONTHLY, "What is the average revenue per unit in West?", None),
     ],
 )
 def test_plain_questions(table: Sheet, question: str, expected: str | None) -> None:
@@ -120,3 +137,10 @@ def test_a_row_called_all_is_one_of_the_rows_where_it_sums_nothing_up() -> None:
     assert answer("How many units are there in total?", sheet(text, "sold")).result.values == ("16",)
     summed = "Class | Tickets | Won\nAll | 7 | 9\nFirst | 3 | 5\nSecond | 4 | 4"
     assert answer("What is the total of tickets?", sheet(summed, "classes")).result.values == ("7",)
+
+
+def test_figures_after_a_year_are_months_where_one_of_them_is_no_season() -> None:
+    months = sheet("Month | Goals\n2011-12 | 4\n2012-01 | 7\n2012-02 | 3", "months")
+    assert answer("How many goals were there in December 2011?", months).result.values == ("4",)
+    seasons = sheet("Season | Goals\n2011-12 | 4\n2012-13 | 7\n2013-14 | 3", "seasons")
+    assert answer("How many goals were there in 2012-13?", seasons).result.values == ("7",)
