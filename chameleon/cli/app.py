@@ -180,9 +180,10 @@ def chat(
     content: bool = CONTENT,
     approve: ApproveMode = APPROVE,
 ) -> int:
-    """Answer one question after another; a model is told those before it. Questions are lines of standard input.
+    """Answer one question after another; a model is told those before it.
 
-    /table shows the table as it stands, /history what was said, /help all commands; Ctrl-D leaves.
+    Questions are lines of standard input. /table shows the table as it stands, /history what was said, /help
+    all commands; Ctrl-D leaves.
     """
     from chameleon.cli.chat import chat_about
     from chameleon.cli.exporting import sending

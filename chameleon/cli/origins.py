@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from chameleon.errors import ChameleonError
+
 _used: dict[str, str] = {}
 
 
@@ -21,6 +23,14 @@ def origin(name: str) -> str:
 def because(name: str) -> str:
     """Write ", because chameleon.toml names it"; "" where no file does."""
     return f", because {origin(name)} names it" if origin(name) else ""
+
+
+def told_with_origin(error: ChameleonError, name: str) -> ChameleonError:
+    """Return the error with the file that named what it is about, where a file did."""
+    if not origin(name):
+        return error
+    hint = " ".join(filter(None, (error.hint, f"{origin(name)} names it.")))
+    return type(error)(error.what, where=error.where, hint=hint)
 
 
 def others_in_words(*told: str) -> str:

@@ -73,6 +73,8 @@ class Settings:
                         raise InputError(f"unknown key '{key}.{name}'", where=where, hint=known)
             elif key not in common:
                 hint = nearest(key, {*common, *(name for name in commands if options[name])})
+                if any(key in declared_options(command) for command in commands.values()):
+                    hint = "It is for the command line alone."
                 raise InputError(f"unknown key {key!r}", where=where, hint=hint)
         for command, own in options.items():
             for name, (hint, about) in own.items():
@@ -177,5 +179,8 @@ def _beside(value: Any, folder: Path) -> Any:
         return [_beside(each, folder) for each in value]
     if isinstance(value, Path):
         return folder / value.expanduser()
-    is_file = isinstance(value, str) and value.endswith((".yaml", ".yml"))
-    return str(folder / value) if is_file else value
+    if not isinstance(value, str):
+        return value
+    kind, colon, name = value.rpartition(":")
+    is_file = value.endswith((".yaml", ".yml")) if kind != "scripted" else True
+    return f"{kind}{colon}{folder / name}" if is_file else value

@@ -13,7 +13,7 @@ import typer
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.origins import because, origin, others_in_words
+from chameleon.cli.origins import because, origin, others_in_words, told_with_origin
 from chameleon.cli.out import say
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.executor import Executor
@@ -89,7 +89,10 @@ def set_up(
         ask_for_end: ask the model's server when it is switched off.
         at_least: the confidence below which the inventory's readers decline.
     """
-    named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
+    try:
+        named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
+    except InventoryError as problem:
+        raise told_with_origin(problem, "inventory") from problem
     if named is not None:
         named = _declining_below(at_least, named)
     if named is not None and not named.needs_model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import textwrap
@@ -9,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from chameleon.cli.out import Style, echo, say
+from chameleon.cli.out import Style, echo, is_verbose, say
 from chameleon.cli.words import (
     answer_text,
     in_words,
@@ -25,6 +26,7 @@ from chameleon.steps import parallel_group
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless
 from chameleon.usage import Call, Usage
+from chameleon.values import to_json
 
 _MOST_SHOWN = 500  # characters of a passage; --json has all
 _INDENT = "     "
@@ -183,6 +185,7 @@ class RunPage:
                 spent = self._spent(plan.calls)
                 self._line(f"Plan refused: {harmless(names)[:300]}".rstrip(" :") + spent, "")
                 self._line(_INDENT + harmless(plan.refused))
+                self._said(plan.calls)
             return
         if repair and not self.trace:
             return
@@ -198,11 +201,20 @@ class RunPage:
             by += f", {', '.join(map(harmless, asked))}" if (asked := self._others(plan.calls)) else ""
             by += self._spent(plan.calls) if by else ""
             self._line(_INDENT + ": ".join(part for part in (by, harmless(plan.note)) if part))
+            self._said(plan.calls)
 
     @staticmethod
     def _spent(calls: Sequence[Call]) -> str:
         usage = sum((call.usage for call in calls), Usage())
         return f"  [{in_words(usage)}]" if usage.calls else ""
+
+    def _said(self, calls: Sequence[Call]) -> None:
+        """Print what a model was asked, and replied, where all there is to say is wanted."""
+        for call in calls if is_verbose() else ():
+            tools = [f"{each['name']} {json.dumps(to_json(each['args']))}" for each in call.tool_calls]
+            reply = "\n".join(filter(None, (call.text, *tools)))
+            for role, text in (*call.messages, ("reply", reply)):
+                self._lines(f"{role}: {text}" if "\n" not in text else f"{role}:\n{text}", "dim")
 
     def _beside(self, record: StepRecord) -> None:
         """Print a step; those that ran side by side are drawn together, with the time that they took."""
@@ -232,6 +244,7 @@ class RunPage:
         step = harmless(str(record.step))
         beside = "│ " if self.together else ""
         self._line(f"{self.steps:3}. {beside}{step}{again}  [{in_time(record.seconds)}{spent}]", "")
+        self._said(record.calls)
         if record.dropped:
             self._block("dropped: it ran beside a step that failed")
         elif record.error is not None:
@@ -288,9 +301,9 @@ class RunPage:
             lines = [*lines[:_LONGEST], f"… {len(lines) - _LONGEST:,} more lines"]
         self._lines("\n".join(lines))
 
-    def _lines(self, text: str) -> None:
+    def _lines(self, text: str, style: Style = "") -> None:
         """Print lines of what a step gave, in the margin of steps."""
-        self._line(textwrap.indent(text, self.margin), "", wrap=False)
+        self._line(textwrap.indent(text, self.margin), style, wrap=False)
 
     def _line(self, text: str, style: Style = "dim", *, wrap: bool = True) -> None:
         """Print on stderr; at a terminal long sentences are wrapped between words."""

@@ -46,7 +46,7 @@ def test_the_model_is_the_options_then_the_variables_then_the_files(
         reply = json.dumps(["solution_generator", "answer_generator"])
         Path(name).write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 1.')}\n")
     (folder / "chameleon.toml").write_text('model = "scripted:a"\ninventory = "tables"\nstore = "off"\n')
-    assert "model scripted:a, because chameleon.toml names it" in command(*ASK).err
+    assert f"model scripted:{folder}/a, because chameleon.toml names it" in command(*ASK).err
     monkeypatch.setenv("CHAMELEON_MODEL", "scripted:b")
     assert "model scripted:b, because CHAMELEON_MODEL names it" in command(*ASK).err
     assert "model scripted:c, because --model names it" in command(*ASK, "--model", "scripted:c").err
@@ -149,3 +149,16 @@ def test_a_file_of_another_user_is_not_read(
     owner = (folder / "chameleon.toml").stat().st_uid
     monkeypatch.setattr("os.getuid", lambda: owner + 1)
     assert command(*ASK).code == (1 if owner == 0 else 0)
+
+
+def test_the_command_line_says_more_where_the_file_says_less(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text("quiet = true\n")
+    assert not command(*ASK).err
+    assert "1. table_reader  [" in command(*ASK, "--verbose").err
+
+
+def test_an_inventory_that_is_not_there_is_told_with_the_file_that_names_it(
+    command: Command, folder: Path
+) -> None:
+    (folder / "chameleon.toml").write_text('inventory = "mine.yaml"\n')
+    assert "mine.yaml: no such inventory file. chameleon.toml names it." in command(*ASK).err

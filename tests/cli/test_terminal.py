@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,15 @@ def test_verbose_tells_of_each_step_and_each_problem(folder: Path) -> None:
     assert done.returncode == 0 and len(lines) == 2 and all(": right, said " in line for line in lines)
     out = [*ASK[:-1], "index", "visits.csv", "-o", "made"]
     assert "1 of 1 file: visits.csv" in piped([*out, "-v"], folder).stderr
+
+
+def test_verbose_shows_what_the_model_was_asked_and_replied(folder: Path) -> None:
+    reply = json.dumps(["solution_generator", "answer_generator"])
+    (folder / "replies").write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 2300.')}\n")
+    asked = [*ASK, QUESTION, "-t", "visits.csv", "-i", "tables", "-m", "scripted:replies", "--store", "off"]
+    said = piped([*asked, "-v"], folder).stderr
+    assert "     user:\n" in said and "     reply: The answer is 2300.\n" in said and QUESTION in said
+    assert "user:" not in piped([*asked, "--trace"], folder).stderr
 
 
 def test_steps_that_ran_side_by_side_are_drawn_together(folder: Path) -> None:

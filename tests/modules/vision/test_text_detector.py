@@ -116,7 +116,11 @@ def test_what_the_engine_is_not_sure_of_is_left_out(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("texts", "read", "reason"),
     [
-        ([("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)], "Tea 2.50 […]", "no label in the text has such a value"),
+        (
+            [("Tea", 0.9), ("2.50", 0.9), ("3.SO", 0.3)],
+            "Tea 2.50 […]",
+            "no label in the text has such a value",
+        ),
         ([("gre3n", 0.2), ("Tea:", 0.9), ("2.50", 0.9)], "[…] Tea: 2.50", "a part of .* could not be read"),
     ],
 )
