@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 
 _LEAST_COST = 0.0001  # dollars
 _EXACT_DIGITS = 15  # what a binary float of 64 bits holds of any decimal number
 _MOST_OF_A_PERSON = 12  # more digits than this are taken for what computing left
 _MOST_PLACES = 21
+_NOISE = 4  # of the smallest steps between floats
 
 
 def in_digits(value: float, digits: int = 4) -> str:
@@ -31,6 +33,15 @@ def in_dollars(cost: float) -> str:
     return f"${whole}.{cents:0<2}"
 
 
+def with_unit(number: str, unit: str) -> str:
+    """Write a number with its unit: "7 km", "50 %", and money as "-$12.50"."""
+    if unit not in {*"$€£¥₹"}:
+        return f"{number} {unit}"
+    digits = number.removeprefix("-")
+    cents = "0" if re.fullmatch(r"\d+\.\d", digits) else ""
+    return f"{'-' if number != digits else ''}{unit}{digits}{cents}"
+
+
 def in_time(seconds: float) -> str:
     """Write a time: "12 ms", "0.4 s", "3 min 20 s", "2 h 5 min"."""
     if seconds < 0.001:
@@ -49,17 +60,19 @@ def in_time(seconds: float) -> str:
 def without_noise(value: float) -> str:
     """Write a float of an answer: every digit, but for the noise that computing in binary leaves.
 
-    0.1 + 0.2 is 0.30000000000000004, and is written 0.3; 1/3 keeps all its digits. There is an exponent only
-    where the number would be longer than 21 places.
+    0.1 + 0.2 is 0.30000000000000004, and is written 0.3; 1/3 keeps all its digits, and 40.0 is 40. There is
+    an exponent only where the number would be longer than 21 places.
     """
-    text = repr(value)
     if not math.isfinite(value):
-        return text
-    rounded = Decimal(f"{value:.{_EXACT_DIGITS}g}")
-    exact = Decimal(text)
-    if exact != rounded and len(rounded.normalize().as_tuple().digits) <= _MOST_OF_A_PERSON:
-        exact = rounded.normalize()
-    elif "e" not in text:
-        return text
+        return repr(value)
+    exact, rounded = Decimal(repr(value)), Decimal(f"{value:.{_EXACT_DIGITS}g}").normalize()
+    if value.is_integer():
+        exact = Decimal(int(value))
+    elif (
+        abs(value) < 10**_EXACT_DIGITS
+        and len(rounded.as_tuple().digits) <= _MOST_OF_A_PERSON
+        and abs(value - float(rounded)) <= _NOISE * math.ulp(value)
+    ):
+        exact = rounded
     plain = f"{exact:f}"
-    return plain if len(plain) <= _MOST_PLACES else text
+    return plain if len(plain) <= _MOST_PLACES else repr(value)

@@ -16,6 +16,8 @@ from typing import NoReturn
 def main() -> None:
     """Run the command line; whatever goes wrong is one line on stderr and exit code 1."""
     # What is loaded stays: to look for garbage in it, now and at exit, takes a fifth of a short command.
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        os.environ["_TYPER_FORCE_DISABLE_TERMINAL"] = "1"  # its help has bold letters all the same
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
     from chameleon.cli.app import app_for, settings_for

@@ -86,9 +86,8 @@ def settings_for(arguments: Sequence[str]) -> Settings | None:
     """Return what a file sets for the command that is named; `doctor` reads it itself."""
     from chameleon.cli.settings import Settings
 
-    return (
-        Settings.load(COMMANDS) if arguments[:1] != ["doctor"] and COMMANDS.keys() & arguments[:1] else None
-    )
+    is_help = not {"--help", "-h"}.isdisjoint(arguments)
+    return Settings.load(_SETTABLE) if _SETTABLE.keys() & arguments[:1] and not is_help else None
 
 
 def _version(wanted: bool) -> None:
@@ -439,7 +438,7 @@ def doctor(json: bool = JSON) -> None:
     from chameleon.cli.doctor import examine
     from chameleon.cli.settings import Settings
 
-    examine(lambda: Settings.load(COMMANDS), as_json=json)
+    examine(lambda: Settings.load(_SETTABLE), as_json=json)
 
 
 @command()
@@ -482,3 +481,6 @@ def _print_schema(spec: type[BaseModel]) -> int:
 
     echo(json_text.dumps(spec.model_json_schema(), indent=2))
     return 0
+
+
+_SETTABLE = {name: command for name, command in COMMANDS.items() if name != "doctor"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -62,6 +63,7 @@ def run_question(
     content: bool = False,
 ) -> int:
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
+    begun = time.monotonic()
     if log is not None and STANDARD_INPUT in (options.image or ()):
         raise typer.BadParameter(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
@@ -86,7 +88,12 @@ def run_question(
         given = fit(everything, setup.executor.inventory, options)
         inventory = setup.executor.inventory
         page = RunPage(
-            as_json=as_json, trace=trace, inventory=inventory, model=setup.executor.model, plan_only=plan_only
+            as_json=as_json,
+            trace=trace,
+            inventory=inventory,
+            model=setup.executor.model,
+            plan_only=plan_only,
+            begun=begun,
         )
         page.begin(setup.why)
         attend(setup.executor, approve)

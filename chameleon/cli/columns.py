@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.out import counted, echo, echo_json
+from chameleon.cli.out import counted, echo, echo_json, say
 from chameleon.cli.words import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
@@ -103,7 +103,7 @@ def show_counts(
         echo(f"Asked without {harmless(parameter)}, in {counted(count, 'problem')}: not the method's.")
     if asked := spent_in_words(spending.usage, spending.stored):
         echo(f"{asked}.")
-    echo(in_time(seconds))
+    say(f"Took {in_time(seconds)}.")
 
 
 def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
 from chameleon.cli.origins import others_in_words
-from chameleon.cli.out import counted, echo, echo_json, is_verbose, say
+from chameleon.cli.out import counted, echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.setup import ray_address, reason_of_model
 from chameleon.cli.words import spent_in_words
@@ -72,8 +72,9 @@ def index_tables(
         echo_json(to_json(summary) | asked)
     else:
         stored = sum(call.cached for call in recorder.calls)
-        echo("\n".join(filter(None, (in_words(summary), spent_in_words(usage, stored)))))
-    if summary.faults:
+        done = "\n".join(filter(None, (in_words(summary), spent_in_words(usage, stored))))
+        echo(_held(summary) if is_quiet() else done)
+    if summary.faults and not is_quiet():
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)
     return 0 if summary.files or summary.unchanged or summary.vanished else 1
@@ -100,8 +101,7 @@ def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
     is_replay = options.store == "replay"
     choice = choose_model(options.model, None, reason=reason_of_model(), replay=store if is_replay else None)
     if choice.model is None:
-        why = in_options(choice.why).replace(", the inventory's llm.model)", ")")
-        raise NoModel(f"summaries are written by a model: {why}")
+        raise NoModel(f"summaries are written by a model: {choice.why}")
     settings = ModelSpec.model_validate(options.params).connection()
     llm = LLM.connect(choice.model, store=store, allow_dropped=options.allow_dropped, **settings)
     params = {name: value for name, value in options.params.items() if name not in settings}
@@ -130,11 +130,12 @@ def in_words(summary: Summary) -> str:
     if summary.others:
         kinds = ", ".join(f"{count} {harmless(kind)}" for kind, count in summary.others.most_common())
         lines.append(f"Skipped, as other kinds: {kinds}.")
-    held = " and ".join(
-        counted(count, kind) for kind, count in summary.held.items() if count or kind == "table"
-    )
-    lines.append(f"The index {harmless(str(summary.index))} holds {held}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, _held(summary)])
+
+
+def _held(summary: Summary) -> str:
+    held = (counted(count, kind) for kind, count in summary.held.items() if count or kind == "table")
+    return f"The index {harmless(str(summary.index))} holds {' and '.join(held)}."
 
 
 def _first(lines: Sequence[str]) -> list[str]:

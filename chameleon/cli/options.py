@@ -65,9 +65,9 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
     def run(context: typer.Context, **given: Any) -> None:
         sources = {name: context.get_parameter_source(name) for name in given}
         from_file = [name for name, source in sources.items() if source and source.name == "DEFAULT_MAP"]
-        of_file = {"quiet", "verbose"}.intersection(from_file)
-        if given.get("quiet") and given.get("verbose") and len(of_file) == 1:
-            given[of_file.pop()] = False  # the command line counts
+        for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
+            if less in from_file and given.get(more) and more not in from_file:
+                given[less] = False  # the command line counts
         keep_origins(from_file, context.obj.path.name if context.obj and context.obj.path else "")
         for name, whole in wholes.items():
             own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}

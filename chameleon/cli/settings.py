@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 from chameleon.cli.options import declared_options, read_params
 from chameleon.errors import InputError
-from chameleon.text import nearest, redact
+from chameleon.text import is_address, nearest, redact
 
 NAME = "chameleon.toml"
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
@@ -55,7 +55,7 @@ class Settings:
 
         where = str(path)
         try:
-            data = tomllib.loads(path.read_text("utf-8"))
+            data = tomllib.loads(path.read_text("utf-8-sig"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
             raise InputError(f"the settings cannot be read: {problem}", where=where) from problem
         _refuse_secrets(data, where)
@@ -64,18 +64,7 @@ class Settings:
             key for each in options.values() for key, (_, about) in each.items() if about.metadata["common"]
         }
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
-        for key, value in data.items():
-            if key in commands and isinstance(value, dict):
-                own = options[key]
-                for name in value:
-                    if name not in own:
-                        known = nearest(name, own) if own else f"{key} takes no settings."
-                        raise InputError(f"unknown key '{key}.{name}'", where=where, hint=known)
-            elif key not in common:
-                hint = nearest(key, {*common, *(name for name in commands if options[name])})
-                if any(key in declared_options(command) for command in commands.values()):
-                    hint = "It is for the command line alone."
-                raise InputError(f"unknown key {key!r}", where=where, hint=hint)
+        _refuse_unknown(data, commands, options, common, where)
         for command, own in options.items():
             for name, (hint, about) in own.items():
                 found = data.get(command)
@@ -133,6 +122,28 @@ def _settable(command: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     return {_PARAMS if name == "param" else name: each for name, each in found.items()}
 
 
+def _refuse_unknown(
+    data: Mapping[str, Any],
+    commands: Commands,
+    options: Mapping[str, Mapping[str, Any]],
+    common: Collection[str],
+    where: str,
+) -> None:
+    for key, value in data.items():
+        if key in commands and isinstance(value, dict):
+            for name in value.keys() - options[key].keys():
+                known = nearest(name, options[key]) if options[key] else f"{key} takes no settings."
+                raise InputError(f"unknown key '{key}.{name}'", where=where, hint=known)
+        elif key in commands:
+            hint = f"What a command takes stands in a table, [{key}]."
+            raise InputError(f"{key} is no table", where=where, hint=hint)
+        elif key not in common:
+            hint = nearest(key, {*common, *(name for name in commands if options[name])})
+            if any(key in declared_options(command) for command in commands.values()):
+                hint = "It is for the command line alone."
+            raise InputError(f"unknown key {key!r}", where=where, hint=hint)
+
+
 def _refuse_secrets(data: Mapping[str, Any], where: str, above: str = "") -> None:
     for key, value in data.items():
         place = f"{above}{key}"
@@ -166,21 +177,25 @@ def _checked(key: str, value: Any, hint: Any, about: Mapping[str, Any], path: Pa
         return "param", given
     bounds = Field(ge=about.get("min"), le=about.get("max"))
     try:
-        found = TypeAdapter(Annotated[hint, bounds]).validate_python(value)
+        text = json.dumps(value, default=str)
+        found = TypeAdapter(Annotated[hint, bounds]).validate_json(text, strict=True)
     except ValidationError as problem:
         said = problem.errors()[0]["msg"].replace("Input should be", "it should be")
         raise InputError(f"{key} is {value!r}: {said}", where=where) from None
-    return key.rpartition(".")[2], _beside(found, path.parent)
+    is_file = about.get("metavar", "").startswith("FILE")
+    return key.rpartition(".")[2], _beside(found, path.parent, is_file=is_file)
 
 
-def _beside(value: Any, folder: Path) -> Any:
+def _beside(value: Any, folder: Path, *, is_file: bool) -> Any:
     """Return a path, and the name of a YAML file, as seen from the folder of the settings."""
     if isinstance(value, list):
-        return [_beside(each, folder) for each in value]
+        return [_beside(each, folder, is_file=is_file) for each in value]
     if isinstance(value, Path):
         return folder / value.expanduser()
     if not isinstance(value, str):
         return value
     kind, colon, name = value.rpartition(":")
-    is_file = value.endswith((".yaml", ".yml")) if kind != "scripted" else True
-    return f"{kind}{colon}{folder / name}" if is_file else value
+    if kind == "scripted":
+        return f"{kind}{colon}{folder / name}"
+    is_file = (is_file and value != "-" and not is_address(value)) or value.endswith((".yaml", ".yml"))
+    return str(folder / Path(value).expanduser()) if is_file else value

@@ -16,6 +16,7 @@ from chameleon.cli.words import (
     in_words,
     one_of_list,
     plain,
+    plan_in_words,
     sources_in_words,
     spent_in_words,
 )
@@ -44,7 +45,8 @@ class RunPage:
     """Print a run: the answer on stdout, all else on stderr; nothing when the caller will print JSON.
 
     With `trace` what happens is printed as it happens, else what is worth a line after the answer. Of
-    `inventory` steps that ran side by side are known. With `plan_only` the plan is the result.
+    `inventory` steps that ran side by side are known. With `plan_only` the plan is the result. It took its
+    time since `begun`, of the monotonic clock; since it was made where that is not given.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class RunPage:
         model: str | None = None,
         plan_only: bool = False,
         above: Sequence[str] = (),
+        begun: float | None = None,
     ) -> None:
         self.silent, self.trace, self.plan_only = as_json, trace, plan_only
         self.inventory, self.model, self.above = inventory, model, tuple(above)
@@ -66,7 +69,7 @@ class RunPage:
         self.state = State()
         self.together, self.longest = 0, 0.0
         self.notes: list[str] = []
-        self.why, self.begun = "", time.monotonic()
+        self.why, self.begun = "", time.monotonic() if begun is None else begun
         self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
 
     def begin(self, why: str) -> None:
@@ -131,10 +134,10 @@ class RunPage:
             if not self.silent:
                 echo(f"Declined: {harmless(ended.error.advice)}", err=True)
             self._nearest(state.cache.get("nearest"))
-        self.rest(state)
         if ended.reason not in ("answered", "declined") or (ended.reason == "declined" and not ended.error):
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
+        self.rest(state)
 
     def wait(self, state: State, lines: Iterable[str]) -> None:
         """Print what the run took so far, and how it goes on."""
@@ -189,7 +192,7 @@ class RunPage:
             return
         if repair and not self.trace:
             return
-        steps = " → ".join(harmless(str(step)) for step in plan.steps)
+        steps = plan_in_words(plan.steps, self.inventory)
         if self.plan_only and not self.silent:
             echo(steps, style="bold")
         elif self.trace:

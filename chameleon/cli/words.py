@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Any
 
 from chameleon.cli.out import counted
-from chameleon.figures import in_digits, in_dollars, without_noise
+from chameleon.figures import in_digits, in_dollars, with_unit, without_noise
 from chameleon.inventory import Inventory
-from chameleon.state import State
+from chameleon.state import State, Step
 from chameleon.steps import parallel_group
 from chameleon.table import Table
 from chameleon.text import harmless
@@ -60,7 +60,17 @@ def answer_text(answer: Any, unit: str) -> str:
     text = harmless(text)
     if not unit or isinstance(answer, bool) or not isinstance(answer, int | float):
         return text
-    return f"{unit}{text}" if unit in "$€£¥₹" else f"{text} {harmless(unit)}"
+    return with_unit(text, harmless(unit))
+
+
+def plan_in_words(steps: Sequence[Step], inventory: Inventory | None) -> str:
+    """Write steps in their order, as "one & two → three": those with & between them run side by side."""
+    groups, left = list[str](), list(steps)
+    while left:
+        group = parallel_group(left, inventory.access) if inventory else left[:1]
+        groups.append(" & ".join(harmless(str(step)) for step in group))
+        left = left[len(group) :]
+    return " → ".join(groups)
 
 
 def now_in_words(state: State, inventory: Inventory) -> str:

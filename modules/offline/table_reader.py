@@ -55,8 +55,8 @@ class TableReader(Module):
     def answered(self, state: State, table: Table) -> dict[str, Any]:
         """Return the output for the question over this table. Raises `Declined`."""
         if len(table.rows) > self.max_table_rows:
-            most = f"{self.max_table_rows:,}"
-            raise Declined(f"the table has more than {most} rows", hint="Raise `max_table_rows`.")
+            hint = "Raise `max_table_rows` of `table_reader` in the inventory."
+            raise Declined(f"the table has more than {self.max_table_rows:,} rows", hint=hint)
         sheet = Sheet(table)
         found = self.read(state.input["question"], sheet)
         if found.confidence < self.at_least:

@@ -72,14 +72,20 @@ def plain(number: Number, places: int = 4) -> str:
     """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
     if number.denominator == 1:
         return str(number.numerator)
-    value = float(number)
-    digits = places if abs(value) >= 1 else places + 2
+    digits = places if abs(number) >= 1 else places + 2
     exact = number.denominator
     while exact % 2 == 0:
         exact //= 2
     while exact % 5 == 0:
         exact //= 5
-    return f"{value:.{10 if exact == 1 else digits}f}".rstrip("0").rstrip(".")
+    return with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
+
+
+def with_places(number: Number, places: int) -> str:
+    """Write a number with so many digits behind the point, rounded from its exact value."""
+    units = round(number * 10**places)
+    whole, part = divmod(abs(units), 10**places)
+    return f"{'-' if units < 0 else ''}{whole}.{part:0{places}}"
 
 
 def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) -> str:
@@ -98,7 +104,7 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     places = max(map(len, parts), default=0)
     digits = plain(round(value, min(places, 6) + 4))
     if is_money and (places == 2 or "." in digits):
-        digits = f"{float(value):.2f}"
+        digits = with_places(value, 2)
     whole, dot, part = digits.lstrip("-").partition(".")
     whole = f"{int(whole):,}" if any("," in cell for cell in cells) else whole
     sign, figure = "-" if digits.startswith("-") else "", whole + dot + part

@@ -116,6 +116,6 @@ def test_an_inventory_of_ones_own_that_takes_no_table_is_told_the_line_that_take
     complaint = command(*asked).complaint
     line = "input: {question: str, unit: 'str?', table: Table}"
     assert complaint.startswith("the inventory mine takes no table. Leave it out, or name one that takes it")
-    assert complaint.endswith(f", such as chain_of_table, or write `{line}` in {file}.")
+    assert complaint.endswith(f", such as tables, or write `{line}` in {file}.")
     file.write_text(f"{head}{line}\n{tail}")
     assert command(*asked).code == 0

@@ -80,6 +80,8 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
     assert command("ask", "How many visitors did Lyon have?").out == "1900\n"
     (folder / "below" / "other.csv").write_text("city,boats\nLyon,7\n")
     assert command("ask", "How many boats does Lyon have?", "--table", "other.csv").out == "7\n"
+    (folder / "chameleon.toml").write_text('[ask]\ntable = ["visits.csv"]\n')
+    assert command("ask", "How many visitors did Lyon have?").out == "1900\n"
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,10 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
         ('openai_api_key = "x"', "openai_api_key is a secret, and this file may hold none. Set it in the"),
         ('[ask]\ntable = ["postgresql://me:hush@h/db"]', "ask.table is a secret"),
         ("[approve]\nyes = true", "unknown key 'approve.yes'. approve takes no settings."),
+        ("workers = true", "workers is True: it should be a valid integer"),
+        ('json = "yes"', "json is 'yes': it should be a valid boolean"),
+        ('ask = "x"', "ask is no table. What a command takes stands in a table, [ask]."),
+        ("yes = true", "unknown key 'yes'. It is for the command line alone."),
         ("workers = ", "the settings cannot be read: "),
     ],
 )
@@ -108,6 +114,7 @@ def test_what_it_may_not_hold_is_told_with_file_and_key(
     told = command(*ASK)
     assert told.code == 1 and told.complaint.startswith(f"{folder}/chameleon.toml: {words}")
     assert "hush" not in told.err
+    assert command("ask", "--help").code == 0
     shown = command("doctor")
     assert shown.code == 0 and f"Settings: {folder}/chameleon.toml: {words}" in shown.out
 
@@ -155,6 +162,7 @@ def test_the_command_line_says_more_where_the_file_says_less(command: Command, f
     (folder / "chameleon.toml").write_text("quiet = true\n")
     assert not command(*ASK).err
     assert "1. table_reader  [" in command(*ASK, "--verbose").err
+    assert "1. table_reader  [" in command(*ASK, "--trace").err
 
 
 def test_an_inventory_that_is_not_there_is_told_with_the_file_that_names_it(

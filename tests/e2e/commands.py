@@ -36,13 +36,13 @@ class Outcome:
 
     @property
     def complaint(self) -> str:
-        """The one line on what is wrong, the last on stderr, after what a run says of itself."""
+        """The one line on what is wrong, on stderr, beside what a run says of itself."""
         assert "Traceback" not in self.err and "a fault of ours" not in self.err, self.err
         lines = [line for line in self.err.splitlines() if not line.endswith("; trying again")]
-        assert [line for line in lines if line.startswith("chameleon: ")] == lines[-1:], self.err
-        told = [line for line in lines[:-1] if not line.startswith(OF_A_RUN)]
-        assert not told, self.err
-        return lines[-1].removeprefix("chameleon: ")
+        faults = [line for line in lines if line.startswith("chameleon: ")]
+        told = [line for line in lines if line not in faults and not line.startswith(OF_A_RUN)]
+        assert len(faults) == 1 and not told, self.err
+        return faults[0].removeprefix("chameleon: ")
 
 
 Command = Callable[..., Outcome]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon.figures import in_digits, in_dollars, in_time, without_noise
+from chameleon.figures import in_digits, in_dollars, in_time, with_unit, without_noise
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,23 @@ def test_times_have_the_unit_that_fits(seconds: float, text: str) -> None:
     ("value", "text"),
     [
         (0.1 + 0.2, "0.3"), (-0.1 - 0.2, "-0.3"), (1 / 3, "0.3333333333333333"), (1e-05, "0.00001"),
-        (15.0, "15.0"), (3932.79972191, "3932.79972191"), (0.123456789012345, "0.123456789012345"),
-        (1e16, "10000000000000000"), (1e300, "1e+300"), (float("inf"), "inf"),
+        (15.0, "15"), (-0.0, "0"), (99.99999999999999, "100"),
+        (2.0**64, "18446744073709551616"), (3932.79972191, "3932.79972191"),
+        (0.123456789012345, "0.123456789012345"),
+        (1e16, "10000000000000000"), (1e15 + 0.1, "1000000000000000.1"), (1e14 + 0.3, "100000000000000.3"),
+        (1e300, "1e+300"), (float("inf"), "inf"),
     ],
 )  # fmt: skip
 def test_an_answer_keeps_its_digits_but_for_binary_noise(value: float, text: str) -> None:
     assert without_noise(value) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "text"),
+    [
+        ("-5", "$", "-$5"), ("12.5", "$", "$12.50"), ("12.25", "€", "€12.25"), ("1e+300", "$", "$1e+300"),
+        ("-50", "%", "-50 %"), ("7.5", "km", "7.5 km"),
+    ],
+)  # fmt: skip
+def test_a_unit_stands_where_a_person_writes_it(number: str, unit: str, text: str) -> None:
+    assert with_unit(number, unit) == text

@@ -601,11 +601,11 @@ def test_an_object_among_the_arguments_that_looks_like_a_call_is_an_argument() -
     ids=range(8),
 )
 def test_a_hostile_reply_is_refused_in_time(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(PlanError):
         readings(text)
     for native in (True, False):
         with suppress(PlanError):
             replied = React(native=native).with_llm(LLM.connect(ScriptedModel(lambda messages: text)))
             replied.propose(State({"question": "?"}), INVENTORY)
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3
