@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from chameleon.llm_module import Structured
 from chameleon.table import Table
 from chameleon.table.formats import Style
 from chameleon.text import redact
@@ -73,12 +74,17 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def key(meaning: str, default: Any = None, **bounds: Any) -> Any:
+    """Return a key that may be left out, with what it means."""
+    return Field(default=default, description=meaning, **bounds)
+
+
 class Prices(Strict):
     """US dollars for a million tokens; `cached` input tokens cost as much as others unless told."""
 
-    input: NonNegativeFloat
-    output: NonNegativeFloat
-    cached: NonNegativeFloat | None = None
+    input: NonNegativeFloat = Field(description="Price of input tokens.")
+    output: NonNegativeFloat = Field(description="Price of output tokens.")
+    cached: NonNegativeFloat | None = key("Price of input tokens that are cached.")
 
     @property
     def each(self) -> tuple[float, ...]:
@@ -94,22 +100,20 @@ _OF_CONNECTION = ("model", "timeout", "retries", "prices")
 class ModelSpec(Strict):
     """`llm:`: which model, and the parameters of its calls. Those of a module win over the inventory's.
 
-    `max_tokens` bounds the visible answer; what a model thinks before it has room of its own. `reasoning`
-    is how much it shall think. `timeout`, `retries` and `prices` belong to a model: a module has them beside
-    a `model` of its own.
+    `timeout`, `retries` and `prices` belong to a model: a module has them beside a `model` of its own.
     """
 
-    model: str | None = None
-    temperature: NonNegativeFloat | None = None
-    max_tokens: PositiveInt | None = None
-    top_p: PositiveFloat | None = None
-    seed: int | None = None
-    logprobs: bool | None = None
-    stop: list[str] | None = None
-    reasoning: Reasoning | None = None
-    timeout: PositiveFloat | None = None
-    retries: int | None = Field(default=None, ge=0, le=20)
-    prices: Prices | None = None
+    model: str | None = key("The model to ask, as PROVIDER:NAME.")
+    temperature: NonNegativeFloat | None = key("How freely words are drawn; at 0 the likeliest ones.")
+    max_tokens: PositiveInt | None = key("The longest visible answer; thoughts have room of their own.")
+    top_p: PositiveFloat | None = key("Draw from the likeliest words, up to this share of probability.")
+    seed: int | None = key("A number that makes random draws the same again, where that is offered.")
+    logprobs: bool | None = key("Ask how probable replies are; votes weigh them by it.")
+    stop: list[str] | None = key("Texts that end a reply, where the prompt file has none.")
+    reasoning: Reasoning | None = key("How much the model thinks before it answers.")
+    timeout: PositiveFloat | None = key("Seconds for a call; 120 where nothing is said.")
+    retries: int | None = key("Further attempts of a call; else 6.", ge=0, le=20)
+    prices: Prices | None = key("Prices, in place of those that are known.")
 
     def params(self) -> dict[str, Any]:
         """Return the parameters of a call."""
@@ -124,30 +128,24 @@ class ModelSpec(Strict):
 class RepairSpec(Strict):
     """`repair: {verifier: …}`: when that module rejects, redo another one and ask again.
 
-    `attempts` is the most times that the redone module runs for one plan, the first included; modules that
-    redo the same one share the count. `temperature_step` is added to the temperature of every redo (constant,
-    as published). `tell`: the model is shown its last reply and what was wrong with it.
-    `repair: {tell: false}` holds for all that do not say it themselves, as in the published runs.
+    Modules that redo the same one share its attempts. `repair: {tell: false}` holds for all that do not say
+    it themselves, as in the published runs.
     """
 
-    redo: Name
-    attempts: PositiveInt = 20
-    temperature_step: NonNegativeFloat = 0.1
-    tell: bool = True
+    redo: Name = Field(description="The module to run again; it may be the one that rejects.")
+    attempts: PositiveInt = key("How often it runs for one plan, the first included.", 20)
+    temperature_step: NonNegativeFloat = key("Added to the temperature in a redo.", 0.1)
+    tell: bool = key("Show the model its last reply and what was wrong with it.", True)
 
 
 class RulesSpec(Strict):
-    """`rules:`: what a plan must look like.
+    """`rules:`: what a plan must look like."""
 
-    `last` must end it; `once` lists modules that may occur once; `needs` names what must come before;
-    `next` names what must follow directly; `max_steps` bounds its length.
-    """
-
-    last: Names = Field(default_factory=list)
-    once: list[Name] = Field(default_factory=list)
-    needs: dict[Name, Names] = Field(default_factory=dict)
-    next: dict[Name, Name] = Field(default_factory=dict)
-    max_steps: PositiveInt = 32
+    last: Names = Field(default_factory=list, description="Modules one of which must end a plan.")
+    once: list[Name] = Field(default_factory=list, description="Modules that may occur once in a plan.")
+    needs: dict[Name, Names] = Field(default_factory=dict, description="What must come before a module.")
+    next: dict[Name, Name] = Field(default_factory=dict, description="What must follow a module directly.")
+    max_steps: PositiveInt = key("The most steps of a plan.", 32)
 
 
 def _with_tell(repair: Any) -> Any:
@@ -166,11 +164,11 @@ class BudgetSpec(Strict):
     Limits are looked at before every step and every call; a single call is bounded by `llm.timeout`.
     """
 
-    calls: PositiveInt | None = None
-    tokens: PositiveInt | None = None
-    seconds: PositiveFloat | None = None
-    cost: PositiveFloat | None = None
-    steps: PositiveInt | None = 64
+    calls: PositiveInt | None = key("Calls of models.")
+    tokens: PositiveInt | None = key("Tokens of models, input and output together.")
+    seconds: PositiveFloat | None = key("Seconds of wall time.")
+    cost: PositiveFloat | None = key("US dollars.")
+    steps: PositiveInt | None = key("Steps that run.", 64)
 
 
 OnError = Literal["stop", "skip", "fallback"] | list[Name]
@@ -179,17 +177,16 @@ OnError = Literal["stop", "skip", "fallback"] | list[Name]
 class McpSpec(Strict):
     """`mcp:`: a server of the Model Context Protocol: a `command` to start, or the `url` of one that runs.
 
-    The command runs in `cwd`, by default the folder of the inventory; of the environment it gets PATH, HOME
-    and the like, and what `env` names. In `env` and `headers` "$NAME" is the value of a variable. `timeout`
-    bounds each call, in seconds.
+    Of the environment the command gets PATH, HOME and the like, and what `env` names. In `env` and `headers`
+    "$NAME" is the value of a variable.
     """
 
-    command: Annotated[list[str], Field(min_length=1)] | None = None
-    url: str | None = None
-    env: dict[str, str] = Field(default_factory=dict)
-    cwd: str | None = None
-    headers: dict[str, str] = Field(default_factory=dict)
-    timeout: PositiveFloat = 60.0
+    command: Annotated[list[str], Field(min_length=1)] | None = key("The program to start, with arguments.")
+    url: str | None = key("The address of a server that runs already.")
+    env: dict[str, str] = Field(default_factory=dict, description="Variables that the command gets.")
+    cwd: str | None = key("Where the command runs; else the inventory's folder.")
+    headers: dict[str, str] = Field(default_factory=dict, description="HTTP headers that go to the url.")
+    timeout: PositiveFloat = key("Seconds for each call of a tool.", 60.0)
 
     @property
     def place(self) -> str:
@@ -220,41 +217,36 @@ class Open(BaseModel):
 class ModuleSpec(Open):
     """One entry of `modules:`; keys besides these are constructor parameters. A name alone is its `use`.
 
-    `inventory` runs another inventory, by name or file, as a module: on what it takes of the input, with the
-    model of the run or the one that its `llm` names. `mcp` brings the tools of a server, of which `tools`,
-    `prefix`, `allow` and `deny` say more. `on_error` says what a failure does: stop the run, which
-    is what it does unless the planner goes on, skip the step, take the inventory's fallback plan, or take the
-    plan listed here. `asks: approval` has a person allow each of its steps; `at_most` is how often one run
-    may run it, by tool where the entry brings several. `description` and `when` are the card that a planner
-    reads; by default the class's own.
+    An inventory as a module takes what it knows of the input. Of the tools of a server `tools`, `prefix`,
+    `allow` and `deny` say more. From `prompt` on, keys are for modules that ask a model.
     """
 
-    use: str | None = None
-    inventory: str | None = None
-    mcp: McpSpec | None = None
-    description: str | None = None
-    when: str | None = None
-    on_error: OnError | None = None
-    asks: Literal["approval"] | None = None
-    at_most: PositiveInt | dict[str, PositiveInt] | None = None
-    prompt: str | None = None
-    llm: ModelSpec | None = None
-    samples: PositiveInt | None = None
-    structured: Literal[True, False, "auto"] | None = None
-    vote: Literal["majority", "first"] | None = None
-    table_style: Style | None = None
-    max_rows: PositiveInt | None = None
-    max_cell: PositiveInt | None = None
-    max_table_tokens: PositiveInt | None = None
-    max_text_tokens: PositiveInt | None = None
+    use: str | None = key("What it is made from, if not the shipped tool of its name.")
+    inventory: str | None = key("The inventory to run as a module: a name or a file.")
+    mcp: McpSpec | None = key("A server that has the tools.")
+    description: str | None = key("What it does, for the planner; else its docstring.")
+    when: str | None = key("When to use it, for the planner.")
+    on_error: OnError | None = key("What a failure does: end the run, skip the step, or take another plan.")
+    asks: Literal["approval"] | None = key("A person is to allow each of its steps.")
+    at_most: PositiveInt | dict[str, PositiveInt] | None = key("How often a run may run it; or each tool.")
+    prompt: str | None = key("A prompt file, beside the inventory or shipped.")
+    llm: ModelSpec | None = key("A model or parameters of its own.")
+    samples: PositiveInt | None = key("How many replies to ask for; `vote` chooses.")
+    structured: Structured | None = key("Hold replies to a JSON schema; auto: where the model offers that.")
+    vote: Literal["majority", "first"] | None = key("Of several, the most frequent or the first valid reply.")
+    table_style: Style | None = key("How a prompt writes tables.")
+    max_rows: PositiveInt | None = key("Rows of a table that a prompt shows.")
+    max_cell: PositiveInt | None = key("Characters of a cell that a prompt shows.")
+    max_table_tokens: PositiveInt | None = key("Tokens of a table that a prompt shows, estimated.")
+    max_text_tokens: PositiveInt | None = key("Tokens of each text that a prompt shows, estimated.")
 
 
 class PlannerSpec(Open):
     """`planner:`; keys besides these are constructor parameters of the planner. A name alone is its `use`."""
 
-    use: str
-    prompt: str | None = None
-    llm: ModelSpec | None = None
+    use: str = Field(description="What it is made from: a shipped planner, or `file:Class`.")
+    prompt: str | None = key("A prompt file, beside the inventory or shipped.")
+    llm: ModelSpec | None = key("A model or parameters of its own.")
 
 
 def short_for(given: Any) -> Any:
@@ -265,17 +257,24 @@ def short_for(given: Any) -> Any:
 class InventorySpec(Strict):
     """A whole inventory file."""
 
-    name: str
-    about: str = ""
-    extends: str | None = None
-    input: dict[Name, InputType] = Field(default_factory=lambda: {"question": "str"})
-    llm: ModelSpec = ModelSpec()
-    planner: Annotated[PlannerSpec, BeforeValidator(short_for, json_schema_input_type=str | PlannerSpec)]
-    fallback: list[Name] = Field(default_factory=list)
-    rules: RulesSpec = RulesSpec()
-    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_tell)] = Field(default_factory=dict)
-    budget: BudgetSpec = BudgetSpec()
+    name: str = Field(description="What the inventory is called.")
+    about: str = key("What it does, in a sentence; its card where it is a module.", "")
+    extends: str | None = key("The inventory that it is a variant of: a name or a file.")
+    input: dict[Name, InputType] = Field(
+        default_factory=lambda: {"question": "str"},
+        description=f"What a run is given: {', '.join(INPUT_TYPES)}; `?` after one that may be missing.",
+    )
+    llm: ModelSpec = key("The model and parameters of all that ask one.", ModelSpec())
+    planner: Annotated[PlannerSpec, BeforeValidator(short_for, json_schema_input_type=str | PlannerSpec)] = (
+        Field(description="What plans the steps.")
+    )
+    fallback: list[Name] = Field(default_factory=list, description="The plan to take if another fails.")
+    rules: RulesSpec = key("What a plan must look like.", RulesSpec())
+    repair: Annotated[dict[Name, RepairSpec], BeforeValidator(_with_tell)] = Field(
+        default_factory=dict, description="What to redo, by the module that rejects a result."
+    )
+    budget: BudgetSpec = key("The most that one question may spend.", BudgetSpec())
     modules: dict[
         Name,
         Annotated[ModuleSpec, BeforeValidator(short_for, json_schema_input_type=str | ModuleSpec | None)],
-    ]
+    ] = Field(description="The tools, by the names that plans call them.")

@@ -36,10 +36,11 @@ def keys() -> str:
 def section(title: str, schema: Schema, headings: Mapping[str, str]) -> tuple[str, str]:
     """Return a part of the schema as what it says of itself, and a table of its keys."""
     needed = schema.get("required", ())
-    rows = ["| key | value | default |", "|---|---|---|"]
+    rows = ["| key | value | default | what it says |", "|---|---|---|---|"]
     for name, each in schema.get("properties", {}).items():
         default = "must be given" if name in needed else default_of(each)
-        rows.append(f"| `{name}` | {escaped(kind_of(each, headings))} | {escaped(default)} |")
+        cells = (f"`{name}`", kind_of(each, headings), default, each.get("description", ""))
+        rows.append(f"| {' | '.join(map(escaped, cells))} |")
     said = str(schema.get("description", "")).strip()
     return title, f"{said}\n\n" + "\n".join(rows)
 
