@@ -55,8 +55,8 @@ class Executor:
       planner or modules ask one and the inventory names none.
     - `planner`: over a list of tools, in place of `one_shot`: its name, or as it is made.
     - `budget`: limits for one run, in place of the inventory's.
-    - `approve`: says whether steps that ask for approval may run (`chameleon.approval.Approve`); without it
-      a run waits there, and goes on from its log once that has the answer (`State.answered`).
+    - `approve`: a function that says whether the steps of a request for approval may run: True, False or
+      None. Without it, or with None, a run waits, and goes on once its log has the answer (`State.answered`).
     - `approve_each`: whether it is asked before each such step rather than once for a plan.
     - `parallel`: run neighbouring steps that do not depend on each other at the same time; the outcome
       is that of running them one by one.

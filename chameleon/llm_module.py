@@ -131,7 +131,9 @@ class AsksModel:
 class LLMModule(AsksModel, Module):
     """Render a prompt from the state, ask the model, and parse the reply.
 
-    - `prompt`, `llm_params`: see `AsksModel`.
+    - `prompt`: the prompt file, such as "folder/name", beside the inventory or shipped; the inventory may
+      name another.
+    - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
     - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
     - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
       value seen first) or the first that parses ("first").

@@ -40,14 +40,14 @@ class Module:
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names;
       on Ray it gets a GPU, and the variables go along.
-    - `asks`: "approval" where a person is to allow each of its steps (`chameleon.approval`).
+    - `asks`: "approval" where a person is to allow each of its steps.
     - `at_most`: how often a run may run it.
     - `in_turn`: a name; steps of modules that share it never run side by side, such as those of one server.
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
     - `gives`: the type of its output for the card, such as "{temp: number}"; of a function its own.
     - `listed`: what a server says of it, as JSON, which the log of a run keeps.
-    - `inner`: the inventory that it runs, where it runs one (`chameleon.modules.compose`).
+    - `inner`: the inventory that it runs, where it runs one (`inventory:` in YAML).
 
     Parameters are the constructor's keyword parameters; annotate them, and the inventory checks them.
     One instance serves all threads: keep nothing on `self` after `setup`.

@@ -27,6 +27,9 @@ autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 
+# Quotes and dashes are copied from these pages into files and terminals.
+smartquotes = False
+
 html_theme = "furo"
 html_title = "Chameleon"
 html_static_path = ["_static"]

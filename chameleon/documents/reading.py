@@ -103,7 +103,7 @@ def parts_of(data: bytes, name: str) -> Iterator[Part]:
 
 
 def read_passages(data: bytes, name: str) -> list[Passage]:
-    """Return the passages of a file. Raises as `found_passages`, and `InputError` for a file without text."""
+    """Return the passages of a file. Raises `InputError` for one without text, and for one it cannot read."""
     if not (found := found_passages(data, name)):
         raise InputError("the document holds no text", where=name, hint="There is nothing to answer from.")
     return found

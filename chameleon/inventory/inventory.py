@@ -83,8 +83,9 @@ class Inventory:
     """Modules by name, a planner, and the rules for plans. Make one with `load`, `parse`, or in Python.
 
     In Python: `Inventory.of([convert, weather])`, or with all its parts `Inventory(name="mine",
-    planner=Fixed(["shout"]), modules={"shout": Shout()})`. Files and mappings follow `InventorySpec`. Raises
-    `InventoryError` with file, line and key. `brought` are modules that the planner brings along.
+    planner=Fixed(["shout"]), modules={"shout": Shout()})`. Further parts have the names
+    of the keys of a file: `about`, `fallback`, `rules`, `repair`, `on_error` by module, `budget`, `llm`, and
+    `input_types`. Raises `InventoryError` with file, line and key. `brought` are the planner's modules.
     """
 
     name: str
@@ -186,7 +187,7 @@ class Inventory:
         return self.source.place(path) if self.source else self.name
 
     def without(self, *names: str) -> Inventory:
-        """Return the inventory with these modules left out, as an ablation does: see `leave_out`."""
+        """Return the inventory without these modules, as an ablation has it; no plan runs them."""
         return leave_out(self, names)
 
     def with_params(self, params: Mapping[str, Any]) -> Inventory:
@@ -352,7 +353,7 @@ class Inventory:
         return list(obstacles(self))
 
     def check(self) -> None:
-        """Raise what `obstacles` finds: prompts, what modules and planners need, and plans, all at once."""
+        """Raise all that is wrong or missing at once: prompts, what modules and planners need, and plans."""
         if found := self.obstacles():
             raise all_of(found, self.name)
 

@@ -162,7 +162,7 @@ def choose_table(
     """Read the first table of a file, of its bytes, or at the address of a database; or `sheet` of it.
 
     A sheet, a table of a database, a heading or key above a table is meant by `sheet`, or the table's number.
-    Raises `InputError` for a source without a table, and as `tables_in` does.
+    Raises `InputError` for a source without a table, and for one that cannot be read.
     """
     if isinstance(source, str) and is_address(source):
         name, findings = address_name(source), server_tables(source, sheet)

@@ -8,6 +8,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 _CODE = re.compile(r"(`[^`]*`)")
+MADE_OTHERWISE = ("chameleon.Inventory", "chameleon.LLM", "chameleon.State")
+"""Classes that readers do not construct with all their fields: their pages say how one comes by them."""
 
 
 def mark(app: Sphinx, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:
@@ -31,7 +33,15 @@ def escaped(line: str) -> str:
     return "".join(part if part.startswith("`") else part.replace("*", r"\*") for part in parts)
 
 
+def shorten(
+    app: Sphinx, what: str, name: str, of: Any, options: Any, signature: str, returned: str
+) -> tuple[str, str] | None:
+    """Leave out the long signature of a class that is made otherwise."""
+    return ("", "") if name in MADE_OTHERWISE else None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add this to a build."""
     app.connect("autodoc-process-docstring", mark)
+    app.connect("autodoc-process-signature", shorten)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
