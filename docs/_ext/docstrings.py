@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 
 _CODE = re.compile(r"(`[^`]*`)")
 MADE_OTHERWISE = ("chameleon.Inventory", "chameleon.LLM", "chameleon.State")
-"""Classes that readers do not construct with all their fields: their pages say how one comes by them."""
+"""Classes that a method makes, or a run gives: `Inventory.of`, `LLM.connect`, `Executor.run`."""
 
 
 def mark(app: Sphinx, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:
