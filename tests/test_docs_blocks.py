@@ -1,7 +1,8 @@
 """Every block of README and docs/ runs here, or in the test that is named, or says why it cannot.
 
 Python, `sh` and `console` blocks run page by page, in one folder with `demos`; a script stands in for models.
-A `text` block right below is what Python prints, or lines that a command prints, in order; "…" is anything.
+The `text` blocks below, up to the next block or heading, are what Python prints, or lines that a command prints, in
+order; "…" is anything.
 `python -m tests.test_docs_blocks` counts the blocks.
 """
 
@@ -79,13 +80,19 @@ def blocks_of(page: Path) -> list[Block]:
     found = list(_FENCE.finditer(text))
     blocks = []
     for number, match in enumerate(found):
-        after = found[number + 1] if number + 1 < len(found) else None
-        near = after and after[3] == "text" and not text[match.end() : after.start()].strip()
-        indent = len(match[2])
-        body = "".join(line[indent:] for line in match[4].splitlines(keepends=True))
+        printed, end = "", match.end()
+        for after in found[number + 1 :]:
+            if after[3] != "text" or re.search("^#", text[end : after.start()], re.M):
+                break
+            printed, end = printed + _body(after), after.end()
         name = page.relative_to(ROOT).as_posix()
-        blocks.append(Block(name, match[3], match[1] or "", body, after[4] if after and near else ""))
+        blocks.append(Block(name, match[3], match[1] or "", _body(match), printed))
     return blocks
+
+
+def _body(match: re.Match[str]) -> str:
+    indent = len(match[2])
+    return "".join(line[indent:] for line in match[4].splitlines(keepends=True))
 
 
 BLOCKS = {page.relative_to(ROOT).as_posix(): blocks_of(page) for page in PAGES}
