@@ -10,7 +10,7 @@ project = "Chameleon"
 author = "The Chameleon contributors"
 copyright = "The Chameleon contributors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "docstrings", "generated", "markdown_copies"]
-exclude_patterns = ["_ext", "search.md"]
+exclude_patterns = ["_ext"]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]

@@ -54,13 +54,11 @@ run_torch() {
 }
 
 run_docs() {
-  [ -f docs/conf.py ] || { echo "not run: there is no docs/conf.py"; return; }
   environment site -e '.[test,docs]'
-  "$work/site/bin/python" -m sphinx -W --keep-going -b html docs "$work/html"
+  tests site -n0 tests/test_docs_site.py
 }
 
 run_notebooks() {
-  [ -f tests/test_notebooks.py ] || { echo "not run: there is no tests/test_notebooks.py"; return; }
   environment site -e '.[test,docs]'
   tests site -n0 tests/test_notebooks.py
 }

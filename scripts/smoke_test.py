@@ -22,7 +22,7 @@ for name in shipped_inventories():
     except InventoryError as problem:  # without an extra, such as one for pictures, and it says so
         told = str(problem)
         assert "cannot run here" in told or "from running here" in told, problem
-        assert "pip install" in told or "docs/search.md" in told, problem
+        assert "pip install" in told or "docs/web_search.md" in told, problem
 
 table = Table(["fruit", "price"], [["apple", "$2"], ["pear", "$3.50"]])
 state = Executor(Inventory.load("tables_offline")).run(

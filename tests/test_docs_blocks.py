@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import pytest
 
+from chameleon.evaluation import batches
 from tests.documents.pdfs import pdf
 from tests.e2e.commands import Command, environment
 from tests.e2e.conftest import command as command
@@ -37,11 +38,10 @@ HELD = {  # pages whose blocks a test of their own runs
     "docs/tools.md": "tests/test_tools_page.py",
     "docs/traces.md": "tests/test_traces_page.py",
     "docs/table_operations.md python": "tests/modules/table_ops/test_operation.py",
-    "docs/search.md": "tests/cli/test_checking.py",
+    "docs/web_search.md": "tests/cli/test_checking.py",
 }
 CANNOT = {  # how a block begins, and why it cannot run here
     "git clone https://github.com/": "it downloads the repository and packages",
-    "$ chameleon eval tabmwp_cot problems.jsonl --out run --batch": "a provider takes up to a day",
     "from chameleon.evaluation.batches import": "a part; tests/evaluation/test_batches.py has more",
     'chameleon ask "What is the adult fare?" --image demos/data/ferry.png --inventory v': "it needs Ollama",
     "chameleon index reports --out reports.index --retriever '{first: dense": "it needs embeddings of OpenAI",
@@ -113,6 +113,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHAMELEON_STORE", "off")
+    monkeypatch.setattr(batches, "PAUSES_S", (0.002, 0.01))
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "demos").symlink_to(ROOT / "demos")
     for name, text in GIVEN.get(page, {}).items():

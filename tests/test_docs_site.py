@@ -11,10 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"searching.md"}
+PAGES = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
 WITH_MODELS = (  # pages that have figures, and tell of methods that ask a model
-    *("batches", "chameleon", "corpus", "evaluation", "grids", "models", "papers", "pictures", "prompts"),
-    *("reports", "retrieval", "statutes", "tablerag", "tables", "tools", "traces", "benchmarks/speed"),
+    *("batches", "chameleon", "corpus", "evaluation", "grids", "machines", "models", "papers", "pictures", "prompts"),
+    *("reports", "retrieval", "shortlist", "statutes", "tablerag", "tables", "tools", "traces", "benchmarks/speed"),
 )
 _TOLD = re.compile(
     r"[Nn]o\s+prompt\s+(here|of\s+ours)\s+(has\s+|ever\s+)?met\s+a|[Nn]o\s+hosted\s+model\s+was\s+asked"
@@ -33,7 +33,7 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     assert "chameleon doctor" in commands and "--max-cost" in commands
     keys = (tmp_path / "reference/inventory.md").read_text("utf-8")
     assert "| `max_tokens` | whole number > 0 |" in keys
-    assert "SearXNG" in (tmp_path / "searching.html").read_text("utf-8")
+    assert "SearXNG" in (tmp_path / "web_search.html").read_text("utf-8")
     listed = _LINK.findall((tmp_path / "llms.txt").read_text("utf-8"))
     assert all((tmp_path / page).is_file() for page in listed)
 
@@ -43,7 +43,7 @@ def test_every_page_is_in_the_menu_and_in_llms_txt() -> None:
     assert listed == PAGES - {"index.md"}
     menu = "\n".join(re.findall(r"```{toctree}\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.S))
     names = {each.rpartition("<")[2].rstrip(">") for each in menu.splitlines()}
-    assert {page.removesuffix(".md").replace("search", "searching") for page in listed} <= names
+    assert {page.removesuffix(".md") for page in listed} <= names
 
 
 @pytest.mark.parametrize("page", ["../README.md", *sorted(PAGES)])

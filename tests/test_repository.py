@@ -20,9 +20,6 @@ SCRIPTS = (".ci/run", "scripts/full_tests.sh")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CONFIG = ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-TO_COME = {"docs/conf.py": {"docs"}, "tests/test_notebooks.py": set[str]()}
-"""What scripts take up once it is there, with the extras that come with it."""
-
 
 def read(path: str | Path) -> str:
     return (ROOT / path).read_text("utf-8")
@@ -62,14 +59,13 @@ def test_commands_name_files_that_exist() -> None:
         paths = named(r"(?<![\w.])(?:tests|scripts|docs|\.ci)(?:/[\w.-]*\w)+", text)
         assert paths, source
         missing = {path for path in paths if not (ROOT / path).exists()}
-        assert missing <= TO_COME.keys(), (source, missing)
+        assert not missing, (source, missing)
     for script in SCRIPTS:
         assert (ROOT / script).stat().st_mode & 0o100 or sys.platform == "win32", script
 
 
 def test_extras_that_are_installed_exist() -> None:
     known = PROJECT["optional-dependencies"].keys()
-    known |= {extra for path, extras in TO_COME.items() if not (ROOT / path).exists() for extra in extras}
     texts = commands() | {page: read(page) for page in PAGES}
     for source, text in texts.items():
         for extras in named(r"'\.\[([\w,-]+)\]'", text):

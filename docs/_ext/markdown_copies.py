@@ -1,22 +1,19 @@
 """Links that leave docs/ lead to the repository, and each page lies as Markdown beside its HTML.
 
-`llms.txt` names these copies: they hold what is generated too.
+`llms.txt` names these copies: they hold the keys and commands that are generated, and of the Python page the names.
 """
 
 import re
+import shutil
 from pathlib import Path, PurePosixPath
 
 from sphinx.application import Sphinx
 
-_SEARCH = re.compile(r"\]\(((?:\.\./)*)search\.md(?=[)#])")
 _OUTSIDE = re.compile(r"\]\((?:\.\./)+(?!\.)([^)\s]*)\)")
 
 
 def lead_outside(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Have links to files outside docs/ lead to the repository.
-
-    The page `search.md` is called `searching` here: Sphinx has a page `search` of its own.
-    """
+    """Have links to files outside docs/ lead to the repository."""
     depth = len(PurePosixPath(docname).parents) - 1
 
     def resolve(match: re.Match[str]) -> str:
@@ -24,25 +21,25 @@ def lead_outside(app: Sphinx, docname: str, source: list[str]) -> None:
             return match[0]
         return f"]({app.config.repository_files}{match[1]})"
 
-    source[0] = _SEARCH.sub(r"](\1searching.md", _OUTSIDE.sub(resolve, source[0]))
+    source[0] = _OUTSIDE.sub(resolve, source[0])
 
 
 def copy_pages(app: Sphinx, failed: Exception | None) -> None:
-    """Write the Markdown of each page beside its HTML."""
+    """Write the Markdown of each page beside its HTML, and the pictures that it shows."""
     if failed or app.builder.format != "html":
         return
     for docname in app.env.found_docs:
-        name = "search" if docname == "searching" else docname
-        source = [Path(app.srcdir, f"{name}.md").read_text("utf-8")]
+        source = [Path(app.srcdir, f"{docname}.md").read_text("utf-8")]
         app.emit("source-read", docname, source)
-        copy = Path(app.outdir, f"{name}.md")
+        copy = Path(app.outdir, f"{docname}.md")
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(source[0], "utf-8")
+    for picture in app.env.images:
+        shutil.copy(Path(app.srcdir, picture), Path(app.outdir, picture))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add both to a build."""
-    app.add_config_value("repository", "", "env")
     app.add_config_value("repository_files", "", "env")
     app.connect("source-read", lead_outside)
     app.connect("build-finished", copy_pages)

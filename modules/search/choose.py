@@ -46,7 +46,7 @@ class Settings:
         if name == "folder" and not self.folder:
             raise InventoryError(
                 "provider: folder needs a folder",
-                hint="Write {use: web_search, provider: folder, folder: PATH}; docs/search.md shows it.",
+                hint="Write {use: web_search, provider: folder, folder: PATH}; docs/web_search.md shows it.",
             )
         if self.language and not LANGUAGE.fullmatch(self.language):
             raise InventoryError(

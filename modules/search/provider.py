@@ -23,11 +23,11 @@ WAYS = (
     "BING_SEARCH_ENDPOINT with BING_SEARCH_KEY (a Bing-compatible service), for {use: web_search}; or in an "
     "inventory of your own write below this module's name {use: web_search, provider: ddgs} (DuckDuckGo, no "
     "key; needs chameleon-compose[ddgs]) or {use: web_search, provider: folder, folder: PATH} (your "
-    "own documents); docs/search.md shows it."
+    "own documents); docs/web_search.md shows it."
 )
 _LONGEST_TEXT = 20_000
 _USED_UP = "The quota is used up; try later."
-_OTHERS = "docs/search.md lists other providers."
+_OTHERS = "docs/web_search.md lists other providers."
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,10 +106,10 @@ def test_a_search_that_is_not_configured_is_told_with_what_to_write(
     assert (
         "Will be done without bing_search: no search provider is configured. Set one of BRAVE_API_KEY" in told
     )
-    assert "below this module's name {use: web_search, provider: ddgs}" in told and "docs/search.md" in told
+    assert "below this module's name {use: web_search, provider: ddgs}" in told and "docs/web_search.md" in told
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers/a.txt").write_text("Granite is a rock.")
-    snippets = (ROOT / "docs/search.md").read_text("utf-8").split("```yaml\n")[1:]
+    snippets = (ROOT / "docs/web_search.md").read_text("utf-8").split("```yaml\n")[1:]
     for number, text in enumerate(snippets):
         file = tmp_path / f"{number}.yaml"
         text = text.partition("```")[0].replace("folder: notes", "folder: /home/me/documents")
@@ -141,7 +141,7 @@ def test_the_search_in_python_runs_as_it_is_written(
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "towers.txt").write_text("The Eiffel Tower is 330 m tall.")
     monkeypatch.chdir(tmp_path)
-    block = (ROOT / "docs/search.md").read_text("utf-8").split("```python\n")[1].partition("```")[0]
+    block = (ROOT / "docs/web_search.md").read_text("utf-8").split("```python\n")[1].partition("```")[0]
     exec(block, {})
     assert capsys.readouterr().out == "towers towers.txt The Eiffel Tower is 330 m tall.\n"
 

@@ -90,7 +90,7 @@ class TestEveryInventory:
             inventory.check()
         except InventoryError as problem:  # an extra that is not installed, or no search that is configured
             told = str(problem)
-            assert "cannot run here" in told and ("pip install" in told or "docs/search.md" in told)
+            assert "cannot run here" in told and ("pip install" in told or "docs/web_search.md" in told)
         assert (inventory.name, inventory.about[-1]) == (name, ".")
         for module in inventory.modules.values():
             if isinstance(module, LLMModule):
