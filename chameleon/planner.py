@@ -285,22 +285,22 @@ def check_arguments(
     plan: Sequence[Step],
     arguments: Mapping[str, Arguments | None],
     done: Sequence[str],
-    closed: Collection[str],
+    lacking: Collection[str] = (),
 ) -> None:
-    """Raise `PlanError` for arguments that do not fit their module.
+    """Raise `PlanError` for arguments that do not fit their module, or are given to one that takes none.
 
     Args:
         done: modules that have run.
-        closed: modules that see no arguments but those they declare; others may look at `state.step.args`.
+        lacking: modules that have no `run`, which is what is wrong with them, whatever they are given.
     """
     earlier, planned = set(done), {step.module for step in plan}
     for step in plan:
         taken = arguments[step.module]
         if taken is not None:
             taken.check(step.args or {}, earlier, planned - {step.module})
-        elif step.args and step.module in closed:
-            given = ", ".join(step.args)[:60]
-            raise PlanError(f"{step.module} takes no arguments, and is given {given}")
+        elif step.args and step.module not in lacking:
+            what = f"{step.module} takes no arguments, and is given {', '.join(step.args)[:60]}"
+            raise PlanError(what, hint="Give its name alone.")
         earlier.add(step.module)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon import values
-from chameleon.bridge import may_block
 from chameleon.conversation import HISTORY
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of
@@ -345,8 +344,8 @@ class Inventory:
         if whole:
             check_order(names, self.rules)
         check_reads(names, self.access, state.keys)
-        closed = [name for name, module in self.modules.items() if not may_block(module.run)]
-        check_arguments(steps, self.arguments, state.program, closed)
+        lacking = [name for name, module in self.modules.items() if type(module).run is Module.run]
+        check_arguments(steps, self.arguments, state.program, lacking)
 
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""

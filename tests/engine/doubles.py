@@ -25,6 +25,13 @@ class Does(Module):
         return self.function(state)
 
 
+class Takes(Does):
+    """Does what its function says, and may be given arguments, which stand in the step."""
+
+    def run(self, state: State, what: Any = None, level: Any = None) -> Any:
+        return self.function(state)
+
+
 class Ask(LLMModule):
     """Asks the model the question."""
 

@@ -12,7 +12,7 @@ from chameleon.inventory.schema import RepairSpec
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.replanning import Replanning
 from chameleon.state import Redo
-from tests.engine.doubles import QUESTION, Does, Proposes, failing, run, why
+from tests.engine.doubles import QUESTION, Does, Proposes, Takes, failing, run, why
 
 
 class TestModulesThatFail:
@@ -114,15 +114,15 @@ class TestRepair:
                 raise StepRejected("once more")
 
         def once(state: State) -> Any:
-            return () if state.plans else [Step("write", {"tone": "dry"}), Step("verify", {"level": 2})]
+            return () if state.plans else [Step("write", {"what": "dry"}), Step("verify", {"level": 2})]
 
         run(
-            {"write": note, "verify": verify},
+            {"write": Takes(note), "verify": Takes(verify)},
             Proposes(once),
             repair={"verify": RepairSpec(redo="write", temperature_step=0)},
         )
         redo = Redo(1, fault="once more")
-        assert seen[2:] == [Step("write", {"tone": "dry"}, redo), Step("verify", {"level": 2})]
+        assert seen[2:] == [Step("write", {"what": "dry"}, redo), Step("verify", {"level": 2})]
 
     def test_is_not_begun_anew_by_a_plan_that_was_refused(self) -> None:
         def propose(state: State) -> Any:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import Declined, Inventory, State, Step
+from chameleon import Declined, Inventory, Module, State, Step
 from chameleon.errors import InventoryError, MissingPackage, PlanError
 from chameleon.plan_text import LONGEST_PLAN_TEXT, parse_plan
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.then import Then
-from tests.engine.doubles import Does, Proposes, failing, run, why
+from tests.engine.doubles import Does, Proposes, Takes, failing, run, why
 
 NAMES = ["row_lookup", "column_lookup", "program_generator", "solution_generator", "answer_generator", "ocr2"]
 plans = st.lists(st.sampled_from(NAMES), min_size=1, max_size=12)
@@ -242,14 +242,30 @@ class TestPlanners:
 
     def test_may_give_arguments_that_a_log_can_hold(self) -> None:
         def once(state: State) -> Any:
-            return () if state.plans else [Step("one", {"columns": ["a", "b"]})]
+            return () if state.plans else [Step("one", {"what": ["a", "b"]})]
 
-        assert run(
-            {"one": lambda state: state.step and state.step.args and state.step.args["columns"]},
-            Proposes(once),
-        ).answer == ("a", "b")
-        bad = run({"one": lambda state: 1}, Proposes(lambda state: [Step("one", {"columns": {"a"}})]))
-        assert "the argument of one.columns is a set" in why(bad)
+        one = Takes(lambda state: state.step and state.step.args and state.step.args["what"])
+        assert run({"one": one}, Proposes(once)).answer == ("a", "b")
+        bad = run({"one": one}, Proposes(lambda state: [Step("one", {"what": {"a"}})]))
+        assert "the argument of one.what is a set" in why(bad)
+
+    def test_may_give_no_arguments_to_a_module_that_takes_none(self) -> None:
+        gives = Fixed([{"module": "one", "args": {"per": 2}}])
+        told = "one takes no arguments, and is given per. Give its name alone."
+        state = run({"one": lambda state: 1}, gives)
+        assert why(state) == f"inventory mine: no valid plan: {told}" and not state.history
+        (found,) = Inventory("mine", gives, {"one": Does(lambda state: 1)}).obstacles()
+        assert told in str(found.error)
+
+    def test_give_arguments_to_a_module_without_run_and_hear_of_that(self) -> None:
+        class One(Module):
+            """Does nothing."""
+
+        said = "One has no run method. Write `def run(self, state)` in the class."
+        gives, one = Fixed([{"module": "one", "args": {"per": 2}}]), One()
+        (found,) = Inventory("mine", gives, {"one": one}).obstacles()
+        assert str(found.error) == f"mine: the module one cannot run here: {said}"
+        assert why(run({"one": one}, gives)) == f"module one: {said}"
 
     def test_with_nothing_to_propose_fail(self) -> None:
         assert "proposed no step" in why(run({"one": lambda state: 1}, Proposes(lambda state: ())))
