@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import inspect
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.state import Event, State
@@ -75,6 +77,8 @@ class Module:
         if not cls.__dict__.get("description") and cls.__doc__:
             cls.description = " ".join(cls.__doc__.split())
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
+        if inspect.isfunction(run := vars(cls).get("run")):
+            _check_state(run, f"class {cls.__qualname__}")
         if cls.Args is None:
             return
         names = {field.alias or name for name, field in cls.Args.model_fields.items()}
@@ -161,6 +165,36 @@ class Module:
     def needs_model(self) -> bool:
         """Return whether it calls a language model."""
         return False
+
+
+def _check_state(run: Callable[..., Any], owner: str) -> None:
+    """Raise `InventoryError` where the first parameter of `run` is annotated as something else than a state.
+
+    One called `state` is believed, and so is an annotation with names that only a type checker imports.
+    """
+    taken = [*inspect.signature(run).parameters.values()][1:]
+    believed = (inspect.Parameter.empty, State, "State")
+    if not taken or taken[0].annotation in believed or taken[0].name == "state":
+        return
+    try:
+        hint = get_type_hints(run)[taken[0].name]
+    except Exception:  # annotations are code
+        return
+    if any(map(_may_be_state, get_args(hint) if get_origin(hint) in (Union, UnionType) else [hint])):
+        return
+    code = inspect.unwrap(run).__code__
+    raise InventoryError(
+        f"the first parameter of `run` is the state, and in {owner} it is `{taken[0]}`",
+        where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
+        hint=f"Write `def run(self, state, {', '.join(map(str, taken))})`.",
+    )
+
+
+def _may_be_state(hint: Any) -> bool:
+    kind = get_origin(hint) or hint
+    if kind is Any or not inspect.isclass(kind):
+        return kind is not Literal
+    return getattr(kind, "_is_protocol", False) or issubclass(State, kind) or issubclass(kind, State)
 
 
 @lru_cache(maxsize=4_096)

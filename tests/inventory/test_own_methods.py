@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chameleon import Inventory, Module
+from chameleon.errors import InventoryError
 from chameleon.inventory.own_methods import undeclared_reads, wrong_signatures
 from chameleon.inventory.resolve import find_class, shipped
 from chameleon.planner import Planner
@@ -96,6 +97,34 @@ def test_the_line_to_write_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_what_can_be_called_is_fine(tmp_path: Path, body: str) -> None:
+    assert told(tmp_path, body) == []
+
+
+@pytest.mark.parametrize(
+    "first", ["x: int", "x: 'int' = 3", "s: dict", "s: int | None", "x: Literal['a']", "rows: list[str]"]
+)
+def test_an_argument_in_the_place_of_the_state_is_refused_with_the_line(tmp_path: Path, first: str) -> None:
+    body = f"    from typing import Literal\n\n    def run(self, {first}, to: str = 'F'):\n        return 1\n"
+    with pytest.raises(InventoryError) as refused:
+        told(tmp_path, body)
+    assert refused.value.where == "tools.py:8"
+    assert str(refused.value).startswith(
+        "tools.py:8: the first parameter of `run` is the state, and in class Shop it is `"
+    )
+    assert "Write `def run(self, state, " in str(refused.value)
+    assert str(refused.value).endswith(", to: str = 'F')`.")
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["s", "s: Any", "s: object", "s: State | None", "s: 'State'", "s: 'Later'", "s: Sees", "state: dict"],
+)
+def test_a_state_by_any_name_is_none(tmp_path: Path, first: str) -> None:
+    body = (
+        "    from typing import TYPE_CHECKING, Any, Protocol\n    from chameleon import State\n"
+        "    if TYPE_CHECKING:\n        from elsewhere import Later\n    class Sees(Protocol): ...\n\n"
+        f"    def run(self, {first}):\n        return 1\n"
+    )
     assert told(tmp_path, body) == []
 
 
