@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,8 +21,11 @@ class ChameleonError(Exception):
     """Something a person can act on.
 
     `what` says what was wrong, `where` names the place (file and key, module and step), `hint` says
-    what to do. `str()` is one line, fit for a terminal; it never holds a secret.
+    what to do. `str()` is one line, fit for a terminal; it never holds a secret. `path` leads to the fault
+    in what was given, by keys and by places from 0: see `within`.
     """
+
+    path: tuple[str | int, ...] = ()
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         self.what, self.where, self.hint = what, where, hint
@@ -44,6 +47,16 @@ class ChameleonError(Exception):
 
 def _rebuild(kind: type[ChameleonError], what: str, where: str, hint: str) -> ChameleonError:
     return kind(what, where=where, hint=hint)
+
+
+@contextmanager
+def within(*path: str | int) -> Iterator[None]:
+    """Have an error tell that it is about what stands at this path of what was given."""
+    try:
+        yield
+    except ChameleonError as problem:
+        problem.path = (*path, *problem.path)
+        raise
 
 
 class InputError(ChameleonError):

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from chameleon import bridge, values
-from chameleon.errors import InventoryError, ModuleError, PlanError
+from chameleon.errors import InventoryError, ModuleError, PlanError, within
 from chameleon.prompt import Messages
 from chameleon.state import Plan, State, Step, StepRecord
 from chameleon.text import nearest, snake_case, type_in_words
@@ -162,11 +162,22 @@ def as_step(given: Step | str | Mapping[str, Any]) -> Step:
         return Step(given)
     written = given if isinstance(given, Mapping) else {}
     module, args = written.get("module"), written.get("args", {})
-    if not isinstance(module, str) or not isinstance(args, Mapping) or set(written) - {"module", "args"}:
-        raise InventoryError(
-            f"{str(given)[:80]} is no step", hint="Write a name, or {module: NAME, args: {…}}."
-        )
-    return Step(module, values.freeze(args, f"the argument of {module}") if args else None)
+    if unknown := [str(key) for key in written if key not in ("module", "args")]:
+        what, near = f"a step has no key {unknown[0][:60]!r}", f"{nearest(unknown[0], ('module', 'args'))} "
+    elif not isinstance(module, str) or not isinstance(args, Mapping):
+        what, near = f"{str(given)[:80]} is no step", ""
+    else:
+        return Step(module, values.freeze(args, f"the argument of {module}") if args else None)
+    raise InventoryError(what, hint=f"{near}Write a name, or {{module: NAME, args: {{…}}}}.")
+
+
+def as_steps(plan: Iterable[Any], *path: str | int) -> tuple[Step, ...]:
+    """Return the steps of a plan as inventories write it; an error tells the place below `path`."""
+    steps = []
+    for place, each in enumerate(plan):
+        with within(*path, place):
+            steps.append(as_step(each))
+    return tuple(steps)
 
 
 def every_planner(planner: Planner) -> Iterator[Planner]:
@@ -276,9 +287,10 @@ def check_names(plan: Sequence[str], names: Collection[str], rules: RulesSpec) -
         raise PlanError("the plan is empty")
     if len(plan) > rules.max_steps:
         raise PlanError(f"the plan has {len(plan):,} steps, and at most {rules.max_steps} are allowed")
-    for name in plan:
-        if name not in names:
-            raise PlanError(f"there is no module {name[:60]!r}", hint=nearest(name[:60], names))
+    for place, name in enumerate(plan):
+        with within(place):
+            if name not in names:
+                raise PlanError(f"there is no module {name[:60]!r}", hint=nearest(name[:60], names))
 
 
 def check_arguments(
@@ -294,13 +306,14 @@ def check_arguments(
         lacking: modules that have no `run`, which is what is wrong with them, whatever they are given.
     """
     earlier, planned = set(done), {step.module for step in plan}
-    for step in plan:
+    for place, step in enumerate(plan):
         taken = arguments[step.module]
-        if taken is not None:
-            taken.check(step.args or {}, earlier, planned - {step.module})
-        elif step.args and step.module not in lacking:
-            what = f"{step.module} takes no arguments, and is given {', '.join(step.args)[:60]}"
-            raise PlanError(what, hint="Give its name alone.")
+        with within(place):
+            if taken is not None:
+                taken.check(step.args or {}, earlier, planned - {step.module})
+            elif step.args and step.module not in lacking:
+                what = f"{step.module} takes no arguments, and is given {', '.join(step.args)[:60]}"
+                raise PlanError(what, hint="Give its name alone.")
         earlier.add(step.module)
 
 
@@ -325,10 +338,11 @@ def check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Coll
     have = set(present)
     for position, name in enumerate(plan):
         if missing := access[name].missing(have):
-            raise PlanError(
-                f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
-                hint=_how_to_give(missing[0].split("|"), plan[:position], access, have),
-            )
+            with within(position):
+                raise PlanError(
+                    f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
+                    hint=_how_to_give(missing[0].split("|"), plan[:position], access, have),
+                )
         have |= access[name].writes
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, as_step, planned
+from chameleon.planner import Planner, as_steps, planned
 from chameleon.state import State, Step
 
 
@@ -18,7 +18,7 @@ class Fixed(Planner):
         plan = [plan] if isinstance(plan, str) else plan
         if not plan:
             raise InventoryError("a fixed plan needs at least one module", where="planner fixed")
-        self.steps = tuple(map(as_step, plan))
+        self.steps = as_steps(plan, "plan")
         self.plan = tuple(step.module for step in self.steps)
 
     @property

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chameleon.errors import Declined, InventoryError
 from chameleon.inventory import Inventory
-from chameleon.planner import Planner, as_step, planned
+from chameleon.planner import Planner, as_steps, planned
 from chameleon.state import Plan, State, Step
 from chameleon.table import Table
 
@@ -78,6 +78,7 @@ class Rules(Planner):
             raise InventoryError(
                 f"a pattern is no regular expression: {problem}", where="planner rules"
             ) from problem
+        self._plans = [as_steps(rule.plan, "rules", n, "plan") for n, rule in enumerate(self.rules)]
 
     @property
     def fixed_plans(self) -> list[list[str]]:
@@ -86,7 +87,7 @@ class Rules(Planner):
 
     @property
     def fixed_steps(self) -> list[list[Step]]:
-        return [[*map(as_step, rule.plan)] for rule in self.rules]
+        return [[*plan] for plan in self._plans]
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         if planned(state):
@@ -95,7 +96,7 @@ class Rules(Planner):
             if all(test.holds(_subject(subject, state)) for subject, test in rule.when.items()):
                 conditions = ", ".join(f"{subject} {test}" for subject, test in rule.when.items())
                 note = f"rule {number}: {conditions or 'always'}"
-                return Plan(tuple(map(as_step, rule.plan)), self.name, note)
+                return Plan(self._plans[number - 1], self.name, note)
         raise self._without_plan(state)
 
     def _without_plan(self, state: State) -> Declined:

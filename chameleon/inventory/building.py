@@ -279,7 +279,7 @@ class Builder:
     def _wrong(self, path: KeyPath, what: str, hint: str = "") -> InventoryError:
         return InventoryError(what, where=self._place(path), hint=hint)
 
-    def _place(self, path: KeyPath, *further: str) -> str:
+    def _place(self, path: KeyPath, *further: str | int) -> str:
         """Return the place of a key, and the key: "mine.yaml:7: modules.row_lookup"."""
         full = (*path, *further)
         return f"{self.source.place(full)}: {'.'.join(map(str, full))}"

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptError, raised_at
 from chameleon.inventory.own_methods import undeclared_reads, wrong_signatures
 from chameleon.inventory.own_prompts import hides_modules, unfilled
 from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.module import Module
-from chameleon.planner import Planner, check_names, every_planner
+from chameleon.planner import Planner, as_steps, check_arguments, check_names, every_planner
 from chameleon.state import State, Step
 from chameleon.text import nearest
 
@@ -136,12 +136,24 @@ def _plans(inventory: Inventory) -> Iterator[Obstacle]:
                 inventory.check_plan(kept, state)
             elif plan:
                 check_names([step.module for step in kept], inventory.modules, inventory.rules)
+                check_arguments(kept, inventory.arguments, [*inventory.modules])
         except PlanError as problem:
             if (key, problem.what) not in told:
                 told.add((key, problem.what))
                 what = f"the plan {' → '.join(names)} breaks a rule: {problem.what}"
-                path = inventory.source.path_to(names, key) if inventory.source else (key,)
+                path = inventory.source.path_to(partial(_is_plan, plan), key) if inventory.source else (key,)
+                if problem.path:
+                    step = plan.index(kept[int(problem.path[0])])
+                    what = f"step {step + 1} of the plan {' → '.join(names)}: {problem.what}"
+                    path = (*path, step)
                 yield Obstacle(key, InventoryError(what, hint=problem.hint, where=inventory.place(path)))
+
+
+def _is_plan(plan: Sequence[Step], written: Any) -> bool:
+    """Return whether this is how an inventory writes the plan."""
+    with suppress(InventoryError):
+        return isinstance(written, list) and [*as_steps(written)] == plan
+    return False
 
 
 def _does_without(inventory: Inventory, name: str) -> bool:

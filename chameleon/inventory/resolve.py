@@ -220,7 +220,7 @@ def build(
     try:
         return cls(**checked)
     except ChameleonError as problem:
-        raise problem.at(locate()) from problem
+        raise problem.at(locate(*problem.path)) from problem
     except (Exception, SystemExit) as problem:  # a user's constructor may raise anything
         told = str(problem) if isinstance(problem, TypeError) else f"{type(problem).__name__}: {problem}"
         raise InventoryError(f"{cls.__name__} cannot be made: {told}", where=locate()) from problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -47,14 +47,14 @@ class Source:
                 return place
         return self.file
 
-    def path_to(self, value: Any, key: str) -> KeyPath:
+    def path_to(self, is_it: Callable[[Any], bool], key: str) -> KeyPath:
         """Find the path of the first such value at or below a key; the key where there is none."""
         below: list[KeyPath] = [(key,)] if key in self.data else []
         for path in below:
             found: Any = self.data
             for part in path:
                 found = found[part]
-            if found == value:
+            if is_it(found):
                 return path
             if isinstance(found, Mapping):
                 below.extend((*path, inner) for inner in found)

@@ -29,7 +29,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         "name: mine\nplanner:\n  use: replanning\n  planner:\n    use: fixed\n    plan: [nobody]\nmodules: {answer_generator: {}}",
         6,
-        "the plan nobody breaks a rule: there is no module 'nobody'",
+        "step 1 of the plan nobody: there is no module 'nobody'",
     ),
     (
         f"{GOOD}rules: {{once: [answer_generator]}}\nfallback:\n  [answer_generator, answer_generator]\n{TABLE}",
@@ -39,7 +39,17 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         "name: mine\nplanner:\n  use: rules\n  rules:\n    - plan: [answer_generator]\n    - plan: [nobody]\nmodules: {answer_generator: {}}",
         6,
-        "the plan nobody breaks a rule",
+        "step 1 of the plan nobody: there is no module",
+    ),
+    (
+        "name: mine\nplanner:\n  use: fixed\n  plan:\n    - answer_generator\n    - modul: answer_generator\nmodules: {answer_generator: {}}",
+        6,
+        "planner.plan.1: a step has no key 'modul'. Did you mean 'module'? Write a name, or {module: NAME, args: {…}}.",
+    ),
+    (
+        "name: mine\nplanner:\n  use: rules\n  rules:\n    - plan:\n      - {module: answer_generator, arg: {}}\nmodules: {answer_generator: {}}",
+        6,
+        "planner.rules.0.plan.0: a step has no key 'arg'. Did you mean 'args'?",
     ),
     (
         f"{GOOD}llm:\n  prices:\n    inptu: 1\n    input: 1\n    output: 1",

@@ -88,7 +88,7 @@ def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str, h
     shop = Does(lambda state: 1, writes="cache.price")
     (found,) = inventory({"shop": shop, "last": Does(lambda state: 1, reads=reads)}).obstacles()
     assert found.part == "planner" and str(found.error).endswith(hint)
-    assert f"the plan shop → last breaks a rule: last reads {reads}, and nothing before" in str(found.error)
+    assert f"step 2 of the plan shop → last: last reads {reads}, and nothing before" in str(found.error)
 
 
 @pytest.mark.parametrize("name", [name for name in shipped_inventories() if name.startswith("scienceqa")])
@@ -113,6 +113,27 @@ def weather(city: str) -> str:
     '''Tells the weather.'''
     return "rain"
 """
+PLAN = """
+    - use: fixed
+      plan:
+        - {module: weather, args: {city: Oslo}}
+        - module: weather
+          args: {citty: Oslo}
+"""
+
+
+@pytest.mark.parametrize("planners", [f"planners:{PLAN}    - one_shot", f"planners:\n    - one_shot{PLAN}"])
+def test_a_step_that_does_not_fit_is_told_at_its_own_line(planners: str, tmp_path: Path) -> None:
+    write(tmp_path, VISITORS, "tools.py")
+    text = f"name: mine\nplanner:\n  use: then\n  {planners}\nmodules: {{weather: 'tools:weather'}}"
+    (found,) = Inventory.load(path := write(tmp_path, text)).obstacles()
+    line = text.splitlines().index("        - module: weather") + 1
+    assert str(found.error) == (
+        f"{path}:{line}: step 2 of the plan weather → weather: weather takes no argument 'citty'. "
+        "Did you mean 'city'?"
+    )
+
+
 INNER = """
 name: inner
 about: Looks.
