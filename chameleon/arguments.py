@@ -6,7 +6,7 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -57,13 +57,14 @@ class _Outputs(_Schema):
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a module takes: `model` has a field for each argument.
+    """What a module takes: `model` has a field for each argument; `untyped` are those without a type.
 
     In a plan an argument may be "$name.path": then it is the output of an earlier step (`chameleon.earlier`).
     """
 
     module: str
     model: type[BaseModel]
+    untyped: tuple[str, ...] = field(default=(), kw_only=True)
 
     @classmethod
     def of(
@@ -73,8 +74,11 @@ class Arguments:
 
         None where there is nothing to give. Raises `InventoryError` for a signature that no schema can tell.
         """
-        made = model or _model_of(module, run, skip)
-        return cls(module, made) if made is not None else None
+        if model is not None:
+            return cls(module, model)
+        taken = [each for each in inspect.signature(run).parameters.values() if each.name not in skip]
+        untyped = tuple(each.name for each in taken if each.annotation in (each.empty, any, "any"))
+        return cls(module, _model_of(module, run, taken), untyped=untyped) if taken else None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -230,11 +234,10 @@ class Arguments:
             yield f"{name}{'' if name in needed else '?'}: {told}"
 
 
-def _model_of(module: str, run: Callable[..., Any], skip: Collection[str]) -> type[BaseModel] | None:
-    """Make a model of the parameters of a function; None where it has none but those to skip."""
-    parameters = [each for each in inspect.signature(run).parameters.values() if each.name not in skip]
-    if not parameters:
-        return None
+def _model_of(
+    module: str, run: Callable[..., Any], parameters: Sequence[inspect.Parameter]
+) -> type[BaseModel]:
+    """Make a model of these parameters of a function."""
     for each in parameters:
         if each.kind in _NO_NAME:
             stars = "*" if each.kind is each.VAR_POSITIONAL else "**"
@@ -283,7 +286,12 @@ def output_of(run: Callable[..., Any]) -> str:
 
 
 def _noted(hint: Any) -> Any:
-    """Return the annotation, a plain text in `Annotated[float, "in metres"]` as its description."""
+    """Return the annotation, a plain text in `Annotated[float, "in metres"]` as its description.
+
+    `any`, which is a function of Python, is the slip for `Any`.
+    """
+    if hint is any:
+        return Any
     if get_origin(hint) is not Annotated:
         return hint
     kind, *further = get_args(hint)

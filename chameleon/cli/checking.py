@@ -50,7 +50,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
             echo_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
         raise
     models, lack = _models(inventory, model) if inventory.needs_model else ("", None)
-    found = [*inventory.obstacles(), *([lack] if lack else []), *_undescribed(inventory)]
+    found = [*inventory.obstacles(), *([lack] if lack else []), *_card_notes(inventory)]
     found = [replace(each, error=error_in_options(each.error)) for each in found]
     stopping = [each for each in found if each.stops]
     if as_json:
@@ -133,13 +133,19 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
     return in_options(redact("; ".join(models)).removeprefix("model ")), None
 
 
-def _undescribed(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield a warning for each module of which a model that plans is told nothing but the name."""
-    for card in inventory.cards if inventory.planner.needs_model else ():
-        if not (card.description or card.when):
+def _card_notes(inventory: Inventory) -> Iterator[Obstacle]:
+    """Yield a warning for each module that tells a planner nothing but its name, or has untyped arguments."""
+    for card in inventory.cards:
+        told: list[tuple[str, str]] = []
+        if inventory.planner.needs_model and not (card.description or card.when):
             is_nested = inventory.modules[card.name].inner is not None
             hint = f"Write {'`about:` in its file' if is_nested else 'its docstring'}, or a `description:`."
-            what = f"the model that plans is told nothing of {card.name} but its name"
+            told.append((f"the model that plans is told nothing of {card.name} but its name", hint))
+        if card.arguments and (untyped := card.arguments.untyped):
+            what = f"{card.name}: {' and '.join(untyped)} {'has' if len(untyped) == 1 else 'have'} no type"
+            hint = f"Write one, as in `{untyped[0]}: float`."
+            told.append((f"{what}, so anything is passed as it comes", hint))
+        for what, hint in told:
             error = InventoryError(what, hint=hint, where=inventory.place(("modules", card.name)))
             yield Obstacle(_CARD, error, stops=False)
 

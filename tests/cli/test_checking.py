@@ -276,3 +276,23 @@ def test_what_the_model_is_told_is_shown_and_what_it_is_not_told_is_warned_of(
     assert notes == [told.format("weather", "its docstring"), told.format("inner", "`about:` in its file")]
     file.write_text(MINE.replace("react", "{use: fixed, plan: inner}"))
     assert "Note: " not in command("check", str(file)).out
+
+
+def test_arguments_without_a_type_are_warned_of(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(
+        "from typing import Any\nfrom chameleon import Module\n\n"
+        "def convert(amount, to: str, per: any = 1):\n    return 2 * amount\n\n"
+        "class Says(Module):\n    def run(self, state, text, what: Any = 1):\n        return text\n"
+    )
+    plan = "[{module: convert, args: {amount: 2, to: F}}, {module: says, args: {text: $convert}}]"
+    modules = "{convert: 'tools:convert', says: 'tools:Says'}"
+    (tmp_path / "mine.yaml").write_text(
+        f"name: mine\nplanner: {{use: fixed, plan: {plan}}}\nmodules: {modules}\n"
+    )
+    outcome = command("check", str(tmp_path / "mine.yaml"))
+    assert [line for line in outcome.out.splitlines() if line.startswith("Note: ")] == [
+        "Note: convert: amount and per have no type, so anything is passed as it comes. "
+        "Write one, as in `amount: float`.",
+        "Note: says: text has no type, so anything is passed as it comes. Write one, as in `text: float`.",
+    ]
+    assert (outcome.code, outcome.err) == (0, "")
