@@ -17,15 +17,17 @@ from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.inventory.building import own_code, spec_of
+from chameleon.inventory.own_prompts import in_single_braces
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
 from chameleon.module import split_keys
+from chameleon.planner import every_planner
 from chameleon.sandbox import importable
 from chameleon.text import harmless, redact
 
 _CARD = "card"
-_LABELS = {"llm": "A run still needs a model", _CARD: "Note"}
+_LABELS = {"llm": "A run still needs a model", _CARD: "Note", "prompts": "Note"}
 _MOST_BITS = 10_000
 _LOOK = "Only to read it: check --no-import."
 
@@ -50,7 +52,7 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
             echo_json({"inventory": name, "ok": False, "lacks": [Obstacle("", problem).to_json()]})
         raise
     models, lack = _models(inventory, model) if inventory.needs_model else ("", None)
-    found = [*inventory.obstacles(), *([lack] if lack else []), *_card_notes(inventory)]
+    found = [*inventory.obstacles(), *([lack] if lack else []), *_notes(inventory)]
     found = [replace(each, error=error_in_options(each.error)) for each in found]
     stopping = [each for each in found if each.stops]
     if as_json:
@@ -133,8 +135,12 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
     return in_options(redact("; ".join(models)).removeprefix("model ")), None
 
 
-def _card_notes(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield a warning for each module that tells a planner nothing but its name, or has untyped arguments."""
+def _notes(inventory: Inventory) -> Iterator[Obstacle]:
+    """Yield warnings: nothing told to a planner but a name, arguments without types, `{slot}` in a prompt."""
+    for part in [*every_planner(inventory.planner), *inventory.present.values()]:
+        with suppress(ChameleonError):  # a prompt that cannot be read stops a run
+            if braces := in_single_braces(part, inventory):
+                yield Obstacle("prompts", braces, stops=False)
     for card in inventory.cards:
         told: list[tuple[str, str]] = []
         if inventory.planner.needs_model and not (card.description or card.when):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chameleon.errors import InventoryError
 from chameleon.inventory.own_methods import is_declared, line_of
+from chameleon.inventory.source import KeyPath
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module, split_keys
 from chameleon.planner import Planner
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory
 
 _OF_EVERY_STATE = ("title", "context", "unavailable")
+_IN_BRACES = re.compile(r"(?<!\{)\{(\w+)\}")
 _FILLING = ("slots", "messages", "ask", "run", "propose", "choose")  # methods that may add slots
 
 
@@ -57,7 +59,8 @@ def unfilled(part: Planner | Module, inventory: Inventory) -> Iterator[Inventory
     given |= {key for name in inventory.present for key in inventory.access[name].writes}
     reads = inventory.access[part.name].reads if isinstance(part, Module) else None
     listed = split_keys(part.reads or ()) if isinstance(part, Module) else ()
-    path = ("modules", part.name, "prompt") if isinstance(part, Module) else ("planner", "prompt")
+    path = _path_of(part)
+    unread: dict[str, str] = {}
     for slot in (*prompt.needs, *prompt.undeclared):
         keys = [key for key in (f"input.{slot}", f"cache.{slot}") if is_declared(key, given)]
         what = hint = ""
@@ -65,8 +68,36 @@ def unfilled(part: Planner | Module, inventory: Inventory) -> Iterator[Inventory
             what = "neither the input nor a module fills it"
             hint = nearest(slot, own | {key.partition(".")[2] for key in given})
         elif slot not in own and reads is not None and not any(is_declared(key, reads) for key in keys):
-            what = f"{part.name} does not declare to read {keys[0]}"
-            hint = f"Write `{line_of((*listed, keys[0]))}` in its class."
+            unread[slot] = keys[0]
         if what:
             what = f"the prompt {prompt.name} has the slot {slot!r}, and {what}"
             yield InventoryError(what, hint=hint, where=inventory.place(path))
+    if unread:
+        slots = f"slot{'s' if len(unread) > 1 else ''} {' and '.join(map(repr, unread))}"
+        keys = [*unread.values()]
+        what = f"the prompt {prompt.name} has the {slots}, and {part.name} does not declare to read "
+        hint, kind = f"Write `{line_of((*listed, *keys))}` in its class.", type(part).__name__
+        if type(part).__module__.startswith("chameleon."):
+            further = ", ".join(f'"{key}"' for key in keys)
+            line = f"reads = (*{kind}.reads, {further})"
+            hint = f"Subclass it: `class Mine({kind})` with `{line}`, and name that class (`use:`)."
+        yield InventoryError(f"{what}{' and '.join(keys)}", hint=hint, where=inventory.place(path))
+
+
+def in_single_braces(part: Planner | Module, inventory: Inventory) -> InventoryError | None:
+    """Return a hint where a prompt has `{question}` for `{{ question }}`, the way of Python's `format`."""
+    if not isinstance(part, AsksModel):
+        return None
+    written = {key for name in inventory.present for key in inventory.access[name].writes}
+    slots = {key.removesuffix("?") for key in part.template.slots}
+    slots |= {key.partition(".")[2] for key in written}.union(inventory.input_types or ["question"])
+    text = "\n".join(text for _, text in part.template.sections)
+    if found := [slot for slot in _IN_BRACES.findall(text) if slot in slots]:
+        what = f"the prompt {part.template.name} has {{{found[0]}}}, which a model is told as it stands"
+        hint = f"Write {{{{ {found[0]} }}}} where its value is to stand."
+        return InventoryError(what, hint=hint, where=inventory.place(_path_of(part)))
+    return None
+
+
+def _path_of(part: Planner | Module) -> KeyPath:
+    return ("modules", part.name, "prompt") if isinstance(part, Module) else ("planner", "prompt")

@@ -156,6 +156,25 @@ def test_a_slot_of_a_key_that_the_module_does_not_read(tmp_path: Path) -> None:
     )
 
 
+def test_slots_that_the_module_does_not_read_are_told_together(tmp_path: Path) -> None:
+    modules = {name: {"use": "tools:Weather"} for name in ("city", "river")} | {
+        "ask": {"use": "tools:Reader"}
+    }
+    plan = {"use": "fixed", "plan": [*modules]}
+    (found,) = told(tmp_path, "{{ city }} {{ river }}", slots="city, river", modules=modules, planner=plan)
+    assert found == (
+        "inventory: the prompt ask.md has the slots 'city' and 'river', and ask does not declare to read "
+        "cache.city and cache.river. "
+        'Write `reads = ("input.question", "cache.city", "cache.river")` in its class.'
+    )
+    modules["ask"] = {"use": "solution_generator", "prompt": "ask"}
+    (shipped,) = told(tmp_path, "{{ city }} {{ river }}", slots="city, river", modules=modules, planner=plan)
+    assert shipped.endswith(
+        "Subclass it: `class Mine(SolutionGenerator)` with "
+        '`reads = (*SolutionGenerator.reads, "cache.city", "cache.river")`, and name that class (`use:`).'
+    )
+
+
 def test_a_prompt_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
     (found,) = told(tmp_path, "{{ river ", slots="river")
     assert found.startswith("ask.md: line 1 of its section # user: ")
