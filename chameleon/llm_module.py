@@ -16,6 +16,7 @@ from chameleon.errors import (
     EmptyReply,
     InventoryError,
     NoModel,
+    PromptError,
     ReplayMiss,
     SchemaRefused,
     StepRejected,
@@ -46,6 +47,7 @@ class AsksModel:
     - `structured`: whether replies are held to a JSON schema, where there is one for them: "auto" where the
       model is known to offer that, and has refused none; the text form is the fall-back.
     - `own_slots`: the slots that it fills itself, beside input and cache; None where that is not known.
+    - `folders`, `prompt_place`: where prompts are looked for, and where an inventory names this one.
     - `own_model`: a model of its own, "provider:name", with `own_connection` (retries, timeout, prices).
     """
 
@@ -58,6 +60,7 @@ class AsksModel:
     own_connection: Mapping[str, Any] = {}
     has_own_stop: bool = True
     folders: tuple[Path, ...] = ()
+    prompt_place: str = ""
     llm: LLM | None = None
 
     @property
@@ -69,7 +72,10 @@ class AsksModel:
         """Read the prompt file on first use. Raises `PromptError` when there is none."""
         if not self.prompt:
             raise InventoryError(f"{self.name} names no prompt file", hint="Set `prompt:` in the inventory.")
-        return Prompt.load(self.prompt, self.folders)
+        try:
+            return Prompt.load(self.prompt, self.folders)
+        except PromptError as problem:  # a fault in the file has its own place
+            raise problem if problem.where else problem.at(self.prompt_place) from None
 
     def with_llm(self, llm: Any) -> Self:
         """Return a copy that asks this model, or its own."""

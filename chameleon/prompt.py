@@ -39,7 +39,7 @@ from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, un
 from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.table.formats import ELLIPSIS, Style
-from chameleon.text import MAX_TEXT_TOKENS, beginning
+from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean
 from chameleon.yaml_text import read_yaml
 
 if TYPE_CHECKING:
@@ -84,9 +84,8 @@ class Prompt:
         shipped = resources.files("chameleon.prompts").joinpath(*file_name.split("/"))
         if ".." in file_name.split("/") or not shipped.is_file():
             looked = "".join(f"in {folder}, " for folder in folders)
-            raise PromptError(
-                f"there is no prompt {name!r}", hint=f"Looked {looked}among the shipped prompts."
-            )
+            hint = f"{did_you_mean(name, _beside(name, folders))} Looked {looked}among the shipped prompts."
+            raise PromptError(f"there is no prompt {name!r}", hint=hint.strip())
         return cls.parse(shipped.read_text("utf-8"), f"prompts/{file_name}")
 
     @classmethod
@@ -206,6 +205,15 @@ def _shown(slot: str, value: Any) -> Any:
     if slot == "question" and isinstance(value, str) and not isinstance(value, Quoted):
         return block(slot, value) if len(value.strip().splitlines()) > 1 else untagged(value.strip())
     return as_data(value, (lambda text: untagged(on_one_line(text))) if slot in _ON_ONE_LINE else untagged)
+
+
+def _beside(name: str, folders: Sequence[Path]) -> set[str]:
+    """Return the prompts of the folder that a name leads to, written as the name is."""
+    *inner, last = name.split("/")
+    homes = [home.joinpath(*inner) for home in (*folders, resources.files("chameleon.prompts"))]
+    files = [each.name for home in homes if home.is_dir() for each in home.iterdir()]
+    found = [each if last.endswith(".md") else each[:-3] for each in files if each.endswith(".md")]
+    return {"/".join((*inner, each)) for each in found}
 
 
 def _read(path: Path) -> str:

@@ -146,12 +146,17 @@ def _visible(text: str) -> str:
     )
 
 
-def nearest(name: str, names: Collection[str]) -> str:
-    """Return a hint with the nearest valid name, or all of them when none is near."""
+def did_you_mean(name: str, names: Collection[str]) -> str:
+    """Return a hint with the nearest valid name; "" when none is near."""
     close = difflib.get_close_matches(as_name(name), [as_name(other) for other in names], n=1, cutoff=0.6)
     by_form = {as_name(other): other for other in names}
-    if close:
-        return f"Did you mean {by_form[close[0]]!r}?"
+    return f"Did you mean {by_form[close[0]]!r}?" if close else ""
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Return a hint with the nearest valid name, or all of them when none is near."""
+    if near := did_you_mean(name, names):
+        return near
     listed = sorted(names)
     return f"There are: {', '.join(listed[:20])}{' …' if len(listed) > 20 else ''}."
 

@@ -265,6 +265,7 @@ class Builder:
         for key, value in given.items():
             setattr(owner, key, value)
         owner.folders = self.source.folders
+        owner.prompt_place = self._place(path, "prompt")
         own, given_for_all = llm.params() if llm else {}, self.source.params
         owner.llm_params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
         owner.has_own_stop = "stop" not in given_for_all

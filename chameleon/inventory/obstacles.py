@@ -12,6 +12,7 @@ from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptEr
 from chameleon.inventory.own_methods import undeclared_reads, wrong_signatures
 from chameleon.inventory.own_prompts import hides_modules, unfilled
 from chameleon.inventory.schema import CUSTOMARY_TYPES
+from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner, as_steps, check_arguments, check_names, every_planner
 from chameleon.state import State, Step
@@ -46,9 +47,10 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
 
     Modules and planners are asked by their `check`. What is left out is not looked at.
     """
-    for prompt in inventory.prompts:
+    for asker in [*every_planner(inventory.planner), *inventory.modules.values()]:
         try:
-            prompt.check()
+            if isinstance(asker, AsksModel):
+                asker.template.check()
         except ChameleonError as problem:
             yield Obstacle("prompts", problem)
     for name, module in inventory.present.items():
@@ -75,7 +77,7 @@ def _faults(part: Module | Planner, inventory: Inventory) -> Iterator[InventoryE
         reads = inventory.access[part.name].reads if isinstance(part, Module) else None
         if isinstance(part, Module) and reads is not None and (fault := undeclared_reads(part, reads)):
             yield fault
-    with suppress(PromptError):  # a prompt that cannot be read is told of as such
+    with suppress(InventoryError, PromptError):  # a prompt that cannot be read is told of as such
         if isinstance(part, Planner) and (fault := hides_modules(part, inventory)):
             yield fault
         yield from unfilled(part, inventory)

@@ -131,7 +131,21 @@ FAULTS: list[tuple[str, int, str]] = [
         8,
         "modules.row_lookup.on_error.0 names a module 'nobody'",
     ),
-    (f"{GOOD}  row_lookup: {{prompt: no/such}}", 0, "there is no prompt 'no/such'"),
+    (
+        f"{GOOD}  row_lookup: {{prompt: no/such}}",
+        6,
+        "modules.row_lookup.prompt: there is no prompt 'no/such'. Looked in /",
+    ),
+    (
+        f"{GOOD}  row_lookup:\n    prompt: tabmwp/row_lokup",
+        7,
+        "there is no prompt 'tabmwp/row_lokup'. Did you mean 'tabmwp/row_lookup'? Looked in /",
+    ),
+    (
+        "name: mine\nplanner:\n  use: then\n  planners:\n    - one_shot\n    - {use: react, prompt: plan.md}\nmodules: {answer_generator: {}}",
+        6,
+        "planner.planners.1.prompt: there is no prompt 'plan.md'. Looked in /",
+    ),
     ("name: [mine", 1, "not valid YAML"),
     ("name: !!python/object/apply:os.system ['true']", 1, "not valid YAML"),
     ("", 0, "an inventory is a mapping"),
