@@ -15,10 +15,10 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from chameleon.earlier import check_references, filled, references
+from chameleon.earlier import check_references, filled, named_in, references
 from chameleon.errors import BadArguments, InventoryError, PlanError
 from chameleon.state import State
-from chameleon.text import nearest, one_line
+from chameleon.text import did_you_mean, nearest, one_line
 
 _LONGEST_VALUE = 80  # characters
 _DEEPEST = 4  # levels of a nested type that a signature writes out
@@ -123,16 +123,27 @@ class Arguments:
         return {name: " ".join(text.split()) for name, text in told.items() if text}
 
     def check(
-        self, given: Mapping[str, Any], earlier: Collection[str] = (), planned: Collection[str] = ()
+        self,
+        given: Mapping[str, Any],
+        earlier: Collection[str] = (),
+        planned: Collection[str] = (),
+        inputs: Collection[str] = (),
     ) -> None:
         """Raise `PlanError` for what does not fit; references to `earlier` steps may become anything.
 
-        A reference to one of the `planned` steps that is not earlier does not fit.
+        A reference to one of the `planned` steps that is not earlier, or to one of the `inputs`, does not fit.
         """
-        check_references(given, earlier, planned)
+        check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
         if fault := self._fault(given, open_ones):
             what, hint = fault
+            lost = [name for name in given if named_in(given[name]) and name not in open_ones]
+            if lost and not self._fault(given, open_ones.union(lost)):
+                what = (
+                    f"the argument {lost[0]} of {self.module} is {given[lost[0]][:60]!r}, and no step before"
+                )
+                near = did_you_mean(named_in(given[lost[0]]), [f"${name}" for name in earlier])
+                what, hint = f"{what} it has that name", f"{near} {hint}".strip()
             raise PlanError(what, hint=hint)
 
     def values(self, given: Mapping[str, Any], state: State) -> dict[str, Any]:
@@ -159,10 +170,7 @@ class Arguments:
             for error in problem.errors(include_url=False):
                 name = str(error["loc"][0]) if error["loc"] else ""
                 if name not in open_ones:
-                    hint = f"It is {self.module}{self.signature}."
-                    if isinstance(text := given.get(name), str) and text.startswith("$"):
-                        hint = f"No step before it gives {text[:60]!r}. {hint}"
-                    return self._told(error, name), hint
+                    return self._told(error, name), f"It is {self.module}{self.signature}."
         return None
 
     def _told(self, error: Mapping[str, Any], name: str) -> str:

@@ -90,15 +90,28 @@ def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:
             yield from references(each, earlier)
 
 
-def check_references(value: Any, earlier: Collection[str], planned: Collection[str] = ()) -> None:
+def named_in(value: Any) -> str:
+    """Return the name in what has the form of a reference, whether a step has that name; "" for all else."""
+    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return found[1] if found else ""
+
+
+def check_references(
+    value: Any, earlier: Collection[str], planned: Collection[str] = (), inputs: Collection[str] = ()
+) -> None:
     """Raise `PlanError` for a text that begins as a reference to an earlier step, and is none.
 
-    Also for one that refers to a step of the plan that does not come before.
+    Also for one that refers to a step of the plan that does not come before, or to an input.
     """
     if isinstance(value, str):
         if Reference.parse(value, earlier) is None and (later := Reference.parse(value, planned)) is not None:
             what = f"{value[:60]!r} refers to {later.module}, which does not come before"
             raise PlanError(what, hint='Call it before, or write "$$…" for a text that begins with a dollar.')
+        if named_in(value) in inputs and Reference.parse(value, earlier) is None:
+            what = f'{value[:60]!r} names an input, and "$" stands for the output of an earlier step'
+            raise PlanError(
+                what, hint='Write the value itself, or "$$…" for a text that begins with a dollar.'
+            )
         begins = _BEGINS.match(value)
         if begins and Reference.parse(value, earlier) is None and _step_called(begins[1], earlier):
             what = f"{value[:60]!r} begins as a reference to {begins[1]}, and is none"
@@ -106,7 +119,7 @@ def check_references(value: Any, earlier: Collection[str], planned: Collection[s
             raise PlanError(what, hint=f'Write {whole} alone, or "$$…" for a text that begins with a dollar.')
     elif isinstance(value, Mapping | list | tuple):
         for each in value.values() if isinstance(value, Mapping) else value:
-            check_references(each, earlier, planned)
+            check_references(each, earlier, planned, inputs)
 
 
 def filled(value: Any, state: State) -> Any:

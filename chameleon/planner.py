@@ -298,19 +298,21 @@ def check_arguments(
     arguments: Mapping[str, Arguments | None],
     done: Sequence[str],
     lacking: Collection[str] = (),
+    inputs: Collection[str] = (),
 ) -> None:
     """Raise `PlanError` for arguments that do not fit their module, or are given to one that takes none.
 
     Args:
         done: modules that have run.
         lacking: modules that have no `run`, which is what is wrong with them, whatever they are given.
+        inputs: what no "$" refers to, as the outputs of steps are meant.
     """
     earlier, planned = set(done), {step.module for step in plan}
     for place, step in enumerate(plan):
         taken = arguments[step.module]
         with within(place):
             if taken is not None:
-                taken.check(step.args or {}, earlier, planned - {step.module})
+                taken.check(step.args or {}, earlier, planned - {step.module}, inputs)
             elif step.args and step.module not in lacking:
                 what = f"{step.module} takes no arguments, and is given {', '.join(step.args)[:60]}"
                 raise PlanError(what, hint="Give its name alone.")

@@ -138,7 +138,9 @@ def _plans(inventory: Inventory) -> Iterator[Obstacle]:
                 inventory.check_plan(kept, state)
             elif plan:
                 check_names([step.module for step in kept], inventory.modules, inventory.rules)
-                check_arguments(kept, inventory.arguments, [*inventory.modules])
+                check_arguments(
+                    kept, inventory.arguments, [*inventory.modules], inputs={"input", *state.input}
+                )
         except PlanError as problem:
             if (key, problem.what) not in told:
                 told.add((key, problem.what))
