@@ -40,7 +40,7 @@ from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.table.formats import ELLIPSIS, Style
 from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean
-from chameleon.yaml_text import read_yaml
+from chameleon.yaml_text import advice_on, read_yaml
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -95,7 +95,8 @@ class Prompt:
         try:
             front = read_yaml(match[1]) if match else {}
         except yaml.YAMLError as problem:
-            raise PromptError("the front matter is not YAML", where=name) from problem
+            hint = advice_on(problem)
+            raise PromptError("the front matter is not YAML", where=name, hint=hint) from problem
         if not isinstance(front, dict) or (unknown := set(front) - {"slots", "stop"}):
             what = f"unknown keys {sorted(unknown)}" if isinstance(front, dict) else "no mapping"
             raise PromptError(f"the front matter has {what}", where=name, hint="It may have slots and stop.")

@@ -13,6 +13,16 @@ else:
     _Loader = object
 
 _DEEPEST = 100
+_ADVICE = {
+    "found character '\\t' that cannot start any token": "Indent with spaces, not with tabs.",
+    "that cannot start any token": "Quote a text that begins with this sign.",
+    "mapping values are not allowed here": "Quote the text if it has a colon; else indent this line as those "
+    "beside it.",
+    "expected <block end>": "Indent this line as those above it.",
+    "could not find expected ':'": "Write `KEY: VALUE`, or indent a text that goes on.",
+    "expected ',' or ": "Close the bracket, with commas between what stands in it.",
+    "while scanning a quoted scalar": "Close the quotes.",
+}
 
 
 class _Careful(_Loader):
@@ -58,6 +68,12 @@ def read_yaml(text: str, look: Callable[[yaml.Node], None] = lambda _: None) -> 
         return _read(_ByLibyaml(text), look)
     except yaml.YAMLError:
         return _read(_InPython(text), look)  # libyaml does not say which character or alias is wrong
+
+
+def advice_on(problem: yaml.YAMLError) -> str:
+    """Return what to do about a text that is no YAML; "" where its own words are all that is known."""
+    told = str(problem)
+    return next((advice for said, advice in _ADVICE.items() if said in told), "")
 
 
 def _read(loader: _Careful, look: Callable[[yaml.Node], None]) -> Any:

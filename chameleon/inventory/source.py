@@ -14,7 +14,7 @@ import yaml
 from chameleon.errors import InventoryError
 from chameleon.inventory.resolve import file_of, installed
 from chameleon.text import nearest, with_article
-from chameleon.yaml_text import read_yaml
+from chameleon.yaml_text import advice_on, read_yaml
 
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000
@@ -204,7 +204,8 @@ def _parse(text: str, file: str) -> tuple[Any, dict[KeyPath, str]]:
         return read_yaml(text, lambda node: _locate(node, (), file, places)), places
     except yaml.MarkedYAMLError as problem:
         line = f":{problem.problem_mark.line + 1}" if problem.problem_mark else ""
-        raise InventoryError(f"not valid YAML: {problem.problem}", where=f"{file}{line}") from problem
+        what = f"not valid YAML: {problem.problem}"
+        raise InventoryError(what, where=f"{file}{line}", hint=advice_on(problem)) from problem
     except yaml.YAMLError as problem:
         raise InventoryError(f"not valid YAML: {str(problem).splitlines()[0]}", where=file) from problem
 
