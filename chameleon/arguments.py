@@ -131,7 +131,7 @@ class Arguments:
     ) -> None:
         """Raise `PlanError` for what does not fit; references to `earlier` steps may become anything.
 
-        A reference to one of the `planned` steps that is not earlier, or to one of the `inputs`, does not fit.
+        One to a `planned` step that is not earlier, or to one of the `inputs`, does not fit.
         """
         check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}

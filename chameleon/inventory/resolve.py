@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.own_code import broken, import_own
-from chameleon.text import nearest, snake_case, type_in_words
+from chameleon.text import did_you_mean, nearest, snake_case, type_in_words
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -51,7 +51,7 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
         raise InventoryError(f"{path} defines no class named {name!r}")
     for entry in installed(family, name):
         return _checked(load_entry(entry), name, family)
-    raise _unknown(name, family)
+    raise _unknown(name, family, folders)
 
 
 def adapter_of(given: Any) -> Any:
@@ -83,13 +83,16 @@ def is_own(name: str, family: Family) -> bool:
     return True
 
 
-def _unknown(name: str, family: Family) -> InventoryError:
+def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> InventoryError:
     names = [*shipped(family), *(entry.name for entry in installed(family))]
     home, _, part = name.rpartition(".")
     if part in ("yaml", "yml") and family == "modules":
         hint = f"An inventory as a module is {{inventory: {name}}}."
     elif home and part.isidentifier():
         hint = f"Did you mean '{home}:{part}'?"
+    elif name.isidentifier() and any(next(folder.glob("*.py"), None) for folder in folders):
+        own = f'One of a file beside the inventory is "FILE:{name}".'
+        hint = f"{did_you_mean(name, names)} {own}".strip()
     else:
         hint = nearest(name, names)
     return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)

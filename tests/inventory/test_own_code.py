@@ -48,6 +48,22 @@ def test_code_beside_the_inventory_is_found(use: str, files: Mapping[str, str], 
     assert sys.path == before
 
 
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        ("weather", 'no module \'weather\'. One of a file beside the inventory is "FILE:weather".'),
+        ("row_lokup", "Did you mean 'row_lookup'? One of a file beside the inventory is \"FILE:row_lokup\"."),
+        ("wea ther", "no module 'wea ther'. There are: "),
+    ],
+)
+def test_a_tool_without_its_file_is_told_how_to_name_it(use: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(InventoryError) as missing:
+        load(tmp_path, use, {"tools.py": TOOL})
+    assert told in str(missing.value) and f"{tmp_path}/mine.yaml:4: " in str(missing.value)
+    with pytest.raises(InventoryError, match="Did you mean 'row_lookup'.$|There are: "):
+        load(tmp_path / "bare", use, {"ask.md": ""})
+
+
 def test_a_file_is_imported_once(tmp_path: Path) -> None:
     write(tmp_path, TOOL + "\nclass Other(Tool):\n    '''Another.'''\n", "tools.py")
     modules = {"tool": {"use": "tools:Tool"}, "other": {"use": "tools:Other"}}
