@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, ModelError, NoModel
@@ -103,6 +105,9 @@ class NamedClient(ChatClient):
         name = full_name(model)
         super().__init__(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
         self._timeout, self._settings = timeout, settings
+        provider, _, file = name.partition(":")
+        if provider == "scripted" and Path(file).is_file():  # one that is written anew is another model
+            self.own_settings["script"] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         try:

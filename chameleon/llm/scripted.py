@@ -113,7 +113,8 @@ class ScriptedModel(BaseChatModel):
         elif number < len(self._script):
             reply = self._script[number]
         else:
-            held = f"the script holds {len(self._script)} replies"
+            count = len(self._script)
+            held = f"the script holds {count} {'reply' if count == 1 else 'replies'}"
             raise ScriptExhausted(f"{held}, and reply {number + 1} was asked for", where=self.model_name)
         if isinstance(reply, Exception):
             raise reply

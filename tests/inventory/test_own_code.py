@@ -51,7 +51,7 @@ def test_code_beside_the_inventory_is_found(use: str, files: Mapping[str, str], 
 @pytest.mark.parametrize(
     ("use", "told"),
     [
-        ("weather", 'no module \'weather\'. One of a file beside the inventory is "FILE:weather".'),
+        ("weather", "no module 'weather'. One of a file beside the inventory is \"FILE:weather\"."),
         ("row_lokup", "Did you mean 'row_lookup'? One of a file beside the inventory is \"FILE:row_lokup\"."),
         ("wea ther", "no module 'wea ther'. There are: "),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 import chameleon.llm
 from chameleon.errors import InputError, MissingPackage, ModelError, ScriptExhausted
-from chameleon.llm import LLM, ScriptedModel
+from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.usage import Usage
 
 
@@ -47,6 +47,21 @@ def test_a_file_of_json_lines_is_a_script(tmp_path: Path) -> None:
         LLM.connect(f"scripted:{tmp_path / 'missing.jsonl'}")
     with pytest.raises(InputError, match=r": the script cannot be read: Is a directory$"):
         LLM.connect(f"scripted:{tmp_path}")
+
+
+def test_a_file_that_is_written_anew_is_asked_anew(tmp_path: Path) -> None:
+    script, store = tmp_path / "replies.jsonl", ResponseStore(tmp_path / "store.sqlite")
+
+    def asked(reply: str) -> str:
+        script.write_text(f'"{reply}"\n', encoding="utf-8")
+        return LLM.connect(f"scripted:{script}", store=store).ask("x").text
+
+    assert [asked("one"), asked("two"), asked("one")] == ["one", "two", "one"]
+    llm = LLM.connect(f"scripted:{script}", store=store)
+    assert llm.ask("x").cached
+    llm.ask("y")
+    with pytest.raises(ScriptExhausted, match="holds 1 reply, and reply 2 was asked for"):
+        llm.ask("z")
 
 
 def test_importing_is_light() -> None:
