@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 REPAIR_TURNS = 1
 RETURN_NOTHING = "Return () from `propose` when there is nothing more to do."
+_FORM_OF_A_STEP = "Write a name, or {module: NAME, args: {…}}."
 _LONGEST_QUOTE = 1_000
 _MOST_KEYS = 8
 
@@ -154,29 +155,26 @@ def _no_steps(found: Any) -> ModuleError:
     )
 
 
-def as_step(given: Step | str | Mapping[str, Any]) -> Step:
-    """Return a step as inventories write it: a name, or {module: …, args: {…}}. Raises `InventoryError`."""
-    if isinstance(given, Step):
-        return given
-    if isinstance(given, str):
-        return Step(given)
-    written = given if isinstance(given, Mapping) else {}
-    module, args = written.get("module"), written.get("args", {})
-    if unknown := [str(key) for key in written if key not in ("module", "args")]:
-        what, near = f"a step has no key {unknown[0][:60]!r}", f"{nearest(unknown[0], ('module', 'args'))} "
-    elif not isinstance(module, str) or not isinstance(args, Mapping):
-        what, near = f"{str(given)[:80]} is no step", ""
-    else:
-        return Step(module, values.freeze(args, f"the argument of {module}") if args else None)
-    raise InventoryError(what, hint=f"{near}Write a name, or {{module: NAME, args: {{…}}}}.")
+def as_steps(plan: Iterable[Step | str | Mapping[str, Any]], *path: str | int) -> tuple[Step, ...]:
+    """Return steps as inventories write them: each is a name, or {module: …, args: {…}}.
 
-
-def as_steps(plan: Iterable[Any], *path: str | int) -> tuple[Step, ...]:
-    """Return the steps of a plan as inventories write it; an error tells the place below `path`."""
+    Raises `InventoryError` for what is none, with its place below `path`.
+    """
     steps = []
-    for place, each in enumerate(plan):
+    for place, given in enumerate(plan):
+        written = given if isinstance(given, Mapping) else {"module": given}
+        module, args = written.get("module"), written.get("args", {})
         with within(*path, place):
-            steps.append(as_step(each))
+            if unknown := [str(key) for key in written if key not in ("module", "args")]:
+                hint = f"{nearest(unknown[0], ('module', 'args'))} {_FORM_OF_A_STEP}"
+                raise InventoryError(f"a step has no key {unknown[0][:60]!r}", hint=hint)
+            if isinstance(given, Step):
+                steps.append(given)
+            elif isinstance(module, str) and isinstance(args, Mapping):
+                frozen = values.freeze(args, f"the argument of {module}") if args else None
+                steps.append(Step(module, frozen))
+            else:
+                raise InventoryError(f"{str(given)[:80]} is no step", hint=_FORM_OF_A_STEP)
     return tuple(steps)
 
 

@@ -21,8 +21,8 @@ from chameleon.inventory.own_prompts import in_single_braces
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
-from chameleon.module import split_keys
-from chameleon.planner import every_planner
+from chameleon.module import Module, split_keys
+from chameleon.planner import Planner, every_planner
 from chameleon.sandbox import importable
 from chameleon.text import harmless, redact
 
@@ -137,7 +137,8 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:
     """Yield warnings: nothing told to a planner but a name, arguments without types, `{slot}` in a prompt."""
-    for part in [*every_planner(inventory.planner), *inventory.present.values()]:
+    parts: list[Planner | Module] = [*every_planner(inventory.planner), *inventory.present.values()]
+    for part in parts:
         with suppress(ChameleonError):  # a prompt that cannot be read stops a run
             if braces := in_single_braces(part, inventory):
                 yield Obstacle("prompts", braces, stops=False)

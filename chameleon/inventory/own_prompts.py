@@ -78,9 +78,10 @@ def unfilled(part: Planner | Module, inventory: Inventory) -> Iterator[Inventory
         what = f"the prompt {prompt.name} has the {slots}, and {part.name} does not declare to read "
         hint, kind = f"Write `{line_of((*listed, *keys))}` in its class.", type(part).__name__
         if type(part).__module__.startswith("chameleon."):
-            further = ", ".join(f'"{key}"' for key in keys)
-            line = f"reads = (*{kind}.reads, {further})"
-            hint = f"Subclass it: `class Mine({kind})` with `{line}`, and name that class (`use:`)."
+            more = f'{kind}.reads + ", {", ".join(keys)}"'
+            if not isinstance(part.reads, str):
+                more = f"(*{kind}.reads, {str(keys)[1:-1]})"
+            hint = f"Subclass it: `class Mine({kind})` with `reads = {more}`, and name that class (`use:`)."
         yield InventoryError(f"{what}{' and '.join(keys)}", hint=hint, where=inventory.place(path))
 
 

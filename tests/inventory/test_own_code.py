@@ -60,7 +60,7 @@ def test_a_tool_without_its_file_is_told_how_to_name_it(use: str, told: str, tmp
     with pytest.raises(InventoryError) as missing:
         load(tmp_path, use, {"tools.py": TOOL})
     assert told in str(missing.value) and f"{tmp_path}/mine.yaml:4: " in str(missing.value)
-    with pytest.raises(InventoryError, match="Did you mean 'row_lookup'.$|There are: "):
+    with pytest.raises(InventoryError, match=r"Did you mean 'row_lookup'\?$|There are: "):
         load(tmp_path / "bare", use, {"ask.md": ""})
 
 

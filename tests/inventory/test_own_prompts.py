@@ -171,8 +171,13 @@ def test_slots_that_the_module_does_not_read_are_told_together(tmp_path: Path) -
     (shipped,) = told(tmp_path, "{{ city }} {{ river }}", slots="city, river", modules=modules, planner=plan)
     assert shipped.endswith(
         "Subclass it: `class Mine(SolutionGenerator)` with "
-        '`reads = (*SolutionGenerator.reads, "cache.city", "cache.river")`, and name that class (`use:`).'
+        '`reads = SolutionGenerator.reads + ", cache.city, cache.river"`, and name that class (`use:`).'
     )
+    modules["ask"] = {"use": "row_lookup", "prompt": "ask"}
+    prompt, slots = "{{ city }} {{ river }}", "city, river"
+    given = {"question": "str", "table": "Table"}
+    (shipped,) = told(tmp_path, prompt, slots=slots, modules=modules, planner=plan, input=given)
+    assert "`reads = (*RowLookup.reads, 'cache.city', 'cache.river')`" in shipped
 
 
 def test_a_prompt_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
