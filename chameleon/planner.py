@@ -162,7 +162,7 @@ def as_steps(plan: Iterable[Step | str | Mapping[str, Any]], *path: str | int) -
     """
     steps = []
     for place, given in enumerate(plan):
-        written = given if isinstance(given, Mapping) else {"module": given}
+        written: Mapping[str, Any] = given if isinstance(given, Mapping) else {"module": given}
         module, args = written.get("module"), written.get("args", {})
         with within(*path, place):
             if unknown := [str(key) for key in written if key not in ("module", "args")]:

@@ -1,8 +1,8 @@
 """Every block of README and docs/ runs here, or in the test that is named, or says why it cannot.
 
 Python, `sh` and `console` blocks run page by page, in one folder with `demos`; a script stands in for models.
-The `text` blocks below, up to the next block or heading, are what Python prints, or lines that a command prints, in
-order; "…" is anything.
+The `text` blocks below, up to the next block or heading, are what Python prints, or lines that a command
+prints, in order; "…" is anything.
 `python -m tests.test_docs_blocks` counts the blocks.
 """
 

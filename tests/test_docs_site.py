@@ -13,8 +13,29 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
 WITH_MODELS = (  # pages that have figures, and tell of methods that ask a model
-    *("batches", "chameleon", "corpus", "evaluation", "grids", "machines", "models", "papers", "pictures", "prompts"),
-    *("reports", "retrieval", "shortlist", "statutes", "tablerag", "tables", "tools", "traces", "benchmarks/speed"),
+    *(
+        "batches",
+        "chameleon",
+        "corpus",
+        "evaluation",
+        "grids",
+        "machines",
+        "models",
+        "papers",
+        "pictures",
+        "prompts",
+    ),
+    *(
+        "reports",
+        "retrieval",
+        "shortlist",
+        "statutes",
+        "tablerag",
+        "tables",
+        "tools",
+        "traces",
+        "benchmarks/speed",
+    ),
 )
 _TOLD = re.compile(
     r"[Nn]o\s+prompt\s+(here|of\s+ours)\s+(has\s+|ever\s+)?met\s+a|[Nn]o\s+hosted\s+model\s+was\s+asked"

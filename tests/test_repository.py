@@ -21,6 +21,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf
 CONFIG = ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
+
 def read(path: str | Path) -> str:
     return (ROOT / path).read_text("utf-8")
 

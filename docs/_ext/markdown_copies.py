@@ -1,6 +1,7 @@
 """Links that leave docs/ lead to the repository, and each page lies as Markdown beside its HTML.
 
-`llms.txt` names these copies: they hold the keys and commands that are generated, and of the Python page the names.
+`llms.txt` names these copies: they hold the keys and commands that are generated too, and of the Python page
+the names.
 """
 
 import re

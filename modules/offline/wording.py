@@ -72,7 +72,7 @@ def plain(number: Number, places: int = 4) -> str:
     """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
     if number.denominator == 1:
         return str(number.numerator)
-    digits = places if abs(number) >= 1 else places + 2
+    digits = places + 2 if -1 < number < 1 else places
     exact = number.denominator
     while exact % 2 == 0:
         exact //= 2

@@ -106,7 +106,9 @@ def test_a_search_that_is_not_configured_is_told_with_what_to_write(
     assert (
         "Will be done without bing_search: no search provider is configured. Set one of BRAVE_API_KEY" in told
     )
-    assert "below this module's name {use: web_search, provider: ddgs}" in told and "docs/web_search.md" in told
+    assert (
+        "below this module's name {use: web_search, provider: ddgs}" in told and "docs/web_search.md" in told
+    )
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers/a.txt").write_text("Granite is a rock.")
     snippets = (ROOT / "docs/web_search.md").read_text("utf-8").split("```yaml\n")[1:]
