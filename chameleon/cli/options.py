@@ -136,7 +136,9 @@ class TalkOptions:
 
     quiet: bool = option("-q", default=False, help="Print the result alone: no notes, no progress.")
     verbose: bool = option(
-        "-v", default=False, help="Say all there is to say: each step, problem or file, and what is logged."
+        "-v",
+        default=False,
+        help="Say all there is to say: each step with its prompts, each problem or file, and what is logged.",
     )
 
     def __post_init__(self) -> None:

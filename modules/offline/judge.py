@@ -142,7 +142,19 @@ def _how_to_ask(sheet: Sheet) -> str:
     """Name the columns that a question may ask for."""
     names = [column.plain for column in sheet.columns if column.plain]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MOST_NAMED])}{more}."
+    named = f"Ask for what the table has: {', '.join(name[:40] for name in names[:_MOST_NAMED])}{more}"
+    return f"{named}{_example(sheet)}."
+
+
+def _example(sheet: Sheet) -> str:
+    """Return a question that this table answers, as ', as in "Which City has the highest Visitors?"'."""
+    amount, key = next(iter(sheet.amounts), None), sheet.key
+    if amount is None:
+        return ""
+    question = f"Which {key.plain} has" if key is not None else "What is"
+    question = f"{question} the highest {amount.plain}?"
+    tokens = ENGLISH.tokens(question)
+    return f', as in "{question}"' if forms_of(sheet, tokens, Links(tokens, sheet).readings) else ""
 
 
 def _meant(word: str, sheet: Sheet) -> str:
