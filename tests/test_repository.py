@@ -165,7 +165,7 @@ def test_the_image_has_extras_that_exist_and_all_that_the_wheel_is_built_from() 
     assert re.search(r"(?m)^USER [1-9]\d*$", text), "not as root, and by number"
     kept = named(r"(?m)^!(.+)$", read(".dockerignore"))
     links = {path.readlink().name for path in (ROOT / "chameleon").iterdir() if path.is_symlink()}
-    assert kept == {"pyproject.toml", "chameleon", PROJECT["readme"], *PROJECT["license-files"], *links}
+    assert kept == {"pyproject.toml", "chameleon", "README.md", *PROJECT["license-files"], *links}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -78,10 +78,10 @@ def plain(number: Number, places: int = 4) -> str:
         exact //= 2
     while exact % 5 == 0:
         exact //= 5
-    return with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
+    return _with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
 
 
-def with_places(number: Number, places: int) -> str:
+def _with_places(number: Number, places: int) -> str:
     """Write a number with so many digits behind the point, rounded from its exact value."""
     units = round(number * 10**places)
     whole, part = divmod(abs(units), 10**places)
@@ -104,7 +104,7 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     places = max(map(len, parts), default=0)
     digits = plain(round(value, min(places, 6) + 4))
     if is_money and (places == 2 or "." in digits):
-        digits = with_places(value, 2)
+        digits = _with_places(value, 2)
     whole, dot, part = digits.lstrip("-").partition(".")
     whole = f"{int(whole):,}" if any("," in cell for cell in cells) else whole
     sign, figure = "-" if digits.startswith("-") else "", whole + dot + part

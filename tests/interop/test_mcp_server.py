@@ -144,7 +144,10 @@ def test_the_last_traces_are_kept_and_of_a_shared_server_none_is_listed() -> Non
         ({"table": CSV}, "the inventory tables_offline needs a question. Give 'question' in the input."),
         ({"question": 3, "table": CSV}, "question is an int, and the inventory takes a str."),
         ({"question": " ", "table": CSV}, "the question is empty."),
-        ({"question": "?", "table": 3}, "table is an int, and the inventory takes a Table."),
+        (
+            {"question": "?", "table": 3},
+            "table is an int, and the inventory takes a Table. chameleon.table.read_table reads a file.",
+        ),
         (
             {"question": "?", "table": CSV, "choices": "a;b"},
             "choices is a str, and the inventory takes a list.",
