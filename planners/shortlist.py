@@ -280,18 +280,23 @@ def _ranked(cards: Sequence[Card], state: State, dense: Callable[[], Embedder] |
 
 
 def _by_words(cards: Sequence[Card], question: str) -> list[float]:
-    """Return the BM25 score of each card, from 0 to about 1: as a share of the bound for this query.
-
-    A card's name and when to use it say the most, and count twice. Pieces of words find what words do not:
-    "Mongo" in `mongodb_find`.
-    """
-    texts = []
-    for card in cards:
-        named = terms(f"{card.name.replace('_', ' ')} {card.when}")
-        texts.append((*named, *named, *terms(card.description)))
-    by_word = shares(texts, terms(question))
-    by_piece = shares([*map(pieces, texts)], pieces(terms(question)))
+    """Return the BM25 score of each card, from 0 to about 1: as a share of the bound for this query."""
+    said = tuple((f"{card.name.replace('_', ' ')} {card.when}", card.description) for card in cards)
+    words, parts = _collections(said)
+    by_word = shares(words, terms(question))
+    by_piece = shares(parts, pieces(terms(question)))
     return [(word + _PIECES * piece) / (1 + _PIECES) for word, piece in zip(by_word, by_piece, strict=True)]
+
+
+@lru_cache(maxsize=16)
+def _collections(cards: tuple[tuple[str, str], ...]) -> tuple[TextCollection, TextCollection]:
+    """The words of cards, and the pieces of these words, to be searched.
+
+    A card's name and when to use it say the most, and count twice; its description follows. Pieces of words
+    find what words do not: "Mongo" in `mongodb_find`.
+    """
+    texts = [(*2 * terms(named), *terms(description)) for named, description in cards]
+    return TextCollection(texts), TextCollection([*map(pieces, texts)])
 
 
 def pieces(words: Sequence[str]) -> list[str]:
@@ -299,10 +304,9 @@ def pieces(words: Sequence[str]) -> list[str]:
     return [word[n : n + _PIECE] for word in words for n in range(max(1, len(word) - _PIECE + 1))]
 
 
-def shares(texts: Sequence[Sequence[str]], query: Sequence[str]) -> list[float]:
+def shares(collection: TextCollection, query: Sequence[str]) -> list[float]:
     """Return the BM25 score of each text as a share of the bound for this query."""
     weights = dict.fromkeys(query, 1.0)
-    collection = TextCollection(texts)
     bound = collection.bound(weights) or 1.0
     return [score / bound for score in collection.scores(weights)]
 
