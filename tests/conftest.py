@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import ssl
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -24,6 +25,10 @@ _anywhere = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 settings.register_profile("quick", _anywhere, max_examples=25)
 settings.register_profile("thorough", _anywhere, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# Hundreds of processes import the same files: what is compiled is kept, whatever the environment says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _PRIVATE_VARIABLE = re.compile(
     r"(_API_KEY|_API_BASE|_BASE_URL|_ENDPOINT|_TOKEN|_CREDENTIALS)$|_PROXY$"
