@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Run every test that there is, also those that are too long for .ci/run, each group in an environment of its own:
 #   scripts/full_tests.sh [STEP…]
-# Steps: suite (all tests, without heavy packages), ray (a Ray cluster, Inspect, PostgreSQL), pictures (text in
-# pictures), torch (captions, embeddings, a real model server), docs (the site, its links inside), notebooks.
+# Steps: suite (all tests, without heavy packages, with more examples), ray (a Ray cluster, Inspect, PostgreSQL),
+# pictures (text in pictures), torch (captions, embeddings, a real model server), docs (the site, its links inside), notebooks.
 # Without one all run, about half an hour on two cores. Packages come from the network; the tests do not use it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,7 +31,7 @@ tests() { # NAME ARGUMENT…: pytest in the environment NAME
 
 run_suite() {
   environment suite -e '.[test]'
-  tests suite
+  HYPOTHESIS_PROFILE=thorough tests suite
 }
 
 run_ray() {

@@ -24,7 +24,10 @@ from tests.loopback import LoopbackServer
 _anywhere = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", _anywhere, max_examples=25)
 settings.register_profile("thorough", _anywhere, max_examples=300)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+settings.load_profile(PROFILE)
+thorough = pytest.mark.skipif(PROFILE != "thorough", reason="it takes long: scripts/full_tests.sh runs it")
+"""Marks a test that measures again what others show in small."""
 
 # Hundreds of processes import the same files: what is compiled is kept, whatever the environment says.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

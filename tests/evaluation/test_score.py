@@ -13,6 +13,7 @@ import pytest
 from chameleon.benchmarks.tabmwp import Tabmwp
 from chameleon.sandbox import ExecResult, shared_sandbox
 from tests.benchmarks.shared_data import DATA, anchors, needs_data
+from tests.conftest import thorough
 from tests.e2e.commands import Command, Outcome
 from tests.engine.files import write
 from tests.evaluation.asking import MINE
@@ -308,6 +309,7 @@ class RunOnce:
         return self.ended[program]
 
 
+@thorough
 @needs_data
 def test_codex_programs_run_again_give_the_recorded_figures(
     command: Command, monkeypatch: pytest.MonkeyPatch

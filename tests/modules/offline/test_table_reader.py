@@ -153,14 +153,14 @@ def test_what_is_not_understood_is_declined_in_one_line(question: str) -> None:
 
 def test_a_long_table_is_answered_and_a_longer_one_declined() -> None:
     cities = ("Leeds", "York", "Hull", "Bath", "Ely")
-    rows = [[f"K{i}", cities[i % 5], str(i % 7), f"${i % 1000}.25"] for i in range(100_000)]
+    rows = [[f"K{i}", cities[i % 5], str(i % 7), f"${i % 1000}.25"] for i in range(30_000)]
     orders = Table(["Order ID", "City", "Quantity", "Price"], rows, "orders")
     state = ask("What is the total quantity in Leeds?", orders)
-    assert state.answer == str(sum(i % 7 for i in range(0, 100_000, 5)))
+    assert state.answer == str(sum(i % 7 for i in range(0, 30_000, 5)))
     (told,) = sources_in_words(state.cache["sources"])
-    assert told == "orders, 20,000 of 100,000 rows, columns City and Quantity"
+    assert told == "orders, 6,000 of 30,000 rows, columns City and Quantity"
     state = ask("How many orders are there?", orders)
-    assert state.answer == "100000" and not state.cache["chain"] and "rows" not in state.cache["sources"][0]
+    assert state.answer == "30000" and not state.cache["chain"] and "rows" not in state.cache["sources"][0]
     short = {"name": "short", "extends": "tables_offline", "modules": {"table_reader": {"max_table_rows": 9}}}
     state = Executor(Inventory.parse(short)).run({"question": "How many orders are there?", "table": orders})
     assert "more than 9 rows" in why(state)
