@@ -148,9 +148,9 @@ def _how_to_ask(sheet: Sheet) -> str:
 
 def _example(sheet: Sheet) -> str:
     """Return a question that this table answers, as ', as in "Which City has the highest Visitors?"'."""
-    amount, key = next(iter(sheet.amounts), None), sheet.key
-    if amount is None:
+    if not sheet.amounts:
         return ""
+    amount, key = sheet.amounts[-1], sheet.key
     question = f"Which {key.plain} has" if key is not None else "What is"
     question = f"{question} the highest {amount.plain}?"
     tokens = ENGLISH.tokens(question)
