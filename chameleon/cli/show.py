@@ -25,7 +25,7 @@ from chameleon.inventory import Inventory
 from chameleon.state import Approval, Dropped, Event, Failure, Nested, Plan, RunStarted, State, StepRecord
 from chameleon.steps import parallel_group
 from chameleon.table import Table, to_terminal
-from chameleon.text import harmless
+from chameleon.text import harmless, redact
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
@@ -216,7 +216,8 @@ class RunPage:
         for call in calls if is_verbose() else ():
             tools = [f"{each['name']} {json.dumps(to_json(each['args']))}" for each in call.tool_calls]
             reply = "\n".join(filter(None, (call.text, *tools)))
-            for role, text in (*call.messages, ("reply", reply)):
+            for role, said in (*call.messages, ("reply", reply)):
+                text = redact(said)
                 self._lines(f"{role}: {text}" if "\n" not in text else f"{role}:\n{text}", "dim")
 
     def _beside(self, record: StepRecord) -> None:

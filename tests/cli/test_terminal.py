@@ -81,7 +81,7 @@ def test_a_pipe_gets_the_answer_alone_and_no_codes(folder: Path) -> None:
 @pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_who_wants_no_codes_gets_none(folder: Path, plain: dict[str, str]) -> None:
     (folder / "slow.py").write_text(CODE.replace("SECONDS", "0.9"))
-    for command in (OFFLINE, [*MINE, "--trace"]):
+    for command in (OFFLINE, [*MINE, "--trace"], [*ASK, "--help"]):
         code, screen = at_terminal(command, folder, **plain)
         assert code == 0 and "\x1b" not in screen
 
@@ -109,9 +109,11 @@ def test_verbose_tells_of_each_step_and_each_problem(folder: Path) -> None:
 def test_verbose_shows_what_the_model_was_asked_and_replied(folder: Path) -> None:
     reply = json.dumps(["solution_generator", "answer_generator"])
     (folder / "replies").write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 2300.')}\n")
-    asked = [*ASK, QUESTION, "-t", "visits.csv", "-i", "tables", "-m", "scripted:replies", "--store", "off"]
+    question = f"{QUESTION} (sk-abcdef0123456789abcdef)"
+    asked = [*ASK, question, "-t", "visits.csv", "-i", "tables", "-m", "scripted:replies", "--store", "off"]
     said = piped([*asked, "-v"], folder).stderr
-    assert "     user:\n" in said and "     reply: The answer is 2300.\n" in said and QUESTION in said
+    assert "     user:\n" in said and "     reply: The answer is 2300.\n" in said
+    assert f"{QUESTION} (***)" in said and "sk-abcdef" not in said
     assert "user:" not in piped([*asked, "--trace"], folder).stderr
 
 
