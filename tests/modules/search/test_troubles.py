@@ -80,7 +80,7 @@ def test_an_answer_that_is_none_is_told_in_time(
 ) -> None:
     for name in clients:
         begun = time.monotonic()
-        seconds = {"seconds": 0.2} if reason == TIME else {}
+        seconds = {"seconds": 0.5} if reason == TIME else {}
         said = failure(name, provider, answer, **seconds)[0]
         advice = said.removeprefix(said.partition(". ")[0]).lstrip(". ")
         assert re.fullmatch(f"(?:{reason})[.]?", said.removesuffix(advice).strip())
