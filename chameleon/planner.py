@@ -288,7 +288,8 @@ def check_names(plan: Sequence[str], names: Collection[str], rules: RulesSpec) -
     for place, name in enumerate(plan):
         with within(place):
             if name not in names:
-                raise PlanError(f"there is no module {name[:60]!r}", hint=nearest(name[:60], names))
+                hint = _FORM_OF_A_STEP if "(" in name else nearest(name[:60], names)
+                raise PlanError(f"there is no module {name[:60]!r}", hint=hint)
 
 
 def check_arguments(

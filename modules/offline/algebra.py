@@ -466,6 +466,7 @@ class Fold(Form):
         keys = _keys(sheet, column, rows)
         if not keys:
             raise Unfit(f'"{column.plain}" has no number there' if rows else "no row fits", empty=True)
+        _check_years(sheet, self.of, rows)
         if self.how in ("max", "min"):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
             number = column.numbers[row] if column.kind == "number" else None
@@ -475,6 +476,15 @@ class Fold(Form):
         if len(column.bases) > 1:
             raise Unfit(f'the amounts of "{column.plain}" have different units')
         return _number(fold([key for key, _ in keys], self.how), [row for _, row in keys], column)
+
+
+def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
+    """Raise `Unfit` where "in January" is January of several years, which nobody may have meant to add up."""
+    for each in getattr(of, "conditions", ()):
+        if isinstance(each, Dates) and not each.moment.year and sheet.columns[each.column].is_plain_time:
+            moments = (sheet.columns[each.column].moments[row] for row in rows)
+            if len(years := {told[0].year for told in moments if told}) > 1:
+                raise Unfit(f"it may be of {' or '.join(map(str, sorted(years)))}: name the year")
 
 
 def fold(numbers: Sequence[Number], how: How) -> Fraction:

@@ -19,7 +19,6 @@ from chameleon.modules.offline.words import ENGLISH, Token
 
 _MOST_BINDINGS, _MOST_TRIED = 24, 400
 _ENDS = (["and", "number"], ["dates", "number"])
-_PLAIN_TIMES = ENGLISH.listed("time_columns") | {"of", "the", "fiscal", "calendar", "order", "sal"}
 _TWO_MEANT = frozenset(("rate", "difference", "change", "more", "comparative", "or"))  # of one column
 
 
@@ -264,7 +263,7 @@ class Frame:
             name = "column", column.index
             named = [p for p, each in enumerate(self.items) if (each.kind, each.value) == name]
             near = sorted((abs(p - place), p) for p in named if abs(p - place) <= 3 and p not in taken)[:1]
-            cost = 0.1 if named else 0.05 if is_plain_time(column) else 1.0
+            cost = 0.1 if named else 0.05 if column.is_plain_time else 1.0
             cost, beside = (0.02 * near[0][0], frozenset({near[0][1]})) if near else (cost, frozenset[int]())
             yield Bound(Dates(column.index, sign, moment, until), cost, beside | taken, beside)
 
@@ -304,8 +303,3 @@ def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
         return measure.number if factors else None
     written = (each.factor for each in column.measures if each is not None and each.base)
     return Fraction(measure.number) / next(written, min(factors))
-
-
-def is_plain_time(column: SheetColumn) -> bool:
-    """Tell whether a column dates its rows rather than an event of theirs: "Year", "Date", "Season"."""
-    return bool(column.stems) and set(column.stems) <= _PLAIN_TIMES

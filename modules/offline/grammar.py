@@ -21,7 +21,7 @@ from chameleon.modules.offline.algebra import (
     Unfit,
     Where,
 )  # fmt: skip
-from chameleon.modules.offline.conditions import Bound, Frame, is_plain_time
+from chameleon.modules.offline.conditions import Bound, Frame
 from chameleon.modules.offline.links import Item
 from chameleon.modules.offline.sheet import SheetColumn
 from chameleon.modules.offline.words import ENGLISH
@@ -282,7 +282,7 @@ class Grammar:
         plain = [column for column in fitting if len(column.stems) == 1]
         for column in fitting:
             extra = 0.0 if len(fitting) == 1 else 0.1 if plain == [column] else 0.5
-            extra += 1.0 if sort == "time" and not is_plain_time(column) else 0.0
+            extra += 1.0 if sort == "time" and not column.is_plain_time else 0.0
             yield cost + extra, column.index, None
 
     # What several templates need.

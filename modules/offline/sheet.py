@@ -307,6 +307,11 @@ class SheetColumn:
         return "\n".join(self.places)
 
     @cached_property
+    def is_plain_time(self) -> bool:
+        """Whether it dates its rows rather than an event of theirs: "Year", "Date", "Season"."""
+        return bool(self.stems) and set(self.stems) <= _PLAIN_TIMES
+
+    @cached_property
     def is_rank(self) -> bool:
         return self.kind == "number" and bool(_RANKS & set(self.stems))
 
@@ -358,6 +363,7 @@ class SheetColumn:
 
 
 _TIMES = ENGLISH.listed("time_columns")
+_PLAIN_TIMES = _TIMES | {"of", "the", "fiscal", "calendar", "order", "sal"}
 _RANKS = ENGLISH.listed("rank_columns")
 _RATES = ENGLISH.listed("rate_columns")
 _CODES = frozenset(("id", "code", "key", "index", "unnamed"))

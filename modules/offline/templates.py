@@ -29,7 +29,7 @@ from chameleon.modules.offline.algebra import (
     Versus,
     Where,
 )  # fmt: skip
-from chameleon.modules.offline.conditions import Frame, is_plain_time
+from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.grammar import _NAME, Costed, Grammar, costed
 from chameleon.modules.offline.links import Item, Reading
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn, amounts_in, shown
@@ -186,6 +186,10 @@ class Templates(Grammar):
             yield from self.yields(0.1, self.counted(), *used, distinct)
         elif column.kind == "number":
             yield from self._numbers_of(count, subject)
+        elif column.kind == "date":
+            days = any(told[0].day for told in column.moments if told)
+            if not (subject.cost or (days and "day" not in column.stems and "date" not in column.stems)):
+                yield from self.yields(0.05, Count(self.where, column.index), *used, distinct)
         elif column.kind == "text" and self.names_row:
             if any(map(amounts_in, column.sample)):
                 yield from self.pick(0.05, column.index, *used)
@@ -236,14 +240,21 @@ class Templates(Grammar):
                     continue
                 price, form = self._sum_price(column), Fold(self.where, column.index, fold.value)
                 cost = price if fold.value == "sum" else 0.0
-                yield from self.yields(cost, form, fold, item, *self.of("count"))
+                if not (is_mean and column.is_flow and self._is_of_times()):
+                    yield from self.yields(cost, form, fold, item, *self.of("count"))
+
+    def _is_of_times(self) -> bool:
+        """Whether "monthly" or the like names a date that several rows share, which may be meant together."""
+        words = {ENGLISH.data["periodic"].get(token.low) for token in self.frame.tokens}
+        times = [column for column in self.sheet.columns if column.is_plain_time and words & {*column.stems}]
+        return any(self.repeats(column.index) for column in times)
 
     def _sum_price(self, column: SheetColumn) -> float:
         """What it costs to add up a column: much for ranks, rates, and what is told anew for each year."""
         if column.is_rate or column.is_rank or column.is_label:
             return 0.6
         free = [each for each in self.sheet.columns if each.index not in self.where.columns]
-        is_timed = any(each.kind == "date" and is_plain_time(each) for each in free)
+        is_timed = any(each.kind == "date" and each.is_plain_time for each in free)
         return 1.0 if is_timed and self.where.conditions and not column.is_flow else 0.0
 
     # The most and the least.
@@ -402,7 +413,7 @@ class Templates(Grammar):
             return
         ranks = [column for column in self.sheet.columns if column.is_rank and set(column.stems) <= _RANKS]
         dates = [column for column in self.sheet.columns if column.kind == "date"]
-        plain = list(filter(is_plain_time, dates))
+        plain = [each for each in dates if each.is_plain_time]
         met = [each for each in dates if each.index in self.where.columns and each not in plain]
         dates = met or plain  # hired last before 2015
         if ranks:
@@ -454,7 +465,8 @@ class Templates(Grammar):
             return  # how many times more
         numbers, used = self.columns("number", "date"), self.of("count", "than", "and")
         is_asked = self.has("difference", "change") or (self.has("more") and self.has("count", "how"))
-        if len(numbers) == 2 and is_asked and self.bounds:
+        are_alike = len({self.col(item).kind for item in numbers}) == 1
+        if len(numbers) == 2 and are_alike and is_asked and self.bounds:
             one, two = (Pick(self.where, (item.value,), True) for item in numbers)
             yield from self.yields(0.1, Gap(one, two), *marks, *numbers, *used)
         pair, start = self._pair(), " ".join(token.low for token in self.frame.tokens[:5])
@@ -540,6 +552,8 @@ class Templates(Grammar):
         near = tuple(each.condition for each, start in pairs if start <= share.end + 3)
         numbers, counts = self.columns("number"), self.of("count")
         whole = Where(near if len(self.bounds) > len(near) else ())  # of the Cubans those who …
+        if len(self.bounds) > 1 and numbers:
+            return  # of which sales those of West in 2024 are a share is not told
 
         def of(column: int | None, cost: float, *used: Item | None) -> Iterator[Costed]:
             used = (share, *others, *self.sums, *used)
@@ -576,6 +590,8 @@ class Templates(Grammar):
                 continue  # revenue per unit is a ratio, and no group for each number of units
             if other is not None:
                 how: Any = fold.value if fold is not None else "sum"
+                if how in ("mean", "median") and self.col(other).is_flow and self.col(by).is_plain_time:
+                    continue  # the mean of the months, or of the rows of each
                 groups = Groups(self.where, by.value, how, other.value)
                 yield from self.yields(0.05 if fold else 0.3, groups, each, by, fold, other, count)
             elif count is not None:

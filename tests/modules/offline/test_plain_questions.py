@@ -77,6 +77,18 @@ MONTHLY = sheet(
     """,
     "monthly",
 )
+YEARS = sheet(
+    """
+    Month | Region | Units | Revenue
+    2024-01 | North | 120 | 2440.50
+    2024-01 | West | 60 | 1160.25
+    2024-02 | North | 130 | 2600
+    2024-02 | West | 75 | 1500
+    2025-01 | North | 150 | 3000
+    2025-01 | West | 70 | 1850
+    """,
+    "years",
+)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +134,21 @@ MONTHLY = sheet(
         (MONTHLY, "What percentage of total units came from North?", "64.94%"),
         (MONTHLY, "What is the revenue per unit in West?", None),
         (MONTHLY, "What is the average revenue per unit in West?", None),
+        (YEARS, "How many months had revenue above 2500?", "2"),
+        (YEARS, "In how many months did North sell more than 120 units?", "2"),
+        (YEARS, "For how many months did West sell at least 70 units?", "2"),
+        (YEARS, "What percentage of revenue came from West in 2024?", None),
+        (YEARS, "What percentage of units did North sell in January 2024?", None),
+        (YEARS, "What is the average monthly revenue?", None),
+        (YEARS, "What is the average monthly revenue in 2024?", None),
+        (YEARS, "What is the average revenue per month?", None),
+        (YEARS, "What was the total revenue in January?", None),
+        (YEARS, "What was the total revenue in February?", "4100"),
+        (
+            sheet("City | Year | Goals\nRome | 2019 | 4\nRome | 2020 | 5\nOslo | 2020 | 7", "goals"),
+            "In how many years did Rome score more than 4 goals?",
+            "1",
+        ),
     ],
 )
 def test_plain_questions(table: Sheet, question: str, expected: str | None) -> None:
