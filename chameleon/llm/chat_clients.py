@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, ModelError, NoModel
@@ -40,7 +38,8 @@ _MODEL_NAMES = ("model_name", "model", "model_id", "repo_id", "model_path", "end
 class ChatClient(ABC):
     """The LangChain client of one model.
 
-    - `name`: "provider:model"; `has_name`: whether it tells its model or only its class.
+    - `name`: "provider:model"; `has_name`: whether replies are kept under it: not where it is only a class,
+      nor of a script, whose replies come in their order.
     - `address`: the server, unless it is the provider's own.
     - `own_settings`: what tells its replies apart from those of other clients of the model.
     - `secrets`: what must be told nowhere, the longest first.
@@ -104,10 +103,8 @@ class NamedClient(ChatClient):
     def __init__(self, model: str, timeout: float, settings: Mapping[str, Any]) -> None:
         name = full_name(model)
         super().__init__(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
+        self.has_name = not name.startswith("scripted:")
         self._timeout, self._settings = timeout, settings
-        provider, _, file = name.partition(":")
-        if provider == "scripted" and Path(file).is_file():  # one that is written anew is another model
-            self.own_settings["script"] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         try:

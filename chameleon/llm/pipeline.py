@@ -109,7 +109,8 @@ class Pipeline:
     ) -> None:
         self.connection = connection
         self._store = store if connection.has_name else None
-        if store is not None and store.mode != "off" and not connection.has_name:
+        is_told = connection.has_name or connection.name.startswith("scripted:")
+        if store is not None and store.mode != "off" and not is_told:
             _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
         self._rule, self._timeout = rule, timeout
         self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of who asks
