@@ -560,8 +560,7 @@ class Templates(Grammar):
             return self.yields(cost, Share(whole, self.where, column, as_fraction), *used)
 
         if whole.conditions:
-            for item in [*numbers, None]:
-                yield from of(None if item is None else item.value, 0.1, item, *counts)
+            yield from of(None, 0.1, *counts)
             return
         numbers = [item for item in numbers if not self.col(item).is_running]
         for item in numbers:
