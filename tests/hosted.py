@@ -18,9 +18,6 @@ Four characters make a token, rounded up. A prompt is its tools as JSON and its 
 A model that thinks spends `thinking` hidden tokens first, more or less by its effort; they count against
 the limit. A limit that they use up leaves no text, and the reply function is not called.
 
-`batches` has OpenAI's and Anthropic's batches (`hosted_batches.py`); `lost` says to which path of theirs an
-answer gets lost.
-
 A reply that is `Calls` calls tools. What tools and conversations with them the APIs refuse is told in
 `hosted_tools.py`.
 
@@ -39,7 +36,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tests import hosted_tools
-from tests.hosted_batches import HostedBatches
 from tests.hosted_tools import Called, Calls
 from tests.local_server import JsonHandler, LocalServer, in_turn
 
@@ -717,8 +713,6 @@ class HostedServer(LocalServer):
         self._arrived = self._called = 0
         self._cache: set[int] = set()
         self._lock = threading.Lock()
-        self.batches = HostedBatches(self.answer, self.models)
-        self.lost: Callable[[str], bool] | None = None
 
     @property
     def url(self) -> str:
@@ -844,14 +838,7 @@ class _Handler(JsonHandler):
     owner: HostedServer
 
     def do_GET(self) -> None:
-        path, headers = urlsplit(self.path).path, self.lowered()
-        self.send(*(self.owner.batches.get(path, headers) or self.owner.listing(path, headers)))
+        self.send(*self.owner.listing(urlsplit(self.path).path, self.lowered()))
 
     def do_POST(self) -> None:
-        path, headers = urlsplit(self.path).path, self.lowered()
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        answer = self.owner.batches.post(path, headers, body)
-        if (lost := self.owner.lost) is not None and answer is not None and lost(path):
-            self.close_connection = True  # it is done, and nobody hears of it
-            return
-        self.send(*(answer or self.owner.answer(path, headers, json.loads(body))))
+        self.send(*self.owner.answer(urlsplit(self.path).path, self.lowered(), self.body()))

@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import pytest
 
-from chameleon.evaluation import batches
 from tests.documents.pdfs import pdf
 from tests.e2e.commands import Command, environment
 from tests.e2e.conftest import command as command
@@ -42,14 +41,12 @@ HELD = {  # pages whose blocks a test of their own runs
 }
 CANNOT = {  # how a block begins, and why it cannot run here
     "git clone https://github.com/": "it downloads the repository and packages",
-    "from chameleon.evaluation.batches import": "a part; tests/evaluation/test_batches.py has more",
     'chameleon ask "What is the adult fare?" --image demos/data/ferry.png --inventory v': "it needs Ollama",
     "chameleon index reports --out reports.index --retriever '{first: dense": "it needs embeddings of OpenAI",
     "chameleon eval finqa dev.json": "it needs FinQA's release",
     "pip install -e '.[ray,corpus]'": "it starts a cluster; tests/interop/test_ray.py does",
     "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
     "chameleon --install-completion": "it writes to the shell's own files",
-    "createdb -h db.example.org": "it needs a server of PostgreSQL",
 }
 _FENCE = re.compile(r"(?:`([\w.-]+)`[^\n]*:\n\n)?^( *)```([\w{}-]*)\n(.*?)^\2```$", re.M | re.S)
 _FIGURES = re.compile(r"(?:under )?\d+(?:\.\d+)? m?s\b")
@@ -113,7 +110,6 @@ def test_the_blocks_of_a_page_run_and_print_what_it_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CHAMELEON_STORE", "off")
-    monkeypatch.setattr(batches, "PAUSES_S", (0.002, 0.01))
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "demos").symlink_to(ROOT / "demos")
     for name, text in GIVEN.get(page, {}).items():

@@ -14,7 +14,6 @@ DOCS = ROOT / "docs"
 PAGES = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
 WITH_MODELS = (  # pages that have figures, and tell of methods that ask a model
     *(
-        "batches",
         "chameleon",
         "corpus",
         "evaluation",

@@ -19,7 +19,7 @@ ROOMS = {  # what may be imported beside the core; a room that is not named take
     "chameleon/documents": "papers",
     "chameleon/evaluation": "programs",
     "chameleon/interop": "mcp models otlp inspect ray",
-    "chameleon/llm": "models openai anthropic databases",
+    "chameleon/llm": "models openai databases",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
     "chameleon/retrieval": "retrieval embeddings faiss pgvector",

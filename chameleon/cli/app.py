@@ -240,7 +240,6 @@ def evaluate(
         help="The problems of one machine of N; `chameleon merge` puts the folders together. --max-cost is "
         "for all parts.",
     ),
-    batch: bool = option(default=False, help="Ask the model by batches: half the price, hours later."),
     json: bool = JSON,
 ) -> int:
     """Run an inventory over a benchmark's problems and score it by the official rule.
@@ -251,7 +250,7 @@ def evaluate(
     from chameleon.cli.scoring import Data
 
     problems = Data(data, options.benchmark, options)
-    return evaluate(inventory, problems, options, names(without), part, as_json=json, batch=batch)
+    return evaluate(inventory, problems, options, names(without), part, as_json=json)
 
 
 @command()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -21,7 +20,6 @@ from chameleon.cli.setup import dropped_by_model, placed, set_up
 from chameleon.cli.words import plain
 from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
-from chameleon.evaluation.batches import Batches, check_batches
 from chameleon.evaluation.data import Ids, picture_places
 from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
@@ -46,7 +44,6 @@ def evaluate(
     part: str | None = None,
     *,
     as_json: bool,
-    batch: bool = False,
 ) -> int:
     """Run, show, and return the exit code: 0 done, 1 nothing but failures.
 
@@ -55,10 +52,6 @@ def evaluate(
     """
     if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
-    if batch and options.out is None:
-        raise InputError("--batch keeps what it sends in a folder", hint="Name one with --out.")
-    if batch and options.on is not None:
-        raise InputError("--batch waits for replies here, and --on runs elsewhere", hint="Leave one out.")
     mine = _part(part, options)
     if mine is not None and options.max_cost is not None:
         options = replace(options, max_cost=options.max_cost / mine.of)
@@ -67,7 +60,7 @@ def evaluate(
     with Activity(f"reading {data.path}"):
         problems = Problems(data.read, options.limit, counted_before, mine)  # a fault shows before a bill
     with placed(setup.executor, options.on, options.workers) as executor:
-        run = EvalRun(executor, problems, data, options, batch)
+        run = EvalRun(executor, problems, data, options)
         run.check()
         of = f", {mine}" if mine else ""
         say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
@@ -99,7 +92,6 @@ class EvalRun:
     problems: Problems
     data: Data
     options: EvalOptions
-    batch: bool = False
     tally: Tally = field(init=False)
     spending: Spending = field(init=False)
 
@@ -117,8 +109,6 @@ class EvalRun:
         `ParameterRefused` for parameters that a model is known not to take, unless that is allowed.
         """
         check_data(self.problems, self.data)
-        if self.batch:
-            check_batches(self.executor.inventory)
         inventory = self.executor.inventory
         self._require_modules()
         may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
@@ -182,7 +172,7 @@ class EvalRun:
         `further` settings are kept with the others.
         """
         if self.options.out is None:
-            return self._run(None, None)
+            return self._run(None)
         data = self.data
         settings = settings_of(
             self.executor,
@@ -200,12 +190,11 @@ class EvalRun:
                 self.options.limit,
                 is_checked=self.problems.need_no_second_look(data.benchmark),
             )
-            with nullcontext() if not self.batch else Batches(self.options.out, tell=say) as batches:
-                stopped = self._run(run_dir, batches)
+            stopped = self._run(run_dir)
             run_dir.require_kept()
             return stopped
 
-    def _run(self, run_dir: RunDir | None, batches: Batches | None) -> Interrupted | Stopped | None:
+    def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
         self.problems.ids = Ids()  # they are needed no more
         with (
@@ -230,7 +219,6 @@ class EvalRun:
                 on_event=traces.event,
                 on_result=on_result,
                 gold_history=self.options.gold_history,
-                batches=batches,
             )
             try:
                 if not spending.is_over:

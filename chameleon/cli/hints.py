@@ -33,9 +33,6 @@ IN_OPTIONS = {
     "Give another folder for the results.": "Give another folder with --out.",
     "An evaluation that is kept makes one.": "Make one with `chameleon eval INVENTORY DATA --out DIR`.",
     "the highest cost cannot be kept": "--max-cost cannot be kept",
-    "would pass the highest cost": "would pass --max-cost",
-    "Ask it without batches.": "Leave --batch out.",
-    "Ask others without batches.": "Leave --batch out for others.",
     "try the failed problems again.": "the same command with --retry-failed goes on.",
 }
 

@@ -7,9 +7,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.approval import refuse
 from chameleon.conversation import HISTORY, Turn, turn_of
@@ -20,13 +19,9 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run_dir import RunDir
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
-from chameleon.llm.batches import Awaited
 from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
-
-if TYPE_CHECKING:
-    from chameleon.evaluation.batches import Batches
 
 # What would fail every problem after this one in the same way: the evaluation stops, and can go on later.
 _CONCERNS_ALL = frozenset(
@@ -108,8 +103,6 @@ class Evaluation:
     - `spending` counts the calls; where its limit is reached, the evaluation stops.
     - `on_event` is called with each event of a problem's run, also with those that were kept before.
     - `on_result` is called with each result, from one thread at a time.
-    - `batches` sends the models' calls in batches of half the price, in rounds: each run goes as far as it
-      can, then all wait for the replies.
 
     The questions of a conversation run one after the other, each with the earlier ones and what this run
     answered them as `input.history`, where the inventory takes it; what was declined or failed has an empty
@@ -128,7 +121,6 @@ class Evaluation:
         on_event: Callable[[Problem, Event], None] = lambda problem, event: None,
         on_result: Callable[[Result], None] = lambda result: None,
         gold_history: bool = False,
-        batches: Batches | None = None,
     ) -> None:
         if workers < 1:
             raise InputError("workers must be at least 1")
@@ -137,10 +129,6 @@ class Evaluation:
         self.scorer, self.benchmark, self.run_dir = scorer, benchmark, run_dir
         self.workers, self.on_result, self.gold_history = workers, on_result, gold_history
         self.on_event, self.spending = on_event, spending or Spending()
-        self.batches = batches
-        self._awaiting: list[Sequence[Problem]] = []
-        self._events: dict[str, list[Event]] = {}  # of runs that wait for a batch
-        self._answers: dict[str, Any] = {}  # of earlier questions in conversations that wait
         self._stop = threading.Event()
         self._problem: BaseException | None = None
         self._handing_out, self._keeping = threading.Lock(), threading.Lock()
@@ -157,14 +145,7 @@ class Evaluation:
         refuses every call. After Ctrl-C, running steps have ten seconds to end before the exception that
         it raises here goes on; nothing that ended is lost.
         """
-        self._run_all(in_turn(problems, lengths))
-        while self.batches is not None and self._awaiting and not self._stop.is_set():
-            done = () if self.run_dir is None else self.run_dir.done
-            self.batches.answer(self.spending.usage.cost, self.spending.limit, done)
-            waiting, self._awaiting = self._awaiting, []
-            self._run_all(iter(waiting))
-
-    def _run_all(self, waiting: Iterator[Sequence[Problem]]) -> None:
+        waiting = in_turn(problems, lengths)
         # No `join`: CPython 3.11 and 3.12 take a thread for ended whose join Ctrl-C has interrupted.
         all_ended = [threading.Event() for _ in range(self.workers)]
         for ended in all_ended:
@@ -185,10 +166,7 @@ class Evaluation:
     def _work(self, waiting: Iterator[Sequence[Problem]], ended: threading.Event) -> None:
         try:
             while (questions := self._next(waiting)) is not None:
-                try:
-                    self._ask(questions)
-                except Awaited:
-                    self._awaiting.append(questions)
+                self._ask(questions)
         except BaseException as problem:  # told by the thread that waits
             self._problem = self._problem or problem
             self.stop()
@@ -210,16 +188,12 @@ class Evaluation:
         for problem in questions:
             if self._stop.is_set():
                 return
-            if problem.id in self._answers:
-                answer = self._answers[problem.id]
-            elif self.run_dir is not None and problem.id in self.run_dir.done:
+            if self.run_dir is not None and problem.id in self.run_dir.done:
                 answer = self.run_dir.answer_of(problem.id)
             elif (result := self._solve(with_history(problem, turns))) is None:  # stopped on the way
                 return
             else:
                 answer = result.answer if result.answered else None
-                if self.batches is not None and problem.sequence:
-                    self._answers[problem.id] = answer
             turns.append(turn(problem, problem.gold if self.gold_history else answer))
 
     def _solve(self, problem: Problem) -> Result | None:
@@ -256,8 +230,7 @@ class Evaluation:
         kind = "" if error is None else error.kind
         self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _MODEL_FAILURES else 0
         self._lost_in_a_row = self._lost_in_a_row + 1 if kind == "Unreachable" else 0
-        failed = max(self._failed_in_a_row, self._lost_in_a_row)
-        is_down = self._lost_in_a_row >= self.workers
+        failed, is_down = self._failed_in_a_row, self._lost_in_a_row >= self.workers
         if error is not None and (is_down or failed >= max(_MOST_IN_A_ROW, 2 * self.workers)):
             raise Stopped(
                 f"{failed} problem{'s in a row' if failed > 1 else ''} failed, the last with: {error.advice}",
@@ -272,44 +245,23 @@ class Evaluation:
             checked = self.executor.inventory.check_input(given)
         except InputError as error:
             return State(ended=RunEnded("failed", Failure.of(error)))
-        waited = self._events.pop(problem.id, None)
-        before: Sequence[Event] = waited or ()
-        if self.run_dir and not before:
-            before = self.run_dir.unfinished(problem.id)
+        before = self.run_dir.unfinished(problem.id) if self.run_dir else ()
         state = State.fold(before)
         if self.run_dir and problem.sequence and state.begun and state.begun.input != checked:
             # An earlier question, tried again, was answered otherwise.
             before = self.run_dir.take_back(problem.id, before, 0)
             state = State()
-        for event in before if waited is None else ():
+        for event in before:
             self.on_event(problem, event)
         if state.ended is not None:
             return state
-        with nullcontext() if self.batches is None else self.batches.running(problem.id, self.run_dir):
-            for event, after in self._going_on(problem, given, before):
-                state = after
-                self.on_event(problem, event)
-                if not isinstance(event, RunStarted) and event.calls:
-                    self.spending.add(event.calls)
-                    if self.spending.is_over:
-                        self.stop()
+        for event, after in self.executor.states(given, before, stop=self._stop):
+            state = after
+            if self.run_dir is not None:
+                self.run_dir.append(problem.id, event)
+            self.on_event(problem, event)
+            if not isinstance(event, RunStarted) and event.calls:
+                self.spending.add(event.calls)
+                if self.spending.is_over:
+                    self.stop()
         return state
-
-    def _going_on(
-        self, problem: Problem, given: Mapping[str, Any], before: Sequence[Event]
-    ) -> Iterator[tuple[Event, State]]:
-        """Run on from the events before, and keep those that come; also where a batch is waited for."""
-        came = list(before)
-        if self.batches is not None:
-            self.batches.book(problem.id, before)
-        try:
-            for event, state in self.executor.states(given, before, stop=self._stop):
-                if self.run_dir is not None:
-                    self.run_dir.append(problem.id, event)
-                if self.batches is not None:
-                    came.append(event)
-                    self.batches.book(problem.id, [event])
-                yield event, state
-        except Awaited:
-            self._events[problem.id] = came
-            raise

@@ -17,7 +17,6 @@ from chameleon.errors import InputError, LogError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.prompt_texts import PROMPTS, read_prompts
 from chameleon.evaluation.run_dir import (
-    BATCHES,
     CHECKED,
     EVENTS,
     PROBLEMS,
@@ -155,8 +154,8 @@ def _write(parts: Sequence[Path], settings: Mapping[str, Any], into: Path) -> Me
     """Write the files of the whole, and count."""
     merged, seen, prompts = Merged(problems=settings[PROBLEMS] or 0), set[str](), set[bytes]()
     with ExitStack() as closing:
-        events, results, texts, batches = (
-            closing.enter_context((into / name).open("wb")) for name in (EVENTS, RESULTS, PROMPTS, BATCHES)
+        events, results, texts = (
+            closing.enter_context((into / name).open("wb")) for name in (EVENTS, RESULTS, PROMPTS)
         )
         for path in parts:
             if not (path / EVENTS).is_file():
@@ -166,8 +165,7 @@ def _write(parts: Sequence[Path], settings: Mapping[str, Any], into: Path) -> Me
             read_events(
                 placed_lines(path / EVENTS), lambda id: False, path / EVENTS, {}
             )  # which finds damage
-            for name, to in ((EVENTS, events), (BATCHES, batches)):
-                to.writelines(_whole_lines(path / name))
+            events.writelines(_whole_lines(path / EVENTS))
             read_prompts(path / PROMPTS)
             for line in _whole_lines(path / PROMPTS):
                 if line not in prompts:
@@ -179,10 +177,8 @@ def _write(parts: Sequence[Path], settings: Mapping[str, Any], into: Path) -> Me
                 merged.results += 1
             if merged.results - before != read_settings(path / SETTINGS).get(PROBLEMS):
                 merged.unfinished.append(str(path))
-    for name in (EVENTS, RESULTS, PROMPTS, BATCHES):
+    for name in (EVENTS, RESULTS, PROMPTS):
         (into / name).chmod(0o600)
-    if not (into / BATCHES).stat().st_size:
-        (into / BATCHES).unlink()
     write_whole(into / SETTINGS, json.dumps(settings, indent=2) + "\n")
     return merged
 

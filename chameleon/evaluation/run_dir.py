@@ -31,7 +31,6 @@ from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
-BATCHES = "batches.jsonl"
 PROBLEMS, CHECKED, _BACK, _FROM = "problems", "checked", "back", "events"
 _NAMED = "chameleon-log-2"  # the format of events whose prompts may be named by their digests
 _ELSEWHERE = "Give another folder for the results."
@@ -42,8 +41,7 @@ class RunDir:
     """Keep an evaluation problem by problem; the same evaluation opened again goes on.
 
     `done` names the problems that had a result when it was opened: `on_kept` is called with each of these
-    results. `dropped` is what was spent on steps that were taken back, `taken_back` names the problems of
-    which a failure was when it was opened. Writing is safe from several threads;
+    results. `dropped` is what was spent on steps that were taken back. Writing is safe from several threads;
     one process at a time may have the directory open. Raises `LogError` when another evaluation has it, when
     its settings differ (the difference is named), or when a file in it is not ours; `InputError` when it
     cannot be made.
@@ -58,7 +56,6 @@ class RunDir:
         self.path, self._on_kept = Path(path), on_kept
         self.done: set[str] = set()
         self.dropped: dict[str, Usage] = {}
-        self.taken_back: set[str] = set()
         self._lock = threading.Lock()
         self._begun: dict[str, Begun] = {}
         self._open: OrderedDict[str, int] = OrderedDict()
@@ -226,7 +223,6 @@ class RunDir:
         for id, begun in self._begun.items():
             kept = before_failure(begun.events)
             if kept < len(begun.events):
-                self.taken_back.add(id)
                 begun.events = list(self.take_back(id, begun.events, kept))
 
     def _first_open(self, last: bytes) -> int:

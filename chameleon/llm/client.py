@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.batches import Awaited
 from chameleon.llm.chat_clients import GivenClient
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
@@ -244,9 +243,6 @@ class LLM:
 
         Raises the first other error, and any where no reply is left.
         """
-        for each in found:
-            if isinstance(each, Awaited):
-                raise each
         recorder = current_recorder()
         if recorder is not None:
             both = zip(requests, found, strict=True)

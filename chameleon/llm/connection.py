@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
-from chameleon.llm import batches
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, dialect_of
@@ -75,8 +74,7 @@ class Connection:
         self.client, self.allow_dropped = client, allow_dropped
         self.name, self.address = client.name, client.address
         self.has_name, self.own_settings = client.has_name, client.own_settings
-        self.pricing = Pricing(client.name, prices)
-        self.batch_pricing = replace(self.pricing, share=batches.HALF)
+        self._pricing = Pricing(client.name, prices)
         self._lock = threading.Lock()
         self._learned = Learned()
         self._probe, self._prefixes = Probe(), Prefixes()
@@ -208,15 +206,12 @@ class Connection:
         Raises:
             ParameterRefused: A parameter is not taken, and that is not allowed.
         """
-        is_batched = batches.current_exchange() is not None
         with self._probe.turn(frozenset(request.params)):
             prepared = self._prepare(request, n, widened, tell)
             while True:
                 fitted = prepared.fitted
                 if fitted.dropped and not self.allow_dropped:
                     raise self.refused(fitted.dropped, request.params)
-                if is_batched:
-                    batches.listen(prepared.chat)
                 try:
                     messages = prepared.dialect.invoke(
                         prepared.chat, request, prepared.prefix, prepared.extra, prepared.tell
@@ -237,8 +232,7 @@ class Connection:
             cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
             known: dict[str, Any] = {"cut_at": cut_at, "dropped": dropped, "secrets": secrets}
             known["has_tools"] = bool(request.tools)
-            pricing = self.batch_pricing if is_batched else self.pricing
-            replies = [parse_reply(message, pricing, **known) for message in messages[:n]]
+            replies = [parse_reply(message, self._pricing, **known) for message in messages[:n]]
             with self._lock:
                 self._learned = learn_from_replies(messages, replies, n, self._learned, fitted)
         # One request was paid, whichever of its samples is looked at.

@@ -20,7 +20,7 @@ MOST_BYTES = 32_000_000  # of a reply, unpacked: eight long samples with the pro
 
 _READS_UNTIL = ContextVar("_READS_UNTIL", default=math.inf)  # of the work in this context; monotonic clock
 # Where LangChain's clients of OpenAI and its like, Anthropic and Google keep the client that speaks HTTP.
-_SPEAKERS = (
+_HTTP_CLIENTS = (
     ("root_client", "_client"),
     ("root_async_client", "_client"),
     ("_client", "_client"),
@@ -118,19 +118,12 @@ def bound_replies(chat: Any) -> None:
 
     A client that keeps it elsewhere stays without a bound.
     """
-    for speaker in speakers(chat):
-        hooks = speaker.event_hooks
-        watch = _watch_async if hasattr(speaker, "aclose") else _watch
-        if watch not in hooks["response"]:  # clients of one address share it
+    for path in _HTTP_CLIENTS:
+        client = reduce(lambda owner, name: getattr(owner, name, None), path, chat)
+        hooks = getattr(client, "event_hooks", None)
+        watch = _watch_async if hasattr(client, "aclose") else _watch
+        if hooks and watch not in hooks["response"]:  # clients of one address share it
             hooks["response"].append(watch)
-
-
-def speakers(chat: Any) -> Iterator[Any]:
-    """Yield the HTTP clients of a LangChain client, as far as it keeps them where others do."""
-    for path in _SPEAKERS:
-        speaker = reduce(lambda held, name: getattr(held, name, None), path, chat)
-        if getattr(speaker, "event_hooks", None):
-            yield speaker
 
 
 async def _watch_async(response: Any) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import SchemaRefused, ToolsRefused
-from chameleon.llm.batches import current_exchange
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import read_in_time
 from chameleon.llm.message import ModelRequest
@@ -121,7 +120,7 @@ class Dialect:
         self, blocks: Callable[..., Any], waits: Callable[..., Any], *given: Any, **named: Any
     ) -> Any:
         """Call the client's synchronous method, or bridged the other, where the client has one of its own."""
-        if not bridge.is_bridged() or current_exchange() is not None:  # which answers at once
+        if not bridge.is_bridged():
             return blocks(*given, **named)
         if self._is_async:
             # Its connections stay with one loop: that of the caller may end before the next call.

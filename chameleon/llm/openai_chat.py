@@ -30,7 +30,6 @@ from pydantic import BaseModel, SecretStr
 
 from chameleon import bridge
 from chameleon.errors import ModelError
-from chameleon.llm.batches import current_exchange
 from chameleon.llm.capabilities import section
 from chameleon.llm.deadline import Bound, TooLate
 from chameleon.llm.openai_stream import OF_CALLS, THOUGHTS, Json, StreamedReply, calls_of
@@ -124,17 +123,11 @@ class OpenAIChat(BaseModel):
             roles = {"system": "developer"}
             messages = [each | {"role": roles.get(each["role"], each["role"])} for each in messages]
         own = {name: value for name in ("reasoning_effort", "n") if (value := getattr(self, name))}
-        tell = tell or (_tell_nobody if self.streaming and current_exchange() is None else None)
+        tell = tell or (_tell_nobody if self.streaming else None)
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if tell else {}
         further = {**own, **self.model_kwargs, **extra, **streamed}
         body = {"model": self.model, "messages": list(messages), **further}
         post, encoded = self._post, _encoded(body)
-        if (exchange := current_exchange()) is not None:
-            url, headers, _ = self._place
-            status, told = exchange.answer(url, headers, encoded)
-            if status >= 400:
-                raise StatusError(Refusal(status, json.dumps(told), {}))
-            return _messages(told)
         if tell is None:
             return _messages(bridge.on_wire(post(encoded, None)))
         return _messages(bridge.told_on_wire(lambda told: post(encoded, told), tell))

@@ -23,13 +23,11 @@ from tenacity import (
     retry_if_exception,
     stop_after_attempt,
     wait_exponential,
-    wait_none,
     wait_random_exponential,
 )
 
 from chameleon import bridge
 from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, RateLimited, ReplayMiss, StoreError
-from chameleon.llm.batches import Asking, Awaited, current_run, require_batches
 from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
 from chameleon.llm.failures import CallFailure
@@ -75,23 +73,15 @@ def retrying(retries: int | Retrying) -> Retrying:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """On which terms a question is asked: the run's meter, when its time ends, to whom its text is told.
-
-    `batched` asks in the place of the server.
-    """
+    """On which terms a question is asked: the run's meter, when its time ends, to whom its text is told."""
 
     meter: Meter | None
     ends: float
     telling: Telling | None = None
-    batched: Asking | None = None
 
 
 class NotBegun(TooLate):
     """The run's time is over before a request is made."""
-
-
-def _no_pause(seconds: float) -> None:
-    """Go on at once: the next batch is later in any case."""
 
 
 def _raised(error: Exception) -> NoReturn:
@@ -111,7 +101,7 @@ class Pipeline:
         self._store = store if connection.has_name else None
         is_told = connection.has_name or connection.name.startswith("scripted:")
         if store is not None and store.mode != "off" and not is_told:
-            _log.warning("replies of %s are not recorded: it tells no name to know it by", connection.name)
+            _log.warning("replies of %s are not recorded: it does not report a model name", connection.name)
         self._rule, self._timeout = rule, timeout
         self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of who asks
         self._lock = threading.Lock()
@@ -151,8 +141,6 @@ class Pipeline:
         recorder = current_recorder()
         meter = None if recorder is None else recorder.meter
         ends = math.inf if meter is None else time.monotonic() + meter.time_left
-        run = current_run()
-        terms = Terms(meter, ends, batched=None if run is None else Asking(run))
         key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
         here = threading.get_ident()
         while True:
@@ -161,7 +149,7 @@ class Pipeline:
             if ahead is mine:
                 break
             if owner == here and not bridge.is_bridged():  # it would wait for itself
-                return self._found(requests, terms, hear)
+                return self._found(requests, Terms(meter, ends), hear)
             try:
                 shared = bridge.result(ahead, None if ends == math.inf else max(0.0, ends - time.monotonic()))
             except TimeoutError:
@@ -172,7 +160,7 @@ class Pipeline:
                 return [reply.unpaid(cached=True) for reply in shared]
         landed: list[Reply] | None = None
         try:
-            replies = self._found(requests, terms, hear)
+            replies = self._found(requests, Terms(meter, ends), hear)
             # The end of one run's budget is nobody else's: whoever waits asks for itself.
             is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
             landed = replies if is_shared else None
@@ -221,8 +209,7 @@ class Pipeline:
 
     def _stored(self, request: ModelRequest) -> Reply | None:
         """Return the recorded reply, or the error that there is none; None where the model is to be asked."""
-        run = current_run()
-        if self._store is None or (run is not None and run.holds(request)):
+        if self._store is None:
             return None
         try:
             record = self._store.get(request)
@@ -267,24 +254,18 @@ class Pipeline:
         if (meter := terms.meter) is None:
             return self._ask(requests, widened, terms)
         meter.reserve()
-        spent: Usage | None = Usage(calls=1)
+        spent = Usage(calls=1)
         try:
             replies = self._ask(requests, widened, terms)
             spent = sum((reply.usage for reply in replies), Usage())
             return replies
-        except Awaited:  # it stays reserved for as long as this run waits
-            spent = None
-            raise
         finally:
-            if spent is not None:
-                meter.settle(spent)
+            meter.settle(spent)
 
     def _ask(self, requests: Sequence[ModelRequest], widened: int, terms: Terms) -> list[Reply]:
         """Ask in one request, again where that may help and the run's time allows it."""
         begun, attempts, ends = time.monotonic(), 1, terms.ends
         sleep = bridge.sleep if self._rule.sleep is tenacity.nap.sleep else self._rule.sleep
-        if terms.batched is not None:
-            sleep = _no_pause
         attempt = partial(self._attempt, requests, widened, terms, sleep)
         try:
             try:
@@ -293,7 +274,7 @@ class Pipeline:
                 failed = [first]
                 asking = self._rule.copy(
                     retry=retry_if_exception(lambda error: self._failure(error).retryable),
-                    wait=self._wait if terms.batched is None else wait_none(),
+                    wait=self._wait,
                     stop=lambda state: (
                         self._rule.stop(state) or time.monotonic() + state.upcoming_sleep >= ends
                     ),
@@ -365,11 +346,6 @@ class Pipeline:
                     self._record(request, reply)
             return replies
 
-        if (asking := terms.batched) is not None:
-            require_batches(self.connection.name)
-            with asking.exchange(requests, self.connection.batch_pricing) as exchange:
-                replies = send()
-            return replies if exchange.is_paid_here else [each.unpaid(cached=True) for each in replies]
         while (seconds := self.connection.pace.turn()) > 0 and time.monotonic() < ends:
             sleep(min(seconds, ends - time.monotonic()))
             if sleep is not bridge.sleep:  # a rule's own may take no time

@@ -36,14 +36,10 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class Pricing:
-    """The prices of "provider:model": those that are given, else its provider's, behind a gateway as well.
-
-    `share` of them is paid.
-    """
+    """The prices of "provider:model": those that are given, else its provider's, behind a gateway as well."""
 
     model: str
     given: Prices | None = None
-    share: float = 1.0
 
     def cost(self, tokens: TokenCounts) -> float | None:
         """Return the US dollars for one reply; None where tokens or prices are not known."""
@@ -54,10 +50,8 @@ class Pricing:
             price_in, price_out, *rest = self.given
             price_cached = rest[0] if rest else price_in
             fresh = tokens.input - cached
-            whole = (fresh * price_in + cached * price_cached + tokens.output * price_out) / 1_000_000
-            return whole * self.share
-        listed = self._listed(tokens)
-        return None if listed is None else listed * self.share
+            return (fresh * price_in + cached * price_cached + tokens.output * price_out) / 1_000_000
+        return self._listed(tokens)
 
     @cached_property
     def _provider(self) -> str:

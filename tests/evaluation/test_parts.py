@@ -189,16 +189,6 @@ def test_a_part_that_is_damaged_or_has_another_limit_is_refused(asking: Make) ->
     assert not out.exists()
 
 
-def test_batches_under_way_are_merged(asking: Make) -> None:
-    made = asking(count=6)
-    parts = in_parts(made, 2)
-    for number, part in enumerate(parts):
-        (part / "batches.jsonl").write_text(json.dumps({"batch": f"b{number}"}) + "\n", "utf-8")
-    merge(parts, made.out.parent / "merged")
-    lines = read_lines(made.out.parent / "merged" / "batches.jsonl")
-    assert [line["batch"] for line in lines] == ["b0", "b1"]
-
-
 def test_the_folder_of_a_part_takes_no_other_part(asking: Make) -> None:
     made = asking(count=6)
     assert made.run("--part", "1/3").code == 0

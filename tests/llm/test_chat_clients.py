@@ -160,7 +160,7 @@ def test_replies_of_a_client_without_a_name_are_not_kept(
     store = ResponseStore(tmp_path / "r.sqlite")
     texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
     assert texts == ["a", "b"] and len(store) == 0
-    assert "are not recorded: it tells no name" in caplog.text
+    assert "are not recorded: it does not report a model name" in caplog.text
 
 
 @pytest.mark.parametrize(
