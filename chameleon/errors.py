@@ -261,7 +261,7 @@ class ReplayMiss(ModelError):
 
 
 class StoreError(ChameleonError):
-    """The response store cannot be used: its file, or its server."""
+    """The file of the response store cannot be used."""
 
 
 class ScriptExhausted(ModelError):

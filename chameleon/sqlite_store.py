@@ -20,7 +20,6 @@ Opened = TypeVar("Opened")
 
 _log = logging.getLogger("chameleon")
 _BUSY_SECONDS = 30.0
-NOTHING = "there is no recording to replay"
 
 
 class Kind(NamedTuple):
@@ -68,7 +67,7 @@ class Store:
         self.kind, self._has_warned = kind, False
         if is_address(str(path)):
             what = f"the {kind.name} is a file, and {str(path).partition(':')[0]}:… is an address"
-            raise StoreError(what, hint=f"Name a file ({kind.variable}).")
+            raise StoreError(what, hint=f"Name a file ({kind.variable}); each machine keeps its own.")
         try:
             self.path = Path(path).expanduser()
         except RuntimeError as error:  # there is no such home
@@ -85,7 +84,8 @@ class Store:
         One that may not be written to must be there.
         """
         if not may_write and not self.path.exists():
-            raise StoreError(NOTHING, where=str(self.path), hint="Record one first.")
+            what = "there is no recording to replay"
+            raise StoreError(what, where=str(self.path), hint="Record one first.")
         with self.used("opened", may_write=may_write) as connection:
             known = connection.execute("PRAGMA application_id").fetchone()[0]
             if known == 0 and may_write and not _count(connection):

@@ -37,7 +37,7 @@ run_suite() {
 run_ray() {
   environment ray -e '.[dev]'
   tests ray -n0 tests/interop/test_ray.py
-  tests ray -n0 tests/interop/test_inspect_log.py tests/llm/test_shared_store.py tests/table/test_databases.py \
+  tests ray -n0 tests/interop/test_inspect_log.py tests/table/test_databases.py \
     tests/retrieval/test_vector_stores.py
 }
 

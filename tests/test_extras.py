@@ -19,7 +19,7 @@ ROOMS = {  # what may be imported beside the core; a room that is not named take
     "chameleon/documents": "papers",
     "chameleon/evaluation": "programs",
     "chameleon/interop": "mcp models otlp inspect ray",
-    "chameleon/llm": "models openai databases",
+    "chameleon/llm": "models openai",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
     "chameleon/retrieval": "retrieval embeddings faiss pgvector",
@@ -59,6 +59,7 @@ LOADED_LATE = {  # by others, inside functions: what they need as they are loade
 }
 NOT_IMPORTED = {  # by our own code
     "emoji": "what Recognizers-Text needs, in a version that it can use",
+    "psycopg": "loaded by SQLAlchemy, by the address",
     **dict.fromkeys(
         ("langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-ollama"),
         "loaded by LangChain, by the provider's name",

@@ -15,7 +15,7 @@ from typing import Any
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json
 from chameleon.cli.settings import NAME, VARIABLES, Settings
-from chameleon.errors import ChameleonError
+from chameleon.errors import ChameleonError, StoreError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
 from chameleon.llm import ResponseStore, choose_model
@@ -24,8 +24,7 @@ from chameleon.llm.providers import package_is_here, providers
 from chameleon.namesake import namesake
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
-from chameleon.sqlite_store import NOTHING
-from chameleon.text import harmless, is_address, nearest, redact
+from chameleon.text import harmless, nearest, redact
 
 _PACKAGE = "chameleon-compose"
 _REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
@@ -133,15 +132,13 @@ def _variables() -> dict[str, dict[str, str]]:
 
 
 def _store() -> str:
-    """Name the response store, and say what is in one that machines share."""
+    """Name the file of the response store, or say why it cannot be used."""
     place = os.environ.get("CHAMELEON_STORE", "").strip() or "~/.cache/chameleon/responses.sqlite"
-    if not is_address(place):
-        return place
     try:
-        store = ResponseStore(place, "replay")
-        return f"{store.path}, {len(store)} replies"
-    except ChameleonError as problem:
-        return f"{problem.where}, empty" if problem.what == NOTHING else redact(str(problem))
+        ResponseStore(place, "off")  # opens nothing
+    except StoreError as problem:
+        return str(problem)
+    return place
 
 
 def _automatic(name: str, key: str) -> dict[str, str | None]:

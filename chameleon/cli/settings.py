@@ -19,7 +19,7 @@ _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", r
 _PARAMS = "params"  # a table, which stands for --param
 VARIABLES = {
     "CHAMELEON_MODEL": "the model, unless --model names one",
-    "CHAMELEON_STORE": "the response store: a file, an address, or off",
+    "CHAMELEON_STORE": "the response store: a file, or off",
     "CHAMELEON_DOCUMENTS": "the folder of documents that were read, or off",
     "CHAMELEON_WEB_CACHE": "the file of pages that were fetched, or off",
     "CHAMELEON_WEB_PRIVATE": "hosts of this network that may be asked",

@@ -39,7 +39,6 @@ from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 _LONGEST_ASKED = 60.0  # seconds that a provider may have us wait
-_POLLS = (0.05, 1.0)  # seconds between looks for the reply that another machine gets: the first, the longest
 _MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
 
 
@@ -109,7 +108,9 @@ class Pipeline:
 
     def answer_samples(self, requests: Sequence[ModelRequest]) -> list[Reply | BaseException]:
         """Answer several samples of one question, in one request where the provider offers that."""
-        found: dict[int, Reply | BaseException] = {**self._known(requests)}
+        found: dict[int, Reply | BaseException] = {
+            each.sample: reply for each in requests if (reply := self._stored(each)) is not None
+        }
         missing = [each for each in requests if each.sample not in found]
         size = self.connection.samples_at_once(missing[0]) if len(missing) > 1 else 1
         groups = [missing[start : start + size] for start in range(0, len(missing), size)]
@@ -174,38 +175,11 @@ class Pipeline:
         """Return the recorded reply of one sample, else ask."""
         stored = self._stored(requests[0]) if len(requests) == 1 else None
         if hear is None:
-            return [stored] if stored else self._ask_once(requests, terms)
+            return [stored] if stored else self._ask_until_whole(requests, terms)
         telling = Telling(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
-        replies = [stored] if stored else self._ask_once(requests, replace(terms, telling=telling))
+        replies = [stored] if stored else self._ask_until_whole(requests, replace(terms, telling=telling))
         telling.end(replies[0].text)
         return replies
-
-    def _ask_once(self, requests: Sequence[ModelRequest], terms: Terms) -> list[Reply]:
-        """Ask the model, unless another machine is asking the same: then wait for the reply that it gets."""
-        if self._store is None or (claim := self._store.claim(requests)) is None:
-            return self._ask_until_whole(requests, terms)
-        known, (pause, longest) = dict[int, Reply](), _POLLS
-        with claim:
-            while len(known) < len(requests) and not claim.take():
-                if (left := terms.ends - time.monotonic()) <= 0:
-                    return self._failed(requests, self._out_of_time(terms.meter), Usage())
-                bridge.sleep(min(pause, left))
-                pause = min(2 * pause, longest)
-                known = self._known(requests)
-            if claim.is_held:  # it may have come before the claim was taken
-                known = self._known(requests)
-            missing = [each for each in requests if each.sample not in known]
-            asked = iter(self._ask_until_whole(missing, terms) if missing else ())
-            found: list[Reply] = []
-            for each in requests:
-                if (reply := known.get(each.sample) or next(asked, None)) is None:
-                    break  # a server gave fewer than it was asked for
-                found.append(reply)
-            return found
-
-    def _known(self, requests: Sequence[ModelRequest]) -> dict[int, Reply]:
-        """Return what is recorded of these, by the number of the sample."""
-        return {each.sample: reply for each in requests if (reply := self._stored(each)) is not None}
 
     def _stored(self, request: ModelRequest) -> Reply | None:
         """Return the recorded reply, or the error that there is none; None where the model is to be asked."""
@@ -334,13 +308,12 @@ class Pipeline:
             Exception: Whatever the provider's client raises.
         """
 
-        ends, telling, came = terms.ends, terms.telling, list[Reply]()
+        ends, telling = terms.ends, terms.telling
 
         def send() -> list[Reply]:
             tell = telling.piece if telling else None
             replies = self.connection.send(requests[0], n=len(requests), widened=widened, tell=tell)
             self.connection.pace.speed_up()
-            came[:] = replies
             for request, reply in zip(requests, replies, strict=False):
                 if not request.lacks_room(reply):
                     self._record(request, reply)
@@ -360,10 +333,6 @@ class Pipeline:
                 return send()
             # The client's own timeout is one for each read: a server may send a byte at a time.
             return within(min(self._timeout, left), send, reads=self._timeout)
-        except TooLate:
-            if came:  # a store on a server that is down takes long to record what is here
-                return came
-            raise
         except Exception as error:
             failure = self._failure(error)
             if failure.retryable and isinstance(failure.error, RateLimited):

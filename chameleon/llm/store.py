@@ -8,16 +8,12 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm.message import ModelRequest
 from chameleon.sqlite_store import Kind, Store, open_default
-from chameleon.text import is_address, one_line, shared_start
-
-if TYPE_CHECKING:
-    from chameleon.llm.claims import Claim
-    from chameleon.llm.shared_store import SharedStore
+from chameleon.text import one_line, shared_start
 
 Mode = Literal["off", "record", "replay", "auto"]
 T = TypeVar("T")
@@ -44,10 +40,7 @@ _UNSET = object()
 
 
 class ResponseStore:
-    """Replies by request, in one SQLite file that threads and processes may share, or in PostgreSQL.
-
-    An address, `postgresql://USER@HOST/DATABASE`, is for several machines: in mode `auto` each of their
-    requests is asked once. `path` is then what the address may be called in print.
+    """Replies by request, in one SQLite file that threads and processes may share.
 
     Modes: `auto` looks first and records what is new; `record` always asks and records; `replay` never
     asks, and raises `ReplayMiss` where a reply is missing; `off` does nothing. The key is the provider, the
@@ -55,8 +48,8 @@ class ResponseStore:
     stay different, and the server's address where it is not the provider's own, so that servers are not
     mixed up. A replay elsewhere works: what is recorded for another address is taken if one alone has it.
 
-    `place` is its path or address as it was given, None where it is the user's own store, which `default`
-    opens. A file or server that cannot be used raises `StoreError`, when it is opened or later.
+    `place` is its absolute path, None for the user's own store, which `default` opens. A file that cannot be
+    used raises `StoreError`, when it is opened or later.
     """
 
     def __init__(self, path: str | Path, mode: Mode = "auto") -> None:
@@ -65,14 +58,9 @@ class ResponseStore:
                 f"{mode!r} is not a mode of the response store", hint="Modes: off, record, replay, auto."
             )
         self.mode: Mode = mode
-        self._shared: SharedStore | None = None
-        if is_address(str(path)):
-            from chameleon.llm.shared_store import SharedStore
-
-            self._shared = SharedStore(str(path), _KIND)
-        self._store = self._shared or Store(path, _KIND)
+        self._store = Store(path, _KIND)
         self.path, self.close = self._store.path, self._store.close
-        self.place: str | None = str(path) if self._shared else str(Path(self.path).absolute())
+        self.place: str | None = str(self.path.absolute())
         if mode != "off":
             self._store.open(may_write=mode != "replay")
 
@@ -80,8 +68,8 @@ class ResponseStore:
     def default(cls, mode: Mode = "auto") -> ResponseStore:
         """Open the user's own store: `CHAMELEON_STORE`, else a file in `~/.cache/chameleon`.
 
-        The variable is a path, an address or "off". Where the file cannot be written to, a warning is logged
-        and nothing is recorded.
+        The variable is a path or "off". Where the file cannot be written to, a warning is logged and nothing
+        is recorded.
         """
         made = open_default(_KIND, "responses.sqlite", lambda place: cls(place, mode), must=mode != "auto")
         found = cls(os.devnull, "off") if made is None else made
@@ -141,13 +129,7 @@ class ResponseStore:
             json.dumps(request.settings, sort_keys=True),
             json.dumps(reply),
         )
-        self._store.rows("written to", self._shared.replace if self._shared else _REPLACE, row)
-
-    def claim(self, requests: Sequence[ModelRequest]) -> Claim | None:
-        """Return the claim to ask these, which is still to be taken; None where no other machine asks."""
-        if self._shared is None or self.mode != "auto":
-            return None
-        return self._shared.claim([request.key for request in requests])
+        self._store.rows("written to", _REPLACE, row)
 
     def __len__(self) -> int:
         if self.mode == "off":

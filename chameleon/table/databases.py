@@ -92,7 +92,7 @@ def sqlite_tables(source: Path | bytes, origin: Origin, wanted: Wanted) -> Itera
             opened = _Database(run, sqlite3.Error, connection.interrupt)
             yield from _tables(opened, names, origin, wanted)
     except sqlite3.Error as error:
-        raise origin.error(f"cannot be read as an SQLite database ({error_line(error)})") from None
+        raise origin.error(f"cannot be read as an SQLite database ({_error_line(error)})") from None
 
 
 def duckdb_tables(
@@ -134,7 +134,7 @@ def duckdb_tables(
                 }
                 yield from _tables(opened, names, origin, wanted)
         except duckdb.Error as error:
-            raise origin.error(f"cannot be read ({error_line(error, str(path))})") from None
+            raise origin.error(f"cannot be read ({_error_line(error, str(path))})") from None
 
 
 @contextmanager
@@ -189,7 +189,7 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
             yield found
     except exc.SQLAlchemyError as error:
         hint = "Check the address, and whether it runs."
-        raise origin.error(f"cannot be read ({error_line(error, opened.secret)})", hint=hint) from None
+        raise origin.error(f"cannot be read ({_error_line(error, opened.secret)})", hint=hint) from None
     finally:
         engine.dispose()
 
@@ -234,7 +234,7 @@ def _tables(
         try:
             yield _read(database, source, where, {"table": name}, ends - time.monotonic())
         except database.error as problem:
-            yield LeftOut(where.name, f"cannot be read ({error_line(problem, database.secret)})")
+            yield LeftOut(where.name, f"cannot be read ({_error_line(problem, database.secret)})")
 
 
 def _read(
@@ -277,7 +277,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def error_line(error: BaseException, secret: str = "") -> str:
+def _error_line(error: BaseException, secret: str = "") -> str:
     """Return what a database's error says, on one line and without the secret."""
     text = str(getattr(error, "orig", None) or error)
     line = " ".join((text.replace(secret, "***") if secret else text).split()).partition(" LINE 1:")[0]

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from chameleon.errors import ReplayMiss, StoreError
 from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
+from chameleon.web.cache import PageCache
 from tests.loopback import LoopbackServer, Reply
 
 any_text = st.text(st.characters(), max_size=60)  # lone surrogates, controls and all
@@ -154,6 +155,13 @@ def test_files_that_are_no_store_are_refused_by_name(tmp_path: Path) -> None:
         ResponseStore(tmp_path / "missing.sqlite", "replay")
     with pytest.raises(StoreError, match=tmp_path.name):
         ResponseStore(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [ResponseStore, PageCache])
+def test_an_address_of_a_database_is_refused_without_its_password(kind: Callable[[str], object]) -> None:
+    with pytest.raises(StoreError, match=r"postgresql:… is an address\. Name a file") as caught:
+        kind("postgresql://ann:pa55word@127.0.0.1/chest")
+    assert "pa55word" not in str(caught.value)
 
 
 def test_damage_is_reported_by_name_and_before_the_model_is_paid(store: ResponseStore) -> None:
