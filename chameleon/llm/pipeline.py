@@ -1,6 +1,6 @@
 """One call of a model, from top to bottom.
 
-Look into the response store; wait for the same question in flight; take the call from the budget; ask, as
+Wait for the same question in flight; look into the response store; take the call from the budget; ask, as
 often as that may help and as long as the run lasts; record the reply; ask for more room where it was cut off.
 """
 
@@ -10,21 +10,14 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import tenacity.nap
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential,
-    wait_random_exponential,
-)
+from tenacity import RetryCallState, Retrying, stop_after_attempt, wait_exponential, wait_random_exponential
 
 from chameleon import bridge
 from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, RateLimited, ReplayMiss, StoreError
@@ -39,7 +32,7 @@ from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
 _LONGEST_ASKED = 60.0  # seconds that a provider may have us wait
-_MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit comes to no end
+_MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit never finishes
 
 
 def retrying(retries: int | Retrying) -> Retrying:
@@ -71,20 +64,12 @@ def retrying(retries: int | Retrying) -> Retrying:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """On which terms a question is asked: the run's meter, when its time ends, to whom its text is told."""
+class CallContext:
+    """What a run gives to a call: its meter, when its time ends (monotonic clock), and who hears the text."""
 
     meter: Meter | None
     ends: float
     telling: Telling | None = None
-
-
-class NotBegun(TooLate):
-    """The run's time is over before a request is made."""
-
-
-def _raised(error: Exception) -> NoReturn:
-    raise error
 
 
 class Pipeline:
@@ -98,10 +83,11 @@ class Pipeline:
     ) -> None:
         self.connection = connection
         self._store = store if connection.has_name else None
-        is_told = connection.has_name or connection.name.startswith("scripted:")
-        if store is not None and store.mode != "off" and not is_told:
+        is_scripted = connection.name.startswith("scripted:")
+        if store is not None and store.mode != "off" and not (connection.has_name or is_scripted):
             _log.warning("replies of %s are not recorded: it does not report a model name", connection.name)
         self._rule, self._timeout = rule, timeout
+        self._sleep = bridge.sleep if rule.sleep is tenacity.nap.sleep else rule.sleep
         self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of who asks
         self._lock = threading.Lock()
         self._warned: set[str] = set()
@@ -133,7 +119,7 @@ class Pipeline:
     def answer(self, requests: Sequence[ModelRequest], hear: Hear | None = None) -> list[Reply]:
         """Answer samples of one question that go into one request; the same question in flight is asked once.
 
-        `hear` is told the text of a single sample as it comes.
+        `hear` is called with the text of a single sample as it comes.
 
         Raises:
             BudgetExceeded: The run's budget forbids the call.
@@ -142,26 +128,33 @@ class Pipeline:
         recorder = current_recorder()
         meter = None if recorder is None else recorder.meter
         ends = math.inf if meter is None else time.monotonic() + meter.time_left
+        if hear is None:
+            return self._answer_once(requests, CallContext(meter, ends))
+        telling = Telling(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
+        replies = self._answer_once(requests, CallContext(meter, ends, telling))
+        telling.end(replies[0].text)
+        return replies
+
+    def _answer_once(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
+        """Answer, or wait for the reply to the same question in flight and share it."""
         key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
-        here = threading.get_ident()
+        here, ends = threading.get_ident(), context.ends
         while True:
             with self._lock:
                 ahead, owner = self._flights.setdefault(key, (mine, here))
             if ahead is mine:
                 break
             if owner == here and not bridge.is_bridged():  # it would wait for itself
-                return self._found(requests, Terms(meter, ends), hear)
+                return self._answer_now(requests, context)
             try:
                 shared = bridge.result(ahead, None if ends == math.inf else max(0.0, ends - time.monotonic()))
             except TimeoutError:
-                return self._failed(requests, self._out_of_time(meter), Usage())
+                return self._failed(requests, self._out_of_time(context.meter), Usage())
             if shared is not None:
-                if hear is not None:
-                    Telling(hear).end(shared[0].text)
                 return [reply.unpaid(cached=True) for reply in shared]
         landed: list[Reply] | None = None
         try:
-            replies = self._found(requests, Terms(meter, ends), hear)
+            replies = self._answer_now(requests, context)
             # The end of one run's budget is nobody else's: whoever waits asks for itself.
             is_shared = not any(isinstance(reply.error, BudgetExceeded) for reply in replies)
             landed = replies if is_shared else None
@@ -171,18 +164,35 @@ class Pipeline:
                 del self._flights[key]
             mine.set_result(landed)
 
-    def _found(self, requests: Sequence[ModelRequest], terms: Terms, hear: Hear | None) -> list[Reply]:
-        """Return the recorded reply of one sample, else ask."""
-        stored = self._stored(requests[0]) if len(requests) == 1 else None
-        if hear is None:
-            return [stored] if stored else self._ask_until_whole(requests, terms)
-        telling = Telling(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
-        replies = [stored] if stored else self._ask_until_whole(requests, replace(terms, telling=telling))
-        telling.end(replies[0].text)
+    def _answer_now(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
+        """Return the recorded reply of one sample, else ask; ask again with more room for what is cut off."""
+        if len(requests) == 1 and (stored := self._stored(requests[0])) is not None:
+            return [stored]
+        replies = self._ask(requests, 0, context)
+        for widened in range(1, _MOST_WIDENED + 1):
+            cut = [
+                place
+                for place, (request, reply) in enumerate(zip(requests, replies, strict=False))
+                if request.lacks_room(reply) and reply.widened < widened
+            ]
+            if not cut or not self.connection.can_widen(requests[cut[0]], widened):
+                break
+            try:
+                wider = self._ask([requests[place] for place in cut], widened, context)
+            except BudgetExceeded as problem:
+                wider = [self._failed([requests[place]], problem, Usage())[0] for place in cut]
+            for place, found in zip(cut, wider, strict=False):
+                if found.error is None or found.truncated or isinstance(found.error, BudgetExceeded):
+                    replies[place] = replace(found.after(replies[place]), widened=widened)
+                else:  # better cut off than lost
+                    replies[place] = replace(replies[place].after(found), widened=_MOST_WIDENED)
+        for request, reply in zip(requests, replies, strict=False):
+            if request.lacks_room(reply):
+                self._record(request, reply)
         return replies
 
     def _stored(self, request: ModelRequest) -> Reply | None:
-        """Return the recorded reply, or the error that there is none; None where the model is to be asked."""
+        """Return the recorded reply, or the error of a replay without one; None to ask the model."""
         if self._store is None:
             return None
         try:
@@ -198,117 +208,69 @@ class Pipeline:
             return replace(reply, error=self.connection.refused(reply.dropped, request.params))
         return reply
 
-    def _ask_until_whole(self, requests: Sequence[ModelRequest], terms: Terms) -> list[Reply]:
-        """Ask the model, and ask again with more room for those replies that are cut off."""
-        replies = self._ask_in_budget(requests, 0, terms)
-        for widened in range(1, _MOST_WIDENED + 1):
-            cut = [
-                place
-                for place, (request, reply) in enumerate(zip(requests, replies, strict=False))
-                if request.lacks_room(reply) and reply.widened < widened
-            ]
-            if not cut or not self.connection.can_widen(requests[cut[0]], widened):
-                break
-            try:
-                wider = self._ask_in_budget([requests[place] for place in cut], widened, terms)
-            except BudgetExceeded as problem:
-                wider = [self._failed([requests[place]], problem, Usage())[0] for place in cut]
-            for place, found in zip(cut, wider, strict=False):
-                if found.error is None or found.truncated or isinstance(found.error, BudgetExceeded):
-                    replies[place] = replace(found.after(replies[place]), widened=widened)
-                else:  # better cut off than lost
-                    replies[place] = replace(replies[place].after(found), widened=_MOST_WIDENED)
-        for request, reply in zip(requests, replies, strict=False):
-            if request.lacks_room(reply):
-                self._record(request, reply)
-        return replies
-
-    def _ask_in_budget(self, requests: Sequence[ModelRequest], widened: int, terms: Terms) -> list[Reply]:
-        """Take the call from the budget before it is made, and book what it really took."""
-        if (meter := terms.meter) is None:
-            return self._ask(requests, widened, terms)
-        meter.reserve()
-        spent = Usage(calls=1)
+    def _ask(self, requests: Sequence[ModelRequest], widened: int, context: CallContext) -> list[Reply]:
+        """Take the call from the budget, ask, and book what it really took."""
+        meter, begun, spent = context.meter, time.monotonic(), Usage(calls=1)
+        if meter is not None:
+            meter.reserve()
         try:
-            replies = self._ask(requests, widened, terms)
+            replies, attempts = self._ask_until_answered(requests, widened, context)
             spent = sum((reply.usage for reply in replies), Usage())
-            return replies
         finally:
-            meter.settle(spent)
+            if meter is not None:
+                meter.settle(spent)
+        first, *rest = [replace(reply, attempts=attempts) for reply in replies]
+        return [replace(first, seconds=round(time.monotonic() - begun, 6)), *rest]
 
-    def _ask(self, requests: Sequence[ModelRequest], widened: int, terms: Terms) -> list[Reply]:
-        """Ask in one request, again where that may help and the run's time allows it."""
-        begun, attempts, ends = time.monotonic(), 1, terms.ends
-        sleep = bridge.sleep if self._rule.sleep is tenacity.nap.sleep else self._rule.sleep
-        attempt = partial(self._attempt, requests, widened, terms, sleep)
-        try:
+    def _ask_until_answered(
+        self, requests: Sequence[ModelRequest], widened: int, context: CallContext
+    ) -> tuple[list[Reply], int]:
+        """Ask in one request, again where that may help and the run's time allows it; count the attempts."""
+        ends, state = context.ends, RetryCallState(self._rule, None, (), {})
+        while True:
+            begun = self._take_turn(ends)
+            if begun >= ends:
+                late = self._out_of_time(context.meter)
+                return self._failed(requests, late, Usage()), state.attempt_number
             try:
-                replies = attempt()
-            except Exception as first:  # most calls need no rule
-                failed = [first]
-                asking = self._rule.copy(
-                    retry=retry_if_exception(lambda error: self._failure(error).retryable),
-                    wait=self._wait,
-                    stop=lambda state: (
-                        self._rule.stop(state) or time.monotonic() + state.upcoming_sleep >= ends
-                    ),
-                    before_sleep=self._tell,
-                    sleep=sleep,
-                    reraise=True,
-                )
-                try:
-                    replies = asking(lambda: _raised(failed.pop()) if failed else attempt())
-                finally:
-                    attempts = asking.statistics["attempt_number"]
-        except Exception as error:
-            if isinstance(error, TooLate) and time.monotonic() >= ends:
-                spent = Usage() if isinstance(error, NotBegun) else UNKNOWN
-                replies = self._failed(requests, self._out_of_time(terms.meter), spent)
-            else:
-                replies = self._failed(requests, self._failure(error).error, Usage(calls=1))
-        seconds = round(time.monotonic() - begun, 6)
-        paid, *rest = replies
-        rest = [replace(reply, attempts=attempts) for reply in rest]
-        return [replace(paid, seconds=seconds, attempts=attempts), *rest]
+                return self._attempt(requests, widened, context, ends - begun), state.attempt_number
+            except Exception as error:
+                if isinstance(error, TooLate) and time.monotonic() >= ends:
+                    late = self._out_of_time(context.meter)
+                    return self._failed(requests, late, UNKNOWN), state.attempt_number
+                failure = self.connection.failure(error)
+                state.set_exception((type(error), error, error.__traceback__))
+            if failure.retryable and isinstance(failure.error, RateLimited):
+                self.connection.pace.slow_down(begun)
+            if failure.retryable:
+                state.upcoming_sleep = self._wait(state, failure)
+            is_last = not failure.retryable or self._rule.stop(state)
+            if is_last or time.monotonic() + state.upcoming_sleep >= ends:
+                return self._failed(requests, failure.error, Usage(calls=1)), state.attempt_number
+            if state.attempt_number == 1:
+                self._warn_of(failure)
+            self._sleep(state.upcoming_sleep)
+            state.idle_for += state.upcoming_sleep
+            state.prepare_for_next_attempt()
 
-    def _failure(self, error: BaseException | None) -> CallFailure:
-        """Return what an error amounts to; what is no `Exception` is not asked again."""
-        if isinstance(error, Exception):
-            return self.connection.failure(error)
-        return CallFailure(ModelError(str(error)))
-
-    def _wait(self, state: RetryCallState) -> float:
-        """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute."""
-        failure = self._failure(state.outcome.exception() if state.outcome else None)
-        asked = failure.retry_after
-        own: float = self._rule.wait(state)
-        if asked is not None and isinstance(failure.error, RateLimited):
-            self.connection.pace.wait(min(max(asked, own), _LONGEST_ASKED))  # for all, each in its turn
-            return 0.0
-        return own if asked is None else min(max(asked, own), _LONGEST_ASKED)
-
-    def _tell(self, state: RetryCallState) -> None:
-        if state.attempt_number == 1 and state.outcome:
-            failure = self._failure(state.outcome.exception())
-            reason, asked = failure.reason or "no reason known", failure.retry_after or 0.0
-            when = f" in {min(asked, _LONGEST_ASKED):.0f} s, as it asks" if asked >= 1 else ""
-            self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
+    def _take_turn(self, ends: float) -> float:
+        """Wait until the model may be asked, or time is over; return the time by then (monotonic clock)."""
+        while (seconds := self.connection.pace.turn()) > 0 and time.monotonic() < ends:
+            self._sleep(min(seconds, ends - time.monotonic()))
+            if self._sleep is not bridge.sleep:  # a rule's own may take no time
+                break
+        return time.monotonic()
 
     def _attempt(
-        self,
-        requests: Sequence[ModelRequest],
-        widened: int,
-        terms: Terms,
-        sleep: Callable[[float], Any],
+        self, requests: Sequence[ModelRequest], widened: int, context: CallContext, seconds: float
     ) -> list[Reply]:
-        """Make one request in its turn, and record what is whole: also where it comes too late for who asked.
+        """Make one request, and record what is whole: also if it comes too late for who asked.
 
         Raises:
-            TooLate: The timeout or the run's time is over.
+            TooLate: The timeout or the run's `seconds` are over.
             Exception: Whatever the provider's client raises.
         """
-
-        ends, telling = terms.ends, terms.telling
+        telling = context.telling
 
         def send() -> list[Reply]:
             tell = telling.piece if telling else None
@@ -319,25 +281,23 @@ class Pipeline:
                     self._record(request, reply)
             return replies
 
-        while (seconds := self.connection.pace.turn()) > 0 and time.monotonic() < ends:
-            sleep(min(seconds, ends - time.monotonic()))
-            if sleep is not bridge.sleep:  # a rule's own may take no time
-                break
-        begun = time.monotonic()
-        if (left := ends - begun) <= 0:
-            raise NotBegun
         if telling is not None:
             telling.begin()
-        try:
-            if left > self._timeout and self.connection.ends_in_time:
-                return send()
-            # The client's own timeout is one for each read: a server may send a byte at a time.
-            return within(min(self._timeout, left), send, reads=self._timeout)
-        except Exception as error:
-            failure = self._failure(error)
-            if failure.retryable and isinstance(failure.error, RateLimited):
-                self.connection.pace.slow_down(begun)
-            raise
+        if seconds > self._timeout and self.connection.ends_in_time:
+            return send()
+        # The client's own timeout is one for each read: a server may send a byte at a time.
+        return within(min(self._timeout, seconds), send, reads=self._timeout)
+
+    def _wait(self, state: RetryCallState, failure: CallFailure) -> float:
+        """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute."""
+        own: float = self._rule.wait(state)
+        if failure.retry_after is None:
+            return own
+        seconds = min(max(failure.retry_after, own), _LONGEST_ASKED)
+        if isinstance(failure.error, RateLimited):
+            self.connection.pace.wait(seconds)  # for all, each in its turn
+            return 0.0
+        return seconds
 
     def _failed(self, requests: Sequence[ModelRequest], error: ChameleonError, usage: Usage) -> list[Reply]:
         """Return what stands for replies that did not come; one of them bears the cost."""
@@ -346,9 +306,9 @@ class Pipeline:
 
     def _out_of_time(self, meter: Meter | None) -> BudgetExceeded:
         ended = Meter() if meter is None else meter.first_to_end
-        told = f"the {ended.place or 'run'} reached its budget of {ended.budget.seconds or 0.0:g} seconds"
+        limit = f"its budget of {ended.budget.seconds or 0.0:g} seconds"
         return BudgetExceeded(
-            f"{told} before {self.connection.name} had answered",
+            f"the {ended.place or 'run'} reached {limit} before {self.connection.name} had answered",
             where=ended.place,
             hint="Raise budget.seconds in the inventory.",
         )
@@ -361,6 +321,13 @@ class Pipeline:
             self._store.put(request, reply.to_record())
         except StoreError as error:
             self._warn(f"replies are not recorded: {error}", "replies are not recorded")
+
+    def _warn_of(self, failure: CallFailure) -> None:
+        """Say why the model is asked again, and when."""
+        seconds = min(failure.retry_after or 0.0, _LONGEST_ASKED)
+        when = f" in {seconds:.0f} s, as it asks" if seconds >= 1 else ""
+        reason = failure.reason or "no reason known"
+        self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")
 
     def _warn(self, message: str, reason: str = "") -> None:
         """Log a warning once for each reason: many calls may wait for one server."""
