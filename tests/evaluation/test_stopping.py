@@ -27,6 +27,7 @@ from tests.engine.doubles import Does
 from tests.evaluation.asking import Asking
 from tests.evaluation.folders import BENCHMARK, SETTINGS
 from tests.evaluation.rows import Row, make_rows, read_lines
+from tests.faults.running import wait_until
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
 
 WORKERS = 8
@@ -98,13 +99,6 @@ def test_steps_side_by_side_are_all_kept(tmp_path: Path) -> None:
     with RunDir(tmp_path, SETTINGS) as folder:
         evaluation(modules, folder).run(PROBLEMS[:1])
         assert steps(tmp_path, "module") == ["left", "right", "answer"]
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.005)
 
 
 def verdicts(asking: Asking) -> dict[str, Row]:

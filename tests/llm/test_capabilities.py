@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import strategies as st
 
 from chameleon.llm.capabilities import (
     EFFORTS,
@@ -26,21 +25,6 @@ from chameleon.llm.capabilities import (
 from chameleon.llm.parameters import WIRE_NAMES
 from chameleon.llm.providers import providers
 from chameleon.llm.refusals import OURS
-
-names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
-some_names = st.frozensets(names)
-efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
-models = st.builds(
-    Capabilities,
-    thinks=st.booleans(),
-    efforts=efforts,
-    default_effort=st.sampled_from(["", *EFFORTS]),
-    refuses=some_names,
-    refuses_thinking=some_names,
-    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
-    thinking=st.sampled_from(["", "budget", "adaptive"]),
-    most_output=st.none() | st.integers(1, 200_000),
-)
 
 
 @cache

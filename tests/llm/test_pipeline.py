@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tenacity import AsyncRetrying, Retrying, retry_never, wait_fixed
+from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_never, stop_after_attempt, wait_fixed
 
 from chameleon.errors import (
     AuthFailed,
@@ -463,6 +463,22 @@ def test_waits_double_and_half_of_each_is_random() -> None:
     steps = [0.5, 1, 2, 4, 8, 16, 30, 30, 30] * 20
     assert len(naps) == len(steps) and len(set(naps)) > 100
     assert all(step / 2 <= nap <= step for step, nap in zip(steps, naps, strict=True))
+
+
+def test_a_rule_of_tenacity_sees_the_attempts_and_what_failed() -> None:
+    naps: list[float] = []
+    seen: list[str] = []
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        seen.append(f"{state.attempt_number}: {error}, slept {state.idle_for:g}")
+        return 2.0 * state.attempt_number
+
+    rule = Retrying(stop=stop_after_attempt(3), wait=wait, sleep=naps.append)
+    with pytest.raises(ModelError, match="down"):
+        LLM.connect(ScriptedModel([ConnectionError("down")] * 9), retries=rule).ask("a")
+    assert naps == [2, 4]
+    assert seen == ["1: down, slept 0", "2: down, slept 2", "3: down, slept 6"]
 
 
 @pytest.mark.parametrize(
