@@ -9,9 +9,12 @@ import re
 import socket
 import ssl
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import certifi
@@ -47,6 +50,44 @@ class NetworkForbidden(Exception):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="record what prompts say anew")
+
+
+_quick = False  # whether the test that runs is in the quick group
+MAX_SLEEP = 0.1  # seconds that a test of the quick group may sleep at once
+PROCESS_EVENTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
+SANDBOX = f"{os.sep}chameleon{os.sep}sandbox{os.sep}"
+
+
+class TooSlow(BaseException):
+    """A test of the quick group started a process or slept: mark it with `@pytest.mark.slow`."""
+
+
+def _forbid_processes(event: str, _: object) -> None:
+    if _quick and event in PROCESS_EVENTS:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and SANDBOX not in frame.f_code.co_filename:
+            frame = frame.f_back
+        if frame is None:
+            raise TooSlow(f"{event}: mark this test as slow")
+
+
+def _sleep(seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
+    if _quick and seconds > MAX_SLEEP and threading.current_thread() is threading.main_thread():
+        raise TooSlow(f"time.sleep({seconds}): mark this test as slow")
+    sleep(seconds)
+
+
+sys.addaudithook(_forbid_processes)
+time.sleep = _sleep  # before anything takes it from there
+
+
+@pytest.fixture(autouse=True)
+def _quick_group(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hold a test without the mark `slow` to what the quick group may do."""
+    global _quick
+    _quick = request.node.get_closest_marker("slow") is None
+    yield
+    _quick = False
 
 
 def pytest_collection_finish() -> None:

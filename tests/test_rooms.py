@@ -1,4 +1,4 @@
-"""Hold every room to its budget of lines and the whole to its ceilings; `python -m tests.test_rooms` prints both."""
+"""Hold every room to its budget of lines and the whole to its ceilings; run this module to print both."""
 
 from __future__ import annotations
 
