@@ -52,6 +52,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="record what prompts say anew")
 
 
+SLOW = (  # folders and files of tests that all start processes, or take many seconds together
+    "served",
+    "cli/test_approve.py",
+    "cli/test_completion.py",
+    "cli/test_terminal.py",
+    "evaluation/test_stopping.py",
+    "faults",
+    "interop/test_mcp_http.py",
+    "interop/test_ray.py",
+    "modules/compose/test_mcp_server.py",
+    "modules/compose/test_nested_runs.py",
+    "retrieval/test_index_crashes.py",
+    "test_docs_blocks.py",
+    "test_documents.py",
+    "test_tools_page.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    slow = [here / each for each in SLOW]
+    for item in items:
+        if any(item.path.is_relative_to(each) for each in slow):
+            item.add_marker(pytest.mark.slow)
+
+
 _quick = False  # whether the test that runs is in the quick group
 MAX_SLEEP = 0.1  # seconds that a test of the quick group may sleep at once
 PROCESS_EVENTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")

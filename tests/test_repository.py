@@ -82,6 +82,7 @@ def test_every_smoke_test_is_one_that_exists() -> None:
             assert all(word in text for word in words.split(" and ")), (path, words)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_scripts_are_well_formed(script: str) -> None:
@@ -89,6 +90,7 @@ def test_scripts_are_well_formed(script: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_an_unknown_step_of_the_full_tests_is_refused_before_anything_runs() -> None:
     done = subprocess.run(["bash", "scripts/full_tests.sh", "rai"], cwd=ROOT, capture_output=True, text=True)

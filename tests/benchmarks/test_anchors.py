@@ -428,7 +428,12 @@ def expected(names: str) -> dict[str, tuple[Any, int]]:
     }
 
 
-@pytest.mark.parametrize("names", MEASURES)
+SLOW = (r"wikitq\.binder\..+", r"fetaqa\..+", r"finqa\..+")
+
+
+@pytest.mark.parametrize(
+    "names", [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in MEASURES]
+)
 def test_measured_figures(names: str) -> None:
     found = dict(MEASURES[names]())
     assert {name: found.get(name) for name in expected(names)} == expected(names) != {}

@@ -86,6 +86,7 @@ _ODD = st.sampled_from(
 _RULES = [(name, rule) for name in shipped("benchmarks") for rule in find_benchmark(name).scorers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "scorer"), _RULES)
 @settings(max_examples=20)
 @given(said=anything | _ODD, text=texts)

@@ -35,6 +35,7 @@ def asked(tmp_path: Path) -> list[str]:
     return ["ask", PROBLEM["question"], "--table", str(table), "--inventory", str(inventory)]
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_answers_and_says_what_it_runs(
     loopback: Start, command: Command, asked: list[str]
 ) -> None:
@@ -98,6 +99,7 @@ def test_the_trace_names_the_fault_and_the_repair(
         assert words in outcome.err
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_or_has_no_such_model_is_one_line(
     loopback: Start, command: Command, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +137,7 @@ def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
     assert "guests" in missed.complaint and "visitors" in missed.complaint
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_from_its_log(
     loopback: Start, command: Command, asked: list[str], tmp_path: Path
 ) -> None:

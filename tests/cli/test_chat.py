@@ -168,6 +168,7 @@ def test_a_model_is_told_the_turns_before_and_a_failed_one_does_not_end_it(chat:
         assert f"Question: {MOST}\nAnswer: Lisbon\n" in kept.last.calls[0].messages[-1][1]
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
     with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
         assert process.stdin is not None
@@ -185,6 +186,7 @@ def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
         assert [turn.reason for turn in kept.turns] == ["answered", "failed", "answered"]
 
 
+@pytest.mark.slow
 def test_a_killed_chat_goes_on_with_the_question_that_it_left(folder: Path) -> None:
     (folder / "deadly").touch()
     with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
@@ -220,6 +222,7 @@ def test_two_chats_over_one_log_are_refused(chat: Chat) -> None:
     assert shown.code == 1 and "another run is writing to it" in shown.complaint
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_terminal_is_asked(folder: Path) -> None:
     import pty

@@ -100,6 +100,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Any]:
     return folder, root / "index", json.loads(done.out)
 
 
+@pytest.mark.slow
 def test_every_file_is_read_or_told_of(made: tuple[Path, Path, Any]) -> None:
     told = made[2]
     assert (told["files"], told["tables"]) == (11, 9) and told["passages"] >= 8

@@ -25,6 +25,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str, str
     return folder, root / "index", done.out, done.err
 
 
+@pytest.mark.slow
 def test_the_summary_says_what_was_read_and_what_was_not(made: tuple[Path, Path, str, str]) -> None:
     _, index, out, err = made
     assert "Read 17 tables with 66 rows and 3 passages in 12 files" in out

@@ -232,6 +232,7 @@ def test_what_may_not_be_read(command: Command, tmp_path: Path) -> None:
         assert "cannot be read: " in command("ask", QUESTION, option, str(file)).complaint
 
 
+@pytest.mark.slow
 def test_a_missing_provider_package_is_answered_with_the_pip_line(table: str, tmp_path: Path) -> None:
     absent = tmp_path / "absent" / "langchain_openai"
     absent.mkdir(parents=True)

@@ -88,6 +88,7 @@ def test_what_a_tool_prints_goes_to_stderr(command: Command, tmp_path: Path) -> 
     assert plain.out == "done\n" and plain.err.startswith("working\n")
 
 
+@pytest.mark.slow
 def test_a_protocol_has_stdout_and_what_a_tool_prints_has_not(tmp_path: Path) -> None:
     pytest.importorskip("mcp")
     (tmp_path / "chatty.py").write_text(CHATTY)

@@ -24,6 +24,7 @@ def shown() -> list[list[str]]:
     return rows
 
 
+@pytest.mark.slow
 def test_the_table_is_what_the_script_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("psutil", reason="what measures takes it")
     monkeypatch.syspath_prepend(str(ROOT / "perf"))

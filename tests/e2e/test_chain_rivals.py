@@ -155,6 +155,7 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
     assert "Orlov" not in case and "Orlov" in rival.last["SQL:"].rpartition("CREATE TABLE")[2]
 
 
+@pytest.mark.slow
 @sealed
 @pytest.mark.parametrize(
     ("question", "table_id", "program", "columns", "answer", "different"),

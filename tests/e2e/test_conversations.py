@@ -177,6 +177,7 @@ def test_a_chain_over_a_table_begins_from_the_whole_table_again() -> None:
     assert len(asks) > before and all(of_table(0) in said for said in asks[before:])
 
 
+@pytest.mark.slow
 def test_a_conversation_goes_on_from_every_line_of_its_log(talk: Talk, tmp_path: Path) -> None:
     whole = tmp_path / "whole.jsonl"
     questions = [talk.question(number) for number in range(10)]

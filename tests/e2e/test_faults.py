@@ -102,6 +102,7 @@ def test_a_program_that_comes_to_no_end_is_not_asked_for_again_and_again(loopbac
     assert state.plans[1].kind == "on_error" and ended(state)[0] == "answered"
 
 
+@pytest.mark.slow
 def test_a_program_that_never_ends_is_stopped_and_written_anew(loopback: Start) -> None:
     endless = "```python\nwhile True:\n    pass\n```"
     loopback(RuleModel({"planner": [BY_PROGRAM], "program_generator": [endless]}))

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from chameleon import Inventory
 from chameleon.llm import ResponseStore
 from chameleon.log import event_from_json, event_to_json
@@ -19,6 +21,7 @@ COUNT = 27
 OF_ONE_RUN = ("seconds", "at", "cached", "usage", "attempts")
 
 
+@pytest.mark.slow
 def test_many_workers_come_to_the_results_of_one(loopback: Start) -> None:
     problems = make_problems(COUNT)
     alone = loopback(RuleModel())
@@ -59,6 +62,7 @@ def test_every_run_ends_and_every_failure_has_its_cause(loopback: Start) -> None
     assert len(server.requests) == sum(len(state.calls) for state in states)
 
 
+@pytest.mark.slow
 def test_the_made_problems_take_every_path(loopback: Start) -> None:
     loopback(RuleModel())
     states = list(tabmwp().batch(make_problems(50), workers=8))
@@ -79,6 +83,7 @@ def test_the_made_problems_take_every_path(loopback: Start) -> None:
     assert most == 19, "20 runs of a module at most, the first included"
 
 
+@pytest.mark.slow
 def test_a_replayed_batch_asks_nothing_and_comes_to_the_same_states(loopback: Start, tmp_path: Path) -> None:
     problems = make_problems(COUNT)
     server = loopback(RuleModel())

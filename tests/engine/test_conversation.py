@@ -285,6 +285,7 @@ class TestTheLog:
             ConversationLog(path)
         assert path.read_text() == line
 
+    @pytest.mark.slow
     def test_is_written_by_one_process_at_a_time(self, tmp_path: Path) -> None:
         path = tmp_path / "log.jsonl"
         code = f"from chameleon.conversation_log import ConversationLog; ConversationLog({str(path)!r})"

@@ -68,6 +68,7 @@ def test_what_happens_next_is_pure(file: str) -> None:
     assert not imported & (impure | above) and not called & {"open", "print", "input"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "heavy"),
     [
@@ -94,6 +95,7 @@ UNUSED = {"asyncio", "ssl", "http.client", "rich", "tenacity", "chameleon.sandbo
 NOT_LISTED = {*MODEL_LAYER, *READ_ALONE, *UNUSED, "sqlite3", "chameleon.table", "chameleon.state"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "unused"),
     [

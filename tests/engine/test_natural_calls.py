@@ -128,6 +128,7 @@ def test_batches_are_lists() -> None:
     assert [str(state) for state in states] == ["answered: 1 (one)"] * 3
 
 
+@pytest.mark.slow
 def test_a_traceback_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "fails.py").write_text("def fails() -> int:\n    return 1 // 0\n")
     (tmp_path / "fails.yaml").write_text(

@@ -71,6 +71,7 @@ def test_errors_say_what_is_wrong(text: str, problem: str) -> None:
         read_yaml(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[" * 999_999, "- " * 400_000, "{a: " * 200_000, "? " * 400_000])
 def test_what_nests_without_end_is_refused(text: str) -> None:
     """In a process of its own: libyaml by itself ends it."""

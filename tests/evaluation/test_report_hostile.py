@@ -22,6 +22,7 @@ def outline(page: str) -> Outline:
     return Outline(page)
 
 
+@pytest.mark.slow
 def test_a_hostile_run_adds_no_element_and_no_attribute(outline: Outline) -> None:
     assert_ours(outline)
     assert outline.declarations == ["DOCTYPE html"]

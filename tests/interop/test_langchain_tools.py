@@ -291,6 +291,7 @@ def test_an_entry_of_a_file_names_a_tool_a_list_or_a_class(tmp_path: Path) -> No
         assert "mine.yaml:3: modules." in caught.value.where
 
 
+@pytest.mark.slow
 def test_the_engine_does_not_import_langchain(tmp_path: Path) -> None:
     script = (
         "import sys\nfrom chameleon import Inventory, tool\n"

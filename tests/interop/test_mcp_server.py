@@ -440,6 +440,7 @@ def shout(question: str = "") -> str:
 """
 
 
+@pytest.mark.slow
 def test_over_stdio_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(NOISY)
     (tmp_path / "league.csv").write_text(CSV)
@@ -518,6 +519,7 @@ def url() -> Iterator[str]:
         process.wait(10)
 
 
+@pytest.mark.slow
 def test_over_http_on_this_machine_and_for_no_page_of_another(url: str) -> None:
     import http.client
 
@@ -543,6 +545,7 @@ def test_over_http_on_this_machine_and_for_no_page_of_another(url: str) -> None:
             assert connection.getresponse().status == status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -40,6 +40,7 @@ def test_names_that_are_near_are_told(weather_tools: Path) -> None:
         Inventory.load("lost")
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_finds_and_asks_it(weather_tools: Path) -> None:
     done = spawn("ask", "How is it?", "--inventory", "trip", env=environment(str(weather_tools.parent)))
     assert done.code == 0 and "sun in Bern" in done.out

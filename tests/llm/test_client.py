@@ -136,6 +136,7 @@ def test_a_view_has_its_own_parameters_and_shares_the_client(loopback: Start) ->
     assert repr(llm) == "LLM('openai:local', temperature=0, seed=3)"
 
 
+@pytest.mark.slow
 def test_samples_are_asked_at_once_and_returned_in_order_with_seeds_of_their_own(loopback: Start) -> None:
     together = threading.Barrier(4, timeout=10)
 

@@ -275,6 +275,7 @@ def test_a_value_that_is_refused_of_many_at_once(loopback: Start) -> None:
     assert told == ["ok"] * 4
 
 
+@pytest.mark.slow
 def test_a_parameter_that_is_refused_of_many_who_waited_for_another(loopback: Start) -> None:
     begun, wait = threading.Event(), together(3)
 

@@ -106,6 +106,7 @@ def test_a_model_at_an_address_has_one_pace() -> None:
     assert pace_of("openai:m", "a", ("key",)) is not pace_of("openai:m", "a")
 
 
+@pytest.mark.slow
 def test_clients_of_one_model_slow_down_together(loopback: Start) -> None:
     begun: list[float] = []
     lock = threading.Lock()

@@ -63,6 +63,7 @@ def test_replies_of_a_script_are_not_kept_whether_it_is_written_anew_or_not(tmp_
         llm.ask("x")
 
 
+@pytest.mark.slow
 def test_importing_is_light() -> None:
     program = (
         "import sys, chameleon.llm\n"

@@ -189,6 +189,7 @@ def test_a_read_only_recording_replays_and_refuses_to_record(
         shipped.put(a_request("new"), {})
 
 
+@pytest.mark.slow
 def test_many_processes_open_and_fill_a_new_store(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     program = (
@@ -208,6 +209,7 @@ def test_many_processes_open_and_fill_a_new_store(tmp_path: Path) -> None:
     assert len(ResponseStore(path)) == 80
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_reply_that_it_has_recorded(tmp_path: Path) -> None:
     code = (
         "import os, sys, threading; from chameleon.llm import ResponseStore\n"
@@ -234,6 +236,7 @@ def test_a_killed_process_loses_no_reply_that_it_has_recorded(tmp_path: Path) ->
     assert len(told) >= 500 and {line.strip().decode() for line in told if len(line) == 65} <= kept
 
 
+@pytest.mark.slow
 def test_a_forked_process_opens_its_own_connections(store: ResponseStore) -> None:
     store.put(a_request(), {"text": "x"})
     child = os.fork()

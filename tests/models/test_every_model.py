@@ -43,6 +43,7 @@ def plain_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Run]]:
         yield list(runs_of(MODELS[0], NAMES, tmp_path_factory.mktemp("plain")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_every_inventory_is_answered_and_no_request_is_refused(
     model: str, plain_runs: list[Run], tmp_path: Path
@@ -64,6 +65,7 @@ def test_every_inventory_is_answered_and_no_request_is_refused(
     assert seen == names
 
 
+@pytest.mark.slow
 def test_what_prompts_share_stands_first(plain_runs: list[Run], tmp_path: Path) -> None:
     """What comes after the first difference is the problem's own: providers keep beginnings alone."""
     llm = LLM.connect(ScriptedModel(every_inventory.reply))

@@ -61,6 +61,7 @@ def asked(request: str, planner: Planner, script: ScriptedModel) -> State:
     return Executor(inventory(planner), LLM.connect(script)).run({"question": request})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("part", "shown", "called"), [("tuning", 66, 71), ("frozen", 66, 74)])
 def test_the_prompt_tells_of_the_tool_that_is_needed_in_4000_tokens(
     part: str, shown: int, called: int

@@ -131,6 +131,7 @@ def test_no_program_changes_the_next(sealed: Sandbox, canary: Canary, code: str)
     attack(sealed, canary, code)
 
 
+@pytest.mark.slow
 def test_nothing_of_a_program_goes_on_burning(sealed: Sandbox) -> None:
     sealed.run("while True:\n    pass", timeout=0.1)
     family = psutil.Process().children(recursive=True)

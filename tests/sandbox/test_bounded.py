@@ -82,6 +82,7 @@ def test_one_process_serves_many_calls_and_one_that_had_too_much_before_is_made_
     assert call("echo", 1) == [1]
 
 
+@pytest.mark.slow
 def test_seconds_begin_anew_with_each_part_and_while_nobody_waits() -> None:
     assert call("slowly", 3, 0.3) == [0, 1, 2]
     assert call("goes_on") == [1] and call("asks_for", 1.0) == [1.0]

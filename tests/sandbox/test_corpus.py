@@ -68,6 +68,7 @@ def is_right(program: dict[str, Any], status: str, value: Any) -> bool:
     return (status == "ok" and close(value, plain(expected["ans"]))) == (expected["status"] == "ok")
 
 
+@pytest.mark.slow
 def test_recorded_programs_end_as_in_plain_python(sealed: Sandbox) -> None:
     """Many in one process, and alone where they come to something else there."""
     # Those that name no library run where none is loaded.

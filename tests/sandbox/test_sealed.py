@@ -136,6 +136,7 @@ def test_closing_ends_every_process_and_every_handle() -> None:
         sandbox.run("ans = 1")
 
 
+@pytest.mark.slow
 def test_a_zygote_killed_between_programs_is_replaced() -> None:
     before = family()
     with make_sandbox("sealed") as sandbox:
@@ -146,6 +147,7 @@ def test_a_zygote_killed_between_programs_is_replaced() -> None:
         assert sandbox.run("ans = 2").value == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_child", [False, True], ids=["interpreter", "program"])
 @pytest.mark.parametrize(("kills", "status"), [(1, "ok"), (2, "crashed")])
 def test_what_is_killed_from_outside_runs_once_more(of_child: bool, kills: int, status: str) -> None:
@@ -217,6 +219,7 @@ print(*[p.pid for p in psutil.Process().children(recursive=True)])
 """
 
 
+@pytest.mark.slow
 def test_the_shared_sandbox_is_one_a_forked_copy_has_its_own_and_it_ends_with_the_process() -> None:
     done = script(FORKED)
     assert done.returncode == 0, done.stderr
@@ -235,6 +238,7 @@ print(*[p.pid for p in psutil.Process().children(recursive=True)])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", ["", "start_early(); assert shared_sandbox().run('ans = 1').value == 1"])
 def test_an_early_start_makes_the_shared_sandbox_and_it_ends_with_the_process(use: str) -> None:
     done = script(EARLY.format(use))
@@ -255,6 +259,7 @@ shared_sandbox()
 """
 
 
+@pytest.mark.slow
 def test_what_keeps_an_early_start_from_working_is_told_at_the_first_use() -> None:
     done = script(FAILED_EARLY)
     assert done.stdout == "went on\n" and done.returncode == 1
@@ -280,12 +285,14 @@ monty.close()
 """
 
 
+@pytest.mark.slow
 def test_monty_says_that_it_does_not_survive_a_fork() -> None:
     pytest.importorskip("pydantic_monty")
     done = script(FORKED_MONTY)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_survives_a_host_that_is_killed() -> None:
     done = script(
         "import os, psutil, threading\n"
@@ -306,6 +313,7 @@ def assert_gone(numbers: list[int]) -> None:
     assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive), "one survives"
 
 
+@pytest.mark.slow
 def test_importing_the_sandbox_is_light() -> None:
     heavy = "{'numpy', 'pandas', 'sympy', 'pydantic_monty', 'asyncio', 'pydantic', 'yaml'}"
     done = script(f"import sys, chameleon.sandbox\nprint({heavy} & set(sys.modules))")
@@ -334,6 +342,7 @@ with make_sandbox("sealed", workers=1) as sandbox:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 600])
 def test_no_program_reaches_a_handle_of_the_host_however_many_files_are_open(count: int) -> None:
     done = script(CROWDED.replace("COUNT", str(count)))

@@ -225,6 +225,7 @@ def server() -> Iterator[str]:
     running.cleanup()
 
 
+@pytest.mark.slow
 def test_a_table_of_a_server(server: str) -> None:
     found = choose_table(server, sheet="people")
     assert found.table.header == ("name", "age", "born", "pay", "tags")
@@ -244,6 +245,7 @@ def test_a_server_is_only_read_and_a_huge_table_is_told_at_once(server: str) -> 
     assert first.name == "people" and any("'large'" in note for note in first.notes)
 
 
+@pytest.mark.slow
 def test_a_password_appears_nowhere(server: str) -> None:
     for sheet, address in (
         ("large", server.replace("postgres:", "ann:")),

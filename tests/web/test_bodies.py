@@ -125,6 +125,7 @@ UNREADABLE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", UNREADABLE)
 def test_a_reply_that_two_readers_would_read_differently_is_refused(reply: bytes) -> None:
     with raw_server(reply) as host:

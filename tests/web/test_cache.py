@@ -176,6 +176,7 @@ def test_a_default_place_that_cannot_be_used_is_told_and_a_chosen_one_is_an_erro
             PageCache.default()
 
 
+@pytest.mark.slow
 def test_requests_to_one_host_are_spaced_for_all_threads(serve: Serve) -> None:
     server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
     pace = Pace()

@@ -279,6 +279,7 @@ def test_a_slow_server_is_left_in_time(serve: Serve, kind: str) -> None:
     assert time.monotonic() - begun < 5
 
 
+@pytest.mark.slow
 def test_a_host_that_takes_no_connection_and_one_that_shakes_no_hand_are_left_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, ExitStack() as queue:
         host = f"127.0.0.1:{silent.getsockname()[1]}"

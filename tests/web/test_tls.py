@@ -49,6 +49,7 @@ def client(server: WebServer) -> Web:
     return Web(limits, private, resolve=lambda host, port: ["127.0.0.1"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_trusting")
 def test_the_server_is_asked_by_its_name_at_the_checked_address(certificate: Path) -> None:
     with WebServer({"/": Answer(b"hello")}, certificate) as server:

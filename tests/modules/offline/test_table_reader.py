@@ -151,6 +151,7 @@ def test_what_is_not_understood_is_declined_in_one_line(question: str) -> None:
     assert "\n" not in why(ask(question))
 
 
+@pytest.mark.slow
 def test_a_long_table_is_answered_and_a_longer_one_declined() -> None:
     cities = ("Leeds", "York", "Hull", "Bath", "Ely")
     rows = [[f"K{i}", cities[i % 5], str(i % 7), f"${i % 1000}.25"] for i in range(30_000)]

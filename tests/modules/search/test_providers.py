@@ -205,6 +205,7 @@ class TestWikipedia:
             found = provider("wikipedia", server).search("letters", 20)
         assert [page.text for page in found] == ["x"] * 20
 
+    @pytest.mark.slow
     def test_a_search_as_a_whole_has_the_seconds_of_one_request(self, provider: Make) -> None:
         pages = [{"title": f"Page {number}", "extract": "x"} for number in range(20)]
 

@@ -148,6 +148,7 @@ def test_odd_results_can_be_written_down_and_private_ones_are_not_read(endpoints
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["skip", "stop", ["tell_context"]])
 def test_a_failing_search_is_a_record_and_the_plan_goes_on_as_the_inventory_says(
     policy: Any, endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
@@ -236,6 +237,7 @@ def test_a_query_that_nobody_can_see_is_not_asked(endpoints: WebServer) -> None:
     assert not endpoints.asked
 
 
+@pytest.mark.slow
 def test_a_server_has_all_of_the_modules_time_to_answer(
     endpoints: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import chameleon
 
 HEAVY = {
@@ -30,6 +32,7 @@ except InventoryError:
 """
 
 
+@pytest.mark.slow
 def test_is_light(tmp_path: Path) -> None:
     root = str(Path(chameleon.__file__).resolve().parent.parent)
     begin = f"import json, sys\nsys.path.insert(0, {root!r})\n"
