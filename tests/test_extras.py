@@ -22,7 +22,7 @@ ROOMS = {  # what may be imported beside the core; a room that is not named take
     "chameleon/llm": "models openai",
     "chameleon/markup": "web",
     "chameleon/pictures": "pictures ocr easyocr",
-    "chameleon/retrieval": "retrieval embeddings faiss pgvector",
+    "chameleon/retrieval": "retrieval embeddings faiss",
     "chameleon/sandbox": "programs monty",
     "chameleon/table": "excel databases corpus programs",
     "chameleon/web": "web",

@@ -208,9 +208,6 @@ def index(
     summaries: bool = option(
         default=False, help="Have a model describe every table that is read, with questions that it answers."
     ),
-    on: str | None = option(
-        metavar="ray[:ADDRESS]", help="Read the files on the machines of a Ray cluster, by default one here."
-    ),
     json: bool = JSON,
 ) -> int:
     """Put all tables and texts of files and folders into an index, for `ask --index`.
@@ -225,7 +222,7 @@ def index(
         raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
     from chameleon.cli.indexing import index_tables
 
-    return index_tables(sources, out, retriever, options if summaries else None, on=on, as_json=json)
+    return index_tables(sources, out, retriever, options if summaries else None, as_json=json)
 
 
 @command("eval")

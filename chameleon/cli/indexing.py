@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from chameleon.cli.options import ModelOptions
 from chameleon.cli.origins import others_in_words
 from chameleon.cli.out import counted, echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.progress import Progress
-from chameleon.cli.setup import ray_address, reason_of_model
+from chameleon.cli.setup import reason_of_model
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
@@ -24,7 +24,6 @@ from chameleon.usage import Meter, Usage, recording
 
 if TYPE_CHECKING:
     from chameleon.documents.summaries import Summaries
-    from chameleon.interop.ray_index import RayReader
 
 _MOST_SHOWN = 20
 _EMBEDDED = "a few a second on one processor. --retriever lexical finds them by words alone."
@@ -36,7 +35,6 @@ def index_tables(
     retriever: str | None,
     model: ModelOptions | None,
     *,
-    on: str | None = None,
     as_json: bool,
 ) -> int:
     """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
@@ -50,10 +48,7 @@ def index_tables(
         with suppress(InputError):  # told below
             if named := settings_at(out, spec).embeddings:
                 say(f"Each new table or passage is embedded by {harmless(named['name'])}: {_EMBEDDED}")
-    with ExitStack() as closing:
-        reader = closing.enter_context(_on_ray(on)) if on is not None else None
-        recorder = closing.enter_context(recording(Meter()))
-        progress = closing.enter_context(Progress("file"))
+    with recording(Meter()) as recorder, Progress("file") as progress:
 
         def show(done: int, total: int, name: str) -> None:
             progress.total = total
@@ -62,7 +57,7 @@ def index_tables(
             progress.show(done, lambda: name or "writing the index")
 
         try:
-            summary = index_files(sources, out, spec, show, summaries, reader=reader)
+            summary = index_files(sources, out, spec, show, summaries)
         except KeyboardInterrupt:
             echo("The index is as it was before; the same command begins anew.", err=True)
             raise
@@ -78,16 +73,6 @@ def index_tables(
         faults = [f"  {harmless(f'{one.where}: {one.why}')}" for one in summary.faults]
         echo("\n".join([f"{counted(len(faults), 'warning')}: not read", *_first(faults)]), err=True)
     return 0 if summary.files or summary.unchanged or summary.vanished else 1
-
-
-def _on_ray(on: str) -> RayReader:
-    """Connect to the cluster whose machines read the files."""
-    address = ray_address(on)
-    from chameleon.interop.ray_index import RayReader
-
-    reader = RayReader(address)
-    say(f"On Ray: {reader.count} files at once.")
-    return reader
 
 
 def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
@@ -116,8 +101,6 @@ def in_words(summary: Summary) -> str:
     read = f"Read {' and '.join([tables] * bool(summary.tables) + texts)}"
     done = f"{read} in {counted(summary.files, 'file')}" if summary.files else "Nothing new to read"
     lines = [f"{done}, {in_time(summary.seconds)}."]
-    if summary.damaged:
-        lines.insert(0, f"The index was damaged, and is built anew: {harmless(summary.damaged)}.")
     if summary.unchanged:
         lines.append(f"Unchanged: {counted(summary.unchanged, 'file')}.")
     if summary.vanished:
@@ -160,6 +143,5 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "warnings": [{"where": one.where, "why": one.why} for one in summary.faults],
         "notes": [{"where": note.where, "what": note.what} for note in summary.notes],
         "held": {f"{kind}s": count for kind, count in summary.held.items()},
-        "damaged": summary.damaged,
         "seconds": round(summary.seconds, 3),
     }

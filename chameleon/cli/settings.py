@@ -26,7 +26,6 @@ VARIABLES = {
     "CHAMELEON_USER_AGENT": "what web requests say they are",
     "CHAMELEON_RECEIVED": "the folder of pictures that servers send",
     "CHAMELEON_MAX_TABLE_MB": "the largest table that is read, in MB",
-    "CHAMELEON_PGVECTOR": "the database of vectors",
     "CHAMELEON_DEBUG": "where an error was raised is printed",
 }
 Commands = Mapping[str, Callable[..., Any]]

@@ -25,11 +25,11 @@ _NAMELESS = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|ark|table|лис�
 def file_documents(
     path: Path, name: str, is_free: Callable[[str], bool] = lambda id: True
 ) -> Iterator[Document | LeftOut | Note]:
-    """The tables and passages of a file as documents, by the name that the index has for it.
+    """Yield the tables and passages of a file as documents, by the name that the index has for it.
 
     Ids are `name`, or `name#place` with a number where places repeat or where another file has the id, so
     that a file that is read again gives the same ids as long as its tables keep their places; passages are
-    `name#p1` and on. `is_free` says whether no other file has an id. `Document.text` is what stands below a
+    `name#p1` and on. `is_free` says whether no other file has an id. `Document.text` is the text below a
     table. Raises as `tables_in` and `read_document`.
     """
     taken: set[str] = set()
@@ -45,18 +45,23 @@ def file_documents(
         taken.add(id)
         return id
 
-    has_tables, headers = holds_tables(path), set[tuple[str, ...]]()
-
     def document_of(found: Found) -> Document:
-        headers.add(found.table.header)
-        return _document(found, name, id_of)
+        table = found.table.with_caption(caption_of(name, found))
+        id = id_of(found.label[:_LONGEST_LABEL].strip())
+        return Document(id, table, text=found.notes, source={"file": name, **found.place})
 
-    for found in _tables(path, name) if has_tables else ():
-        yield document_of(found) if isinstance(found, Found) else found
+    has_tables, headers = holds_tables(path), set[tuple[str, ...]]()
+    for found in tables_in(path, name) if has_tables else ():
+        if isinstance(found, Found):
+            headers.add(found.table.header)
+            yield document_of(found)
+        elif not isinstance(found, Unread):
+            yield found
     if path.suffix.lower() not in SUFFIXES:
         return
     passages = read_document(path, name)
     for table in () if has_tables else whole_tables(passages):
+        headers.add(table.table.header)
         yield document_of(table)
     if unread := [passage for passage in passages if "is_unread" in passage]:
         more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
@@ -72,7 +77,7 @@ def file_documents(
 
 
 def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
-    """Yield the tables that stand in passages in pieces of some rows, each whole, with heading and page."""
+    """Yield the tables that are in passages in pieces of some rows, each whole, with heading and page."""
     pieces = list[Passage]()
     for passage in [*passages, None]:
         if pieces and (passage is None or not _goes_on(pieces[-1], passage)):
@@ -89,26 +94,16 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
 
 
 def _goes_on(above: Passage, passage: Passage) -> bool:
-    """Whether a passage has the next rows of a table, below the same header again on a new page."""
+    """Return whether a passage has the next rows of a table, below the same header again on a new page."""
     is_next = passage.get("page") == above.get("page", -2) + 1 and passage["title"] == above["title"]
     is_same = "table" in passage and passage["table"].header == above["table"].header
     return is_same and (is_next or passage["rows"][:1] > [1])  # a table without rows has none
 
 
-def _tables(path: Path, name: str) -> Iterator[Found | LeftOut | Note]:
-    return (found for found in tables_in(path, name) if not isinstance(found, Unread))
-
-
-def _document(found: Found, name: str, id_of: Callable[[str], str]) -> Document:
-    label = found.label[:_LONGEST_LABEL].strip()
-    table = found.table.with_caption(caption_of(name, found))
-    return Document(id_of(label), table, text=found.notes, source={"file": name, **found.place})
-
-
 def caption_of(name: str, found: Found) -> str:
-    """What a table is called: its file in words, then its sheet, then what it calls itself.
+    """Return what a table is called: its file in words, then its sheet, then what it calls itself.
 
-    A part whose words all stand in another is left out, and so is the name of a sheet that says nothing.
+    A part whose words are all in another is left out, and so is the name of a sheet that says nothing.
     """
     sheet = found.place.get("sheet", "")
     parts = [
@@ -125,7 +120,7 @@ def caption_of(name: str, found: Found) -> str:
 
 
 def in_words(stem: str) -> str:
-    """A file's name as words: `q3_sales-2024` as "q3 sales 2024"."""
+    """Return a file's name as words: `q3_sales-2024` as "q3 sales 2024"."""
     return " ".join(filter(None, _SEPARATORS.split(stem)))
 
 

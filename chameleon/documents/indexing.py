@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from chameleon.documents.file_reader import FileReader, FileToRead, Part
-from chameleon.documents.ledger import Entry, Ledger, Stamp, digest_of, stamp_of, unread_entry
+from chameleon.documents.file_documents import file_documents
+from chameleon.documents.files import LEDGER, Entry, Ledger, Walk, digest_of, require_file, stamp_of
 from chameleon.documents.reading import PICTURES
 from chameleon.documents.scans import engine_installed
-from chameleon.documents.walking import Walk, is_ours, require_file
-from chameleon.errors import ChameleonError, InputError, lack_of
-from chameleon.retrieval.build import Build, clear, is_of_vectors, retriever_of
+from chameleon.errors import ChameleonError, InputError, MissingPackage, lack_of
+from chameleon.retrieval.build import Build
 from chameleon.retrieval.document import Document, Kind
-from chameleon.retrieval.engine import Damaged
-from chameleon.retrieval.index import KINDS, Index
-from chameleon.retrieval.make import Spec, settings_at, settings_for
-from chameleon.retrieval.manifest import LEDGER, VECTORS, is_index
+from chameleon.retrieval.index import KINDS
+from chameleon.retrieval.make import Spec, settings_at
+from chameleon.retrieval.manifest import is_ours
 from chameleon.table.databases import address_name
 from chameleon.table.found import LeftOut, Note
-from chameleon.table.records import printable
+from chameleon.table.records import printable, shown
 from chameleon.text import is_address
 
 if TYPE_CHECKING:
@@ -34,10 +32,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
 
-_DAMAGED = (
-    "is damaged, so every file was read again. What the index has of files that are gone by now stays: to be "
-    "without it, build it again in another folder"
-)
+_SHOWN_EVERY = 50  # documents of a file
 _STAYS = "; what the index has of it stays"
 
 
@@ -61,18 +56,20 @@ class Summary:
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     held: Counter[Kind] = field(default_factory=Counter)
-    damaged: str = ""
     seconds: float = 0.0
 
     @property
     def faults(self) -> list[LeftOut]:
-        """What somebody may miss; tables that only lay out a page are not among it."""
+        """Return what somebody may miss; tables that only lay out a page are not among it."""
         return [one for one in self.left_out if one.is_fault]
 
-
-class _Source(NamedTuple):
-    path: Path
-    relative: Path
+    def count(self, document: Document) -> None:
+        """Count a document that was read."""
+        if document.table is None:
+            self.passages += 1
+        else:
+            self.tables += 1
+            self.rows += len(document.table.rows)
 
 
 def index_files(
@@ -81,8 +78,6 @@ def index_files(
     retriever: Spec | None = None,
     progress: Progress | None = None,
     with_summaries: Summaries | None = None,
-    *,
-    reader: FileReader | None = None,
 ) -> Summary:
     """Put the tables and texts of these files, and of the files in these folders, into the index `out`.
 
@@ -90,12 +85,9 @@ def index_files(
     had are not read again; what a changed file holds takes the place of what it held, and what a file held
     that is gone from one of the folders is taken out. `retriever` says what will search the index, "auto"
     for a new one. `with_summaries` has a model describe every table that is read; files that were indexed
-    without are read again. `reader` reads the files, by default here. What cannot be read or described is
-    told of in the summary. Raises `InputError` when there is nothing to index, for another retriever than the
-    index was built for, and as `build_index` and `with_summaries` do.
-
-    Of an index that is damaged, vectors are made anew, and all else is built anew of the sources; `damaged`
-    of the summary says why. Raises `InputError` where it holds files that are not among them.
+    without are read again. What cannot be read or described is in the summary. Raises `InputError` when there
+    is nothing to index, for another retriever than the index was built for, for an index that is damaged, and
+    as `build_index` and `with_summaries` do.
     """
     if address := next((str(source) for source in sources if is_address(str(source))), ""):
         where = address_name(address)
@@ -104,67 +96,31 @@ def index_files(
         )
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
-    try:
-        return _indexed(sources, out, retriever, progress, with_summaries, reader=reader)
-    except Damaged as problem:
-        ledger = Ledger.load(out)
-        _require_all(ledger, sources, problem)
-        known = retriever_of(out, problem, ledger.retriever if retriever is None else retriever)
-        summary = _indexed(sources, out, known, progress, with_summaries, reader=reader, damage=problem)
-        return replace(summary, damaged=f"{problem.where}: {problem.what}")
-
-
-def _indexed(
-    sources: Sequence[Path],
-    out: Path,
-    retriever: Spec | None,
-    progress: Progress | None,
-    with_summaries: Summaries | None,
-    *,
-    reader: FileReader | None,
-    damage: Damaged | None = None,
-) -> Summary:
-    """Index; what has a `damage` stays until something has been read that takes its place."""
-    begun = time.monotonic()
+    started = time.monotonic()
     summary = Summary(out)
-    is_new = not is_index(out) or (damage is not None and not is_of_vectors(damage))
-    ledger = Ledger.load(out)
-    ledger = ledger.unread() if is_new else ledger
-    before = dict(ledger.entries)
-    if ledger.is_damaged:
-        summary.left_out.append(LeftOut(str(out / LEDGER), _DAMAGED))
-    known = ledger.retriever if retriever is None and is_new else retriever
-    settings = settings_for(known or "auto") if is_new else settings_at(out, known)
-    ledger.retriever = settings.retriever
+    settings = settings_at(out, retriever)
     files, unread = _files(sources, summary)
-    reader = reader or FileReader()
-    reading = _Reading(ledger, files, summary, progress, with_summaries is not None, reader=reader)
-    documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
-    first = next(documents, None)
-    if first is None and is_new:
-        raise InputError(
-            "no table and no text was found", where=", ".join(map(str, sources)), hint=_most_of(summary)
-        )
-    if damage:
-        clear(out, damage)
-    with Build(out, settings, analyse=reader.analyse) as build:
-        ledger.require_current(out)
+    with Build(out, settings) as build:
+        ledger = Ledger(build.old.data if build.old is not None else None)
+        reading = _Reading(ledger, files, summary, progress, summarises=with_summaries is not None)
+        documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
+        first = next(documents, None)
+        if first is None and build.old is None:
+            raise InputError(
+                "no table and no text was found", where=", ".join(map(str, sources)), hint=_most_of(summary)
+            )
         build.add(chain([first], documents) if first else ())
         for id, problem in with_summaries.failed.items() if with_summaries else ():
-            reading.lacks_summary(id, problem)
+            reading.note_missing_summary(id, problem)
         for path in _vanished(ledger, sources, files, unread):
             reading.gone |= set(ledger.entries.pop(path).ids)
             summary.vanished += 1
         gone = reading.gone.difference(*(entry.ids for entry in ledger.entries.values()))
-        build.delete(build.old.with_ids(sorted(gone)) if build.old else ())
-        intended = ledger.intended(before)
-        if intended != ledger:
-            intended.save(out)  # should the process die now, the next run knows what it may find
-        build.commit()
-        ledger.save(out)
-    index = Index.open(out)
+        build.delete(build.old.with_ids(sorted(gone)) if build.old is not None else ())
+        build.add_file(LEDGER, ledger.to_json())
+        index = build.commit()
     summary.held = Counter({kind: index.count(kind) for kind in KINDS})
-    summary.seconds = time.monotonic() - begun
+    summary.seconds = time.monotonic() - started
     return summary
 
 
@@ -174,74 +130,52 @@ class _Reading:
     def __init__(
         self,
         ledger: Ledger,
-        files: Sequence[_Source],
+        files: Mapping[Path, Path],
         summary: Summary,
         progress: Progress | None,
-        summarises: bool,
         *,
-        reader: FileReader,
+        summarises: bool,
     ) -> None:
         self.ledger, self.files, self.summary, self.summarises = ledger, files, summary, summarises
-        self._reader = reader
         self.progress = progress or (lambda *_: None)
         self.gone: set[str] = set()
-        self._is_whole = True
         self._owners = {id: path for path, entry in ledger.entries.items() for id in entry.ids}
 
     def documents(self) -> Iterator[Document]:
-        for file, found in self._reader.read(self._to_read(), self._is_free):
-            self.progress(file.number, len(self.files), file.name)
-            ids: list[str] = []
-            before, self._is_whole = len(self.summary.left_out), True
-            for document in self._documents_of(file.path, found):
-                self._owners[document.id] = str(file.path)
-                self._count(document)
-                ids.append(document.id)
+        """Yield the documents of the files that are new or have changed; note all files in the ledger."""
+        total = len(self.files)
+        for number, (path, relative) in enumerate(self.files.items()):
+            name, old = self.ledger.name_for(path, relative), self.ledger.entries.get(str(path))
+            if (entry := self._entry_to_read(path, name, old)) is None:
+                continue
+            self.progress(number, total, name)
+            for document in self._read(path, entry):
+                self._owners[document.id] = str(path)
+                self.summary.count(document)
+                entry.ids.append(document.id)
                 yield document
-                if len(ids) % 50 == 0:
-                    told = f"{file.name}, {document.kind} {len(ids):,}"
-                    self.progress(file.number, len(self.files), told)
-            self.summary.files += bool(ids)
-            stale = self._stale(file.before, ids, before)
-            left_out = self.summary.left_out[before:]
-            told_of = [(one.where, one.why, one.is_fault) for one in left_out]
-            engine = self._engine if any(one.is_picture for one in left_out) else None
-            entry = Entry(
-                file.name, file.stamp, file.digest, ids + stale, told_of, self.summarises, engine, stale
-            )
-            self._note(file.path, entry, file.before)
-        self.progress(len(self.files), len(self.files), "")
+                if len(entry.ids) % _SHOWN_EVERY == 0:
+                    self.progress(number, total, f"{name}, {document.kind} {len(entry.ids):,}")
+            self._note(path, entry, old)
+        self.progress(total, total, "")
 
-    def _to_read(self) -> Iterator[FileToRead]:
-        for number, (path, relative) in enumerate(self.files):
-            name = self.ledger.name_for(path, relative)
-            old = self.ledger.entries.get(str(path))
-            if (state := self._changed(path, name, old)) is not None:
-                yield FileToRead(number, path, name, *state, old)
-
-    def _is_free(self, path: Path, id: str) -> bool:
-        """Whether no other file has this id."""
-        return self._owners.get(id, str(path)) == str(path)
-
-    def lacks_summary(self, id: str, problem: ChameleonError) -> None:
-        """Tell that a table has no summary; its file is read again by the next run that writes them."""
-        path = self._owners[id]
-        self.ledger.entries[path] = replace(self.ledger.entries[path], summarised=False)
+    def note_missing_summary(self, id: str, problem: ChameleonError) -> None:
+        """Note that a table has no summary; its file is read again by the next run that writes them."""
+        self.ledger.entries[self._owners[id]].summarised = False
         self.summary.notes.append(Note(id, f"has no summary: {problem}"))
 
-    def _changed(self, path: Path, name: str, old: Entry | None) -> tuple[Stamp, str] | None:
-        """Return the stamp and digest of a file that is to be read; None for one that stays as it was."""
+    def _entry_to_read(self, path: Path, name: str, old: Entry | None) -> Entry | None:
+        """Return a new entry for a file that is to be read; None for one that is as it was."""
         is_done = (
             old is not None
             and (old.summarised or not self.summarises)
             and (old.engine is None or old.engine == self._engine)
         )
         try:
-            stamp = stamp_of(path)
-            if old and is_done and old.stamp == stamp and all(time for _, time in stamp):
-                self._keep(old)
-                return None
-            digest = digest_of(path)
+            entry = Entry(name, stamp_of(path), "", summarised=self.summarises)
+            if old and is_done and old.stamp == entry.stamp and all(time for _, time in entry.stamp):
+                return self._skip(old)
+            entry.digest = digest_of(path)
         except OSError as problem:
             if (lack := lack_of(problem)) is not None:
                 raise lack from problem
@@ -249,85 +183,82 @@ class _Reading:
             why = f"cannot be read ({problem.strerror or problem}){stays}"
             self.summary.left_out.append(LeftOut(name, why))
             return None
-        if old and is_done and old.digest == digest:
-            self.ledger.entries[str(path)] = replace(old, stamp=stamp)
-            self._keep(old)
-            return None
-        return stamp, digest
+        if old and is_done and old.digest == entry.digest:
+            old.stamp = entry.stamp
+            return self._skip(old)
+        return entry
 
-    def _documents_of(self, path: Path, found: Iterable[Part]) -> Iterator[Document]:
-        """Yield the documents of a file, and tell of all else in the summary; `_is_whole` says of faults."""
-        for part in found:
-            if isinstance(part, Document):
-                yield part
-            elif isinstance(part, Note):
-                self.summary.notes.append(part)
-            elif isinstance(part, LeftOut):
-                self.summary.left_out.append(part)
-            else:
-                self._is_whole = False
-                if part.lacks_package and path.suffix.lower() in PICTURES:  # of which there may be thousands
-                    self._lacks_engine(path, part.left_out.why)
+    def _skip(self, entry: Entry) -> None:
+        """Count a file that is as it was, and so is what it lacks."""
+        self.summary.unchanged += 1
+        self.summary.left_out += entry.left_out
+
+    def _read(self, path: Path, entry: Entry) -> Iterator[Document]:
+        """Yield the documents of a file, and note all else; one that cannot be read is read again next time.
+
+        Raises `MachineError` for what is no fault of the file.
+        """
+        try:
+            for part in file_documents(path, entry.name, partial(self._is_free, path)):
+                if isinstance(part, Document):
+                    yield part
+                elif isinstance(part, Note):
+                    self.summary.notes.append(part)
                 else:
-                    self.summary.left_out.append(part.left_out)
+                    entry.left_out.append(part)
+        except Exception as problem:  # a file may be damaged in ways that its reader does not know
+            if (lack := lack_of(problem)) is not None:
+                raise lack from problem
+            entry.read_again()
+            if isinstance(problem, MissingPackage) and path.suffix.lower() in PICTURES:
+                self.summary.others[path.suffix.lower()] += 1
+                note = Note("pictures", f"were not read: {LeftOut.of(problem).why}")  # once: they may be many
+                self.summary.notes += [note] if note not in self.summary.notes else []
+            elif isinstance(problem, ChameleonError):
+                entry.left_out.append(LeftOut.of(problem, entry.name))
+            else:
+                message = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
+                entry.left_out.append(LeftOut(entry.name, f"cannot be read ({message})"))
 
-    def _stale(self, old: Entry | None, ids: Sequence[str], before: int) -> list[str]:
-        """The documents that a file held and holds no more, for a fault that is new or had this effect."""
-        told = self.summary.left_out
-        faults = [at for at in range(before, len(told)) if told[at].is_fault and not told[at].is_picture]
-        if old is None or (self._is_whole and not faults):
-            return []
-        known = {(where, why.removesuffix(_STAYS)) for where, why, _ in old.left_out}
-        is_new = not self._is_whole or (
-            old.digest != "" and any((told[at].where, told[at].why) not in known for at in faults)
-        )
-        read = set(ids)
-        stale = [id for id in (old.ids if is_new else old.stale) if id not in read]
-        if stale and faults:
-            last = told[faults[-1]]
-            told[faults[-1]] = replace(last, why=last.why.rstrip(".") + _STAYS)
-        return stale
+    def _is_free(self, path: Path, id: str) -> bool:
+        """Return whether no other file has this id."""
+        return self._owners.get(id, str(path)) == str(path)
+
+    def _note(self, path: Path, entry: Entry, old: Entry | None) -> None:
+        """Note what was read of a file in the ledger, and what of it is gone.
+
+        Of one of which nothing can be read any more, or not to its end, what it held stays.
+        """
+        faults = [one for one in entry.left_out if one.is_fault and not one.is_picture]
+        has_failed = not entry.digest or bool(faults and not entry.ids)
+        self.summary.files += bool(entry.ids)
+        self.summary.without += not (entry.ids or entry.left_out or has_failed)
+        before = old.ids if old else []
+        if has_failed:
+            entry.read_again()
+            stays = [id for id in before if id not in set(entry.ids)]
+            entry.ids += stays
+            if stays and faults:
+                last = entry.left_out.index(faults[-1])
+                entry.left_out[last] = replace(faults[-1], why=faults[-1].why.rstrip(".") + _STAYS)
+        elif any(one.is_picture for one in entry.left_out):
+            entry.engine = self._engine
+        if entry.ids and old and old.summarised and not self.summarises:
+            self.summary.notes.append(Note(entry.name, "had summaries, and is indexed without"))
+        self.summary.left_out += entry.left_out
+        self.gone |= set(before) - set(entry.ids)
+        self.ledger.entries.pop(str(path), None)
+        if entry.ids or not has_failed:
+            self.ledger.entries[str(path)] = entry
 
     @cached_property
     def _engine(self) -> str:
         """The OCR engine that is installed; "" for none."""
         return engine_installed()
 
-    def _count(self, document: Document) -> None:
-        if document.table is None:
-            self.summary.passages += 1
-        else:
-            self.summary.tables += 1
-            self.summary.rows += len(document.table.rows)
 
-    def _note(self, path: Path, entry: Entry, old: Entry | None) -> None:
-        """Note what was read of a file in the ledger, and what of it is gone."""
-        self._forget(path, entry.ids)
-        if entry.ids or not any(is_fault for _, _, is_fault in entry.left_out):
-            self.ledger.entries[str(path)] = entry if self._is_whole else unread_entry(entry)
-        if entry.ids and old and old.summarised and not self.summarises:
-            self.summary.notes.append(Note(entry.name, "had summaries, and is indexed without"))
-        self.summary.without += self._is_whole and not entry.ids and not entry.left_out
-
-    def _lacks_engine(self, path: Path, why: str) -> None:
-        """Count a picture that no engine reads among files of other kinds, and tell once what would."""
-        self.summary.others[path.suffix.lower()] += 1
-        told = Note("pictures", f"were not read: {why}")
-        self.summary.notes += [told] if told not in self.summary.notes else []
-
-    def _keep(self, entry: Entry) -> None:
-        """The file is as it was, and so is what it lacks."""
-        self.summary.unchanged += 1
-        self.summary.left_out += [LeftOut(*one) for one in entry.left_out]
-
-    def _forget(self, path: Path, ids: Sequence[str]) -> None:
-        """Take note of what the file held before and does not hold any more."""
-        if old := self.ledger.entries.pop(str(path), None):
-            self.gone |= set(old.ids) - set(ids)
-
-
-def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], list[Path]]:
-    """The files to look at, each once, and the folders that could not be looked into."""
+def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path], list[Path]]:
+    """Return the files to look at, with their places in the folders, and the folders that cannot be read."""
     found: dict[Path, Path] = {}
     unread: list[Path] = []
     for source in sources:
@@ -348,37 +279,21 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[list[_Source], li
         summary.others += walk.others
         summary.left_out += walk.left_out
         unread += walk.unread
-    return [_Source(path, relative) for path, relative in found.items()], unread
-
-
-def _require_all(ledger: Ledger, sources: Sequence[Path], problem: Damaged) -> None:
-    """Raise `InputError` where a damaged index holds files that would not be read for a new one."""
-    given = [source.resolve() for source in sources]
-    others = [path for path in ledger.entries if not any(map(Path(path).is_relative_to, given))]
-    if others and VECTORS not in Path(problem.where).parts:
-        raise InputError(
-            f"{problem.what}, and of the files in it {len(others):,} are not given, such as {others[0]}",
-            where=problem.where,
-            hint="Give all of them, and it is built anew; or build another index.",
-        )
+    return found, unread
 
 
 def _vanished(
-    ledger: Ledger, sources: Sequence[Path], files: Sequence[_Source], unread: Sequence[Path]
+    ledger: Ledger, sources: Sequence[Path], files: Mapping[Path, Path], unread: Sequence[Path]
 ) -> list[str]:
-    """The files that lay in one of the folders, and do not any more."""
+    """Return the files that were in one of the folders, and are not any more."""
     folders = [source.resolve() for source in sources if source.is_dir()]
-    found = {str(file.path) for file in files}
-    missing = [Path(path) for path in ledger.entries if path not in found]
-    return [
-        str(path)
-        for path in missing
-        if any(map(path.is_relative_to, folders)) and not any(map(path.is_relative_to, unread))
-    ]
+    missing = [path for path in map(Path, ledger.entries) if path not in files]
+    in_folders = [path for path in missing if any(map(path.is_relative_to, folders))]
+    return [str(path) for path in in_folders if not any(map(path.is_relative_to, unread))]
 
 
 def _most_of(summary: Summary) -> str:
-    """What there was instead, in a sentence."""
+    """Say what there was instead, in a sentence."""
     if summary.faults:
         first = summary.faults[0]
         more = len(summary.faults) - 1

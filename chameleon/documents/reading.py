@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
+import os
 import re
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from chameleon.documents.kept import kept
 from chameleon.documents.markdown import text_parts
 from chameleon.documents.outline import sections_of
 from chameleon.documents.parts import Part
@@ -26,6 +31,10 @@ _DOCUMENTS = (f".{kind}" for kind in get_args(Kind) if kind != "picture")
 SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt", *PICTURES))
 """The names of files that are read end so; what a file is its first bytes tell, where they do."""
 
+_log = logging.getLogger("chameleon")
+_CACHE, _MAX_CACHE_BYTES = "~/.cache/chameleon/documents", 200_000_000
+_READERS = 2
+"""Counted up whenever a reader gives other passages than before: what older ones gave is read again."""
 _PDF_WITHIN = 1024  # bytes: a PDF may begin so far into its file
 _PAGE = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
@@ -124,7 +133,7 @@ def found_passages(data: bytes, name: str) -> list[Passage]:
         told = called(passages_as_json, name, name=name, data=data)
         return [passage_from_json(each) for each in told]
 
-    found = kept(data, kind, read)
+    found = cached(data, kind, read)
     return [{**passage, "file": Path(name).name} for passage in found]
 
 
@@ -164,3 +173,56 @@ def read_document(path: Path, name: str) -> list[Passage]:
     if len(data) > MAX_BYTES:
         raise InputError(f"has more than the limit of {MAX_BYTES:,} bytes", where=name)
     return found_passages(data, name) if data.strip() else []
+
+
+def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[Passage]:
+    """Return what was read of these bytes before, by their digest, else read it and keep it for the user.
+
+    `CHAMELEON_DOCUMENTS` is the folder, or "off". Where nothing can be written a warning is logged; a damaged
+    entry is read again. A document is not kept as long as a page of it could not be read: another time there
+    may be an engine, or time.
+    """
+    place = os.environ.get("CHAMELEON_DOCUMENTS", "").strip()
+    if place.lower() == "off":
+        return read()
+    try:
+        folder = Path(place or _CACHE).expanduser()
+    except RuntimeError:  # there is no such home
+        return read()
+    entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{_READERS}.json"
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        if passages := [passage_from_json(each) for each in json.loads(entry.read_bytes())]:
+            os.utime(entry)
+            return passages
+    passages = read()
+    if not any("is_unread" in passage for passage in passages):
+        try:
+            _keep(entry, passages)
+        except OSError as problem:
+            _log.warning("what is read of documents is not kept: %s", problem)
+    return passages
+
+
+def _keep(entry: Path, passages: list[Passage]) -> None:
+    """Write an entry as a whole, for its owner alone, and take out the oldest beyond the bound."""
+    content = json.dumps([passage_to_json(each) for each in passages]).encode()
+    if len(content) > _MAX_CACHE_BYTES // 4:
+        return
+    entry.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=entry.parent)  # 0600
+    try:
+        with os.fdopen(handle, "wb") as opened:
+            opened.write(content)
+        Path(name).replace(entry)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    ages = sorted(
+        ((each.stat(), each) for each in entry.parent.iterdir()), key=lambda each: -each[0].st_mtime
+    )
+    size = 0
+    for status, each in ages:
+        size += status.st_size
+        if size > _MAX_CACHE_BYTES:
+            with suppress(OSError):
+                each.unlink()

@@ -357,14 +357,14 @@ def build_indexes(
                 needed = tried(retriever)
                 if wanted is None or not wanted.embeddings:
                     wanted, chosen = needed, retriever
-                elif needed.embeddings and needed.vectors_of != wanted.vectors_of:
+                elif needed.embeddings and needed.embeddings != wanted.embeddings:
                     raise InputError(f"an index has vectors of one kind, and {retriever} needs others")
             except ChameleonError as problem:
                 lacks[within, retriever] = str(problem)
         if wanted is None:
             continue
         if is_index(place):
-            if not wanted.embeddings or Index.open(place).manifest.vectors_of == wanted.vectors_of:
+            if not wanted.embeddings or Index.open(place).manifest.embeddings == wanted.embeddings:
                 continue
             shutil.rmtree(place)
         # `auto` of an index stays what it is, whichever arms search it beside.

@@ -1,13 +1,13 @@
-"""Making an index, adding to it and taking out of it: vectors first, then one transaction of the engine."""
+"""Making an index, adding to it and taking out of it: all in a new folder of data, then one new manifest."""
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
-from collections.abc import Callable, Iterable, Sized
+import sys
+from collections.abc import Callable, Iterable, Sequence, Sized
 from contextlib import suppress
 from dataclasses import replace
-from os import urandom
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,16 +16,18 @@ from zlib import crc32
 from chameleon.errors import InputError
 from chameleon.retrieval import engine
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, Damaged, failing
+from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, failing
 from chameleon.retrieval.index import KINDS, Index, is_plain
-from chameleon.retrieval.layout import Analysed
-from chameleon.retrieval.manifest import BUILDING, MANIFEST, VECTORS, WORDS, Manifest, check_ours, is_index
+from chameleon.retrieval.layout import Layout
+from chameleon.retrieval.manifest import DATA, WORDS, Manifest, check_ours, is_index, replace_json
 
 if TYPE_CHECKING:
-    import tantivy
     from langchain_core.vectorstores import VectorStore
 
     from chameleon.retrieval.dense import Embedding
+
+if sys.platform != "win32":
+    import fcntl
 
 Progress = Callable[[int, int | None], object]
 """Told how many documents are done, and of how many where that is known."""
@@ -36,79 +38,86 @@ _LONGEST_ID = 1_000
 class Build:
     """One change of an index, from its lock to its commit; until then whoever opens it sees the old one.
 
-    `settings` are what a new index is to have; of those of one that is there the retriever may change.
-    `analyse` says what is kept of a document, where that is known before.
+    `settings` are what a new index is to have; of those of one that is there the retriever may change. `old`
+    is the index as it was, and `data` the folder that is being made.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        settings: Manifest,
-        store: VectorStore | None = None,
-        analyse: Callable[[Document], Analysed] = Analysed.of,
-    ) -> None:
-        self.path, self._words, self._store, self._settings = path, path / WORDS, store, settings
-        self._analyse = analyse
-        check_ours(path)
-        self._seen: set[str] = set()
-        self._look()
+    old: Index | None
+    data: Path
 
-    def _look(self) -> None:
-        self._state = engine.meta_check(self._words)
-        self.old = Index.open(self.path) if is_index(self.path) else None
-        known = self.old.manifest if self.old else self._settings
-        self.manifest = replace(known, retriever=self._settings.retriever)
-        self._changed = self.old is None
+    def __init__(self, path: Path, settings: Manifest, store: VectorStore | None = None) -> None:
+        self.path, self._settings, self._store = path, settings, store
+        self._seen: set[str] = set()
+        self._writer: Any = None
+        self._embedding: Embedding | None = None
+        self._is_committed = False
 
     def __enter__(self) -> Build:
-        self._index = engine.make_index(self._words)
-        self._writer: tantivy.IndexWriter = engine.writer(self._index, self._words)
+        check_ours(self.path)
+        self._makes_folder = not self.path.exists()
+        with failing(self.path, "written"):
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(self.path)
         try:
-            if engine.meta_check(self._words) != self._state:  # another build has ended in between
-                self._look()
             self._begin()
         except BaseException:
             self._end(is_failed=True)
             raise
         return self
 
-    def _begin(self) -> None:
-        mark, fresh = self.path / BUILDING, self.old is None
-        if fresh:  # what a build that died was for is gone on with; else its vectors are of no use
-            told = {"embeddings": self.manifest.embeddings, "store": self.manifest.store}
-            before = _read(mark)
-            if {key: before.get(key) for key in told} != told:
-                shutil.rmtree(self.path / VECTORS, ignore_errors=True)
-                before = {}
-            place = before.get("place") or f"chameleon_{urandom(8).hex()}"
-            self.manifest = replace(self.manifest, place=place)
-        with failing(self.path, "written"):
-            if fresh:
-                mark.write_text(json.dumps({**told, "place": place}), "utf-8")
-                self._writer.delete_all_documents()
-            mark.touch()
-            self._writer.garbage_collect_files()  # what a build that died has left
-        self._embedding: Embedding | None = None
-        if self.manifest.embeddings:
-            from chameleon.retrieval.dense import Embedding, opened_vectors
-
-            vectors = opened_vectors(self.path, self.manifest, self._store, for_build=True)
-            self._embedding = Embedding(vectors)
-        self._next = (self.old.last_key() >> DIGEST) + 1 if self.old else 0
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._end(is_failed=error is not None)
 
+    def _begin(self) -> None:
+        self.data = self.path / f"chameleon-{os.urandom(4).hex()}"
+        self.old = Index.open(self.path) if is_index(self.path) else None
+        new = replace(self._settings, place=os.urandom(8).hex())
+        known = self.old.manifest if self.old is not None else new
+        self.manifest = replace(known, retriever=self._settings.retriever, data=self.data.name)
+        self._changed = self.old is None or self.old.manifest.retriever != self.manifest.retriever
+        self._next = (self.old.last_key() >> DIGEST) + 1 if self.old is not None else 0
+        left = [each for each in self.path.glob(DATA) if self.old is None or each != self.old.data]
+        if self.old is not None:
+            with failing(self.path, "written"):
+                locks = shutil.ignore_patterns("*.lock")
+                shutil.copytree(self.old.data, self.data, copy_function=_link, ignore=locks)
+        self._index = engine.make_index(self.data / WORDS)
+        self._writer = engine.writer(self._index, self.data / WORDS)
+        if self.manifest.embeddings:
+            self._embedding = self._resumed(left)
+        for each in left:
+            shutil.rmtree(each, ignore_errors=True)
+
+    def _resumed(self, left: Sequence[Path]) -> Embedding:
+        """Return what embeds, with the vectors of the old index, or with those that a killed build saved."""
+        from chameleon.retrieval.dense import Embedding, opened_vectors
+
+        vectors = opened_vectors(self.data, self.manifest, self._store)
+        embedding = Embedding(vectors, self.data / self.manifest.vectors_file)
+        for each in left if self._store is None else ():
+            with suppress(InputError):  # what it saved may be missing or cut off
+                saved = opened_vectors(each, self.manifest)
+                if saved.keys() > embedding.vectors.keys():
+                    embedding = Embedding(saved, embedding.file)
+                    embedding.save()
+        return embedding
+
     def _end(self, *, is_failed: bool) -> None:
-        with suppress(Exception):  # a commit that has failed has told so
-            if is_failed:
+        """Let go of all; what a failed build has embedded and saved stays for the next one."""
+        if self._writer:
+            with suppress(Exception):
                 self._writer.rollback()
-                if self.old and self.old.manifest.check == engine.meta_check(self._words):
-                    (self.path / BUILDING).unlink()
-        with suppress(Exception):
-            self._writer.wait_merging_threads()
+            with suppress(Exception):
+                self._writer.wait_merging_threads()
+        is_resumable = is_failed and self._embedding is not None and self._embedding.is_saved
+        if not (self._is_committed or is_resumable):
+            shutil.rmtree(self.data, ignore_errors=True)
+            if self._makes_folder:
+                with suppress(OSError):
+                    self.path.rmdir()
+        os.close(self._lock)
 
     def add(self, documents: Iterable[Document], progress: Progress | None = None) -> None:
         """Take documents in; one that is there word for word stays. Raises `InputError` for an id twice."""
@@ -127,29 +136,35 @@ class Build:
                 self.old.place(id)
             self._delete(id)
 
-    def commit(self) -> None:
-        """Put the new state in the place of the old one, unless they are the same."""
-        if self._embedding:
-            self._embedding.save()  # before the words: who opens the index has vectors of all documents
-        with failing(self.path, "written"):
-            if self._changed:
-                self._writer.commit()
-                self._index.reload()
-                for file in self._words.glob("*.json"):  # which the engine lets nobody else read
-                    file.chmod((self.path / BUILDING).stat().st_mode)
-        self._write_manifest()
-        if self._embedding:
-            self._embedding.finish(Index(self.path, self.manifest))
-        with suppress(Exception):
-            self._writer.wait_merging_threads()  # which gives the lock back
-        with suppress(InputError):  # where another build begins at once, it ends what is left to do
-            self._writer = engine.writer(self._index, self._words)
-            self._write_manifest()
-            (self.path / BUILDING).unlink(missing_ok=True)
+    def add_file(self, name: str, content: Any) -> None:
+        """Keep JSON with the index, in a file that the next build finds in the `data` of the old one."""
+        file = self.data / name
+        before = file.read_bytes() if file.exists() else b""
+        replace_json(file, content)
+        self._changed |= file.read_bytes() != before
 
-    def _write_manifest(self) -> None:
-        self.manifest = replace(self.manifest, check=engine.meta_check(self._words))
-        self.manifest.write(self.path)
+    def commit(self) -> Index:
+        """Put the new index in the place of the old one, unless they are the same, and return it."""
+        if self.old is not None and not self._changed:
+            return self.old
+        with failing(self.path, "written"):
+            self._writer.commit()
+            self._writer.wait_merging_threads()  # the writer cannot be used after this
+            self._writer = None
+            for file in (self.data / WORDS).glob("*.json"):  # which the engine lets nobody else read
+                file.chmod(self.data.stat().st_mode & 0o666)
+        if self._embedding:
+            index = Index(self.path, self.manifest)
+            self._embedding.finish(set(index.keys(list(index.places()))))
+        with failing(self.path, "written"):
+            self.manifest = self.manifest.with_files(self.path)
+        self.manifest.write(self.path)  # from here on this is the index
+        self._is_committed = True
+        if self.old is not None:
+            shutil.rmtree(self.old.data, ignore_errors=True)
+        if self._embedding:
+            self._embedding.vectors.clean()
+        return Index(self.path, self.manifest)
 
     def _add(self, document: Document) -> None:
         if not isinstance(document, Document):
@@ -167,18 +182,19 @@ class Build:
         if document.id in self._seen:
             raise InputError(f"the id {document.id!r} is given twice", where=place, hint="Give each its own.")
         self._seen.add(document.id)
-        line, terms, layout = self._analyse(document)
+        line = document.to_line()
         if self.old is not None and (there := self.old.with_ids([document.id])):
             if self.old.line_at(there[document.id]) == line:
                 return
             self._delete(document.id)
-        digest = crc32(repr(sorted(self.manifest.embeddings.items())).encode(), crc32(line))
+        digest = crc32(line, self.manifest.embeddings_sum)
         key = self._next << DIGEST | digest >> 32 - DIGEST
+        layout = Layout.of(document)
         fields: dict[str, Any] = {
             ID: document.id,
-            TERMS: terms,
+            TERMS: " ".join(layout.weighted()),
             DOCUMENT: line,
-            LAYOUT: layout,
+            LAYOUT: layout.to_bytes(),
             KEY: key,
             KIND: KINDS.index(document.kind),
         }
@@ -195,44 +211,25 @@ class Build:
         self._changed = True
 
 
-def _read(mark: Path) -> dict[str, Any]:
-    """Return what a build that died was for, as far as it said so."""
-    with suppress(OSError, ValueError):
-        found = json.loads(mark.read_bytes())
-        return found if isinstance(found, dict) else {}
-    return {}
+def _locked(folder: Path) -> int:
+    """Open a folder and keep other builds out of it, where the system can. Raises `InputError`, OSError."""
+    if sys.platform == "win32":
+        return os.open(os.devnull, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as problem:
+        os.close(handle)
+        hint = "Wait for it, then run the command again."
+        raise InputError("another process is building this index", where=str(folder), hint=hint) from problem
+    except OSError:  # some network drives
+        pass
+    return handle
 
 
-def is_of_vectors(problem: Damaged) -> bool:
-    """Tell whether only the vectors of an index are damaged."""
-    return VECTORS in Path(problem.where).parts[-2:]
-
-
-def retriever_of(folder: Path, problem: Damaged, retriever: Any) -> Any:
-    """Return the retriever that a damaged index was built for, `retriever` where that is known.
-
-    Raises `InputError` for a folder that holds anything else than an index, and where nothing tells.
-    """
-    check_ours(folder)
-    if is_of_vectors(problem):
-        return Manifest.read(folder).retriever
-    if not (folder / WORDS).is_dir() and b"chameleon-index" not in (folder / MANIFEST).read_bytes():
-        raise InputError(
-            f"the folder holds something else: {MANIFEST}",
-            where=str(folder),
-            hint="Name a folder of its own for the index.",
-        )
-    if retriever is None and is_index(folder):
-        try:
-            retriever = Manifest.read(folder).retriever
-        except InputError:
-            hint = "Name the retriever that the index was built for, and it is built again."
-            raise InputError(problem.what, where=problem.where, hint=hint) from None
-    return retriever
-
-
-def clear(folder: Path, problem: Damaged) -> None:
-    """Remove what is damaged of an index, and vectors alone where only they are; the ledger stays."""
-    for name in (VECTORS,) if is_of_vectors(problem) else (MANIFEST, BUILDING, WORDS, VECTORS):
-        path = folder / name
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+def _link(source: str, target: str) -> None:
+    """Link a file, or copy it where the disk has no links: no file of an index is written to again."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -13,10 +13,10 @@ from chameleon.errors import InputError
 from chameleon.retrieval import engine
 from chameleon.retrieval.analysis import query_weights
 from chameleon.retrieval.document import Document, Kind
-from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, Damaged, failing
+from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, TERMS, failing
 from chameleon.retrieval.evidence import WEIGHTS, Question, evidence
 from chameleon.retrieval.layout import Layouts
-from chameleon.retrieval.manifest import BUILDING, WORDS, Manifest
+from chameleon.retrieval.manifest import WORDS, Manifest
 
 if TYPE_CHECKING:
     import numpy
@@ -43,8 +43,8 @@ class Index:
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path, self.manifest = path, manifest
-        self._index = engine.open_index(path / WORDS)
+        self.path, self.manifest, self.data = path, manifest, path / manifest.data
+        self._index = engine.open_index(self.data / WORDS)
         with failing(path, "read"):
             self._searcher = self._index.searcher()
         self._schema, self._query = self._index.schema, engine.load().Query
@@ -56,14 +56,17 @@ class Index:
     def open(cls, path: str | Path) -> Index:
         """Open the index in a folder.
 
-        Raises `InputError` for a folder that holds none, `Damaged` for one that is not as it was written.
+        Raises `InputError` for a folder that holds none, and for an index that is not as it was written.
         """
         folder = Path(path)
         manifest = Manifest.read(folder)
-        is_same = manifest.check == engine.meta_check(folder / WORDS)
-        if not is_same and not (folder / BUILDING).exists() and Manifest.read(folder) == manifest:
-            raise Damaged("the file is damaged", where=str(folder / WORDS / "meta.json"))
-        return cls(folder, manifest)
+        try:
+            manifest.check(folder)
+            return cls(folder, manifest)
+        except InputError:
+            if Manifest.read(folder) == manifest:
+                raise
+        return cls.open(folder)  # another process has replaced it meanwhile
 
     def __len__(self) -> int:
         return int(self._searcher.num_docs)

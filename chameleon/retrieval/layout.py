@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from chameleon.retrieval.analysis import terms_of
 from chameleon.retrieval.document import Document
@@ -59,19 +59,6 @@ class Layout:
         names = sum(map(bool, self.cells[: self.width]))
         body = array("I", (self.width, self.height, names, len(ends), len(said))).tobytes()
         return body + ends.tobytes() + said.tobytes()
-
-
-class Analysed(NamedTuple):
-    """What an index keeps of a document: its line, its terms as often as they count, and where they stand."""
-
-    line: bytes
-    terms: str
-    layout: bytes
-
-    @classmethod
-    def of(cls, document: Document) -> Analysed:
-        layout = Layout.of(document)
-        return cls(document.to_line(), " ".join(layout.weighted()), layout.to_bytes())
 
 
 @lru_cache(maxsize=1 << 17)

@@ -27,7 +27,7 @@ from chameleon.retrieval.retriever import (
     by_model,
     by_sum,
 )
-from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec, StoreSpec
+from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
@@ -61,16 +61,14 @@ def build_index(
     settings = settings_at(Path(path), retriever, has_store=store is not None)
     with Build(Path(path), settings, store) as build:
         build.add(documents, progress)
-        build.commit()
-    return Index.open(path)
+        return build.commit()
 
 
 def delete_documents(path: str | Path, ids: Iterable[str], *, store: VectorStore | None = None) -> Index:
     """Take documents out of the index in a folder. Raises `InputError` for an id that is not in it."""
     with Build(Path(path), Manifest.read(Path(path)), store) as build:
         build.delete(ids)
-        build.commit()
-    return Index.open(path)
+        return build.commit()
 
 
 def settings_at(path: Path, retriever: Spec | None, *, has_store: bool = False) -> Manifest:
@@ -81,11 +79,11 @@ def settings_at(path: Path, retriever: Spec | None, *, has_store: bool = False) 
     """
     if not is_index(path):
         return settings_for(retriever or "auto", has_store=has_store)
-    there, wanted = Manifest.read(path), _read(retriever or "auto")
+    there, wanted = Manifest.read(path), RetrieverSpec.read(retriever or "auto")
     if wanted == RetrieverSpec():
         return there
     needed = settings_for(wanted, has_store=has_store)
-    if needed.embeddings and needed.vectors_of != there.vectors_of:
+    if needed.embeddings and needed.embeddings != there.embeddings:
         raise InputError(
             f"the index was built for the retriever {RetrieverSpec.read(there.retriever)}, "
             f"and {wanted} needs other vectors",
@@ -100,8 +98,8 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
 
     Raises `InputError`, `MissingPackage` where what it needs is not installed.
     """
-    spec = _read(retriever)
-    told, named = spec.model_dump(exclude_defaults=True), spec.embeddings
+    spec = RetrieverSpec.read(retriever)
+    written, named = spec.model_dump(exclude_defaults=True), spec.embeddings
     if isinstance(spec.rerank, CrossEncoderSpec | LateSpec):
         require_reranker(spec.rerank.name)
     if has_store:
@@ -110,16 +108,15 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
                 f"{spec} leaves no part to a vector store that is given as an object",
                 hint="Name {first: dense} or {first: blend}, without embeddings and store.",
             )
-        return Manifest(told, {"name": GIVEN}, GIVEN)
+        return Manifest(written, {"name": GIVEN})
     can_embed = automatic() != NONE and find_spec("faiss") is not None
     if not (spec.needs_vectors or (spec.first == "auto" and (named or can_embed))):
-        return Manifest(told)
+        return Manifest(written)
     prefixes = named.model_dump(exclude_none=True, exclude={"model"}) if named else {}
     embeddings = {"name": named.model if named else MINILM, **prefixes}
     require_embeddings(embeddings["name"])
-    if spec.store in ("flat", "hnsw"):
-        require_faiss()
-    return Manifest(told, embeddings, spec.store_name)
+    require_faiss()
+    return Manifest(written, embeddings)
 
 
 def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore | None = None) -> Retriever:
@@ -128,7 +125,7 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
     `store` is the vector store, for an index that was built with an object. Raises `InputError` for an index
     that lacks what is asked for, `MissingPackage` where a package is not installed.
     """
-    spec = _for_index(index, _read(retriever))
+    spec = _for_index(index, RetrieverSpec.read(retriever))
     evidence, bm25 = by_evidence(index), Bm25(index)
     found: Retriever = Ordered([bm25], evidence, spec.depth) if spec.first == "lexical" else bm25
     scores = {"evidence": by_evidence(index, after_bm25=spec.first == "bm25")}
@@ -143,16 +140,6 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
         return found
     score = scores[spec.rerank] if isinstance(spec.rerank, str) else _by_model(index, spec.rerank)
     return Ordered([found], score, spec.depth)
-
-
-def _read(retriever: Spec) -> RetrieverSpec:
-    """Read what the user names, and import the module of its store: no index has one imported by itself."""
-    spec = RetrieverSpec.read(retriever)
-    if isinstance(spec.store, StoreSpec):
-        from chameleon.retrieval.vector_stores import plug
-
-        plug(spec.store.use)
-    return spec
 
 
 def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
@@ -176,26 +163,25 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
             where=str(index.path),
             hint="Build one for {first: blend} in another folder.",
         )
-    if spec.rerank == "dense" and index.manifest.store not in ("flat", "hnsw"):
+    if spec.rerank == "dense" and there["name"] == GIVEN:
         raise InputError(
             "a vector store finds documents, and cannot score those that words have found",
             where=str(index.path),
-            hint="Name {first: dense} or {first: blend}, or build an index with the store flat.",
+            hint="Name {first: dense} or {first: blend}, or build an index without the store.",
         )
     named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
-    wanted = {"store": spec.store_name if "store" in spec.model_fields_set else None, **named}
-    has = {**there, "model": there["name"], "store": index.manifest.store}
-    for key, value in wanted.items():
-        if value is not None and value != has.get(key):
-            told = "embeddings" if key == "model" else key
+    has = {**there, "model": there["name"]}
+    for key, value in named.items():
+        if value != has.get(key):
+            name = "embeddings" if key == "model" else key
             raise InputError(
-                f"the index has the {told} {has.get(key)!r}, not {value!r}",
+                f"the index has the {name} {has.get(key)!r}, not {value!r}",
                 where=str(index.path),
                 hint="Name the retriever without it, or build another index.",
             )
     if there["name"] != GIVEN:
         require_embeddings(there["name"])
-    return Dense(index, opened_vectors(index.path, index.manifest, store))
+    return Dense(index, opened_vectors(index.data, index.manifest, store))
 
 
 def _by_model(index: Index, spec: CrossEncoderSpec | LateSpec) -> Score:

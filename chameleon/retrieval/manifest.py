@@ -1,127 +1,165 @@
-"""What an index says of itself: `manifest.json`, and `building` while a build is not finished."""
+"""What an index says of itself: `manifest.json`, which names the folder of its data and every file in it.
+
+A build writes a new folder of data and then replaces the manifest, so that an index is the old one or the new
+one, whenever a build is killed. What the manifest does not name is left from such a build.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import re
+import shlex
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.retrieval.engine import AGAIN, Damaged
 
-FORMAT = "chameleon-index-4"
-MANIFEST, BUILDING, WORDS = "manifest.json", "building", "words"
-LEDGER = "files.json"  # what `chameleon.documents` keeps of the files that the documents came from
-VECTORS = "vectors"
-_OURS = re.compile(
-    r"(manifest|files)\.json(\.new)?|building|words|words/([0-9a-f]{32}\.|meta\.json|\.(managed|tantivy|tmp)).*"
-    r"|vectors|vectors/(faiss|stored)\..*"
-)
+FORMAT = "chameleon-index-5"
+MANIFEST, DATA, WORDS = "manifest.json", "chameleon-????????", "words"
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The state of an index: the retriever it was built for, its embeddings and store, and a checksum.
+    """The state of an index: the retriever it was built for, its embeddings, and its files.
 
     `embeddings` is empty for an index of words alone. `place` is what a vector store knows this index by.
-    `check` is the checksum of the file by which the engine knows its others.
+    `data` is the folder of the files, and `files` has the size and the CRC-32 of each.
     """
 
     retriever: Mapping[str, Any] = field(default_factory=dict)
     embeddings: Mapping[str, Any] = field(default_factory=dict)
-    store: Any = None
     place: str = ""
-    check: int = 0
+    data: str = ""
+    files: Mapping[str, list[int]] = field(default_factory=dict)
 
     @property
-    def vectors_of(self) -> tuple[Any, Any]:
-        """What the vectors depend on."""
-        return self.embeddings, self.store
+    def embeddings_sum(self) -> int:
+        """Return the CRC-32 of the embeddings: vectors of other ones are of no use."""
+        return zlib.crc32(repr(sorted(self.embeddings.items())).encode())
+
+    @property
+    def vectors_file(self) -> str:
+        """Return the name of the file of vectors."""
+        return f"vectors-{self.embeddings_sum:08x}"
+
+    def with_files(self, folder: Path) -> Manifest:
+        """Return it with all files of its data. Raises OSError."""
+        data = folder / self.data
+        files = [file for file in sorted(data.rglob("*")) if file.is_file() and file.suffix != ".lock"]
+        return replace(self, files={file.relative_to(data).as_posix(): _size_and_sum(file) for file in files})
+
+    def check(self, folder: Path) -> None:
+        """Compare all files with what was written. Raises `InputError` for the first that differs."""
+        for name, expected in self.files.items():
+            file = folder / self.data / name
+            try:
+                is_same = _size_and_sum(file) == expected
+            except FileNotFoundError:
+                raise damaged("the file is missing", file, folder) from None
+            except OSError as problem:
+                raise failed("read", file, problem) from problem
+            if not is_same:
+                raise damaged("the file is damaged", file, folder)
 
     def write(self, folder: Path) -> None:
-        """Put it in the place of the old one. Raises `InputError`."""
-        said = {"format": FORMAT, **asdict(self)}
-        replace_json(folder / MANIFEST, said | {"sum": _sum(said)})
+        """Replace the old one. Raises `InputError`."""
+        content = {"format": FORMAT, **asdict(self)}
+        replace_json(folder / MANIFEST, content | {"sum": _sum(content)})
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Return that of the index in a folder. Raises `InputError` where there is none, or it is damaged."""
+        """Return that of the index in a folder.
+
+        Raises `InputError` for a folder without one, and for one that is damaged or has another format.
+        """
         path = folder / MANIFEST
         try:
-            data = json.loads(path.read_bytes())
-            found, told = data.pop("sum", None), data.pop("format", "")
-            if told == FORMAT and found == _sum({"format": told, **data}):
-                return cls(**data)
+            data = path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             raise _absent(folder) from None
         except OSError as problem:
-            raise InputError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
-        except (ValueError, TypeError, AttributeError) as problem:
-            raise Damaged("the file is damaged", where=str(path)) from problem
-        if told == FORMAT:
-            raise Damaged("the file is damaged", where=str(path))
-        what = f"the index has another format than {FORMAT}, which this version of Chameleon reads"
-        raise (Damaged if _is_older(told) else InputError)(what, where=str(path), hint=AGAIN)
+            raise failed("read", path, problem) from problem
+        what = "the file is damaged"
+        with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            content = json.loads(data)
+            if content["format"] != FORMAT:
+                what = f"the index has another format than {FORMAT}"
+            elif content.pop("sum") == _sum(content):
+                del content["format"]
+                return cls(**content)
+        raise damaged(what, path, folder) if is_ours(folder) else _absent(folder)
 
 
-def _is_older(told: Any) -> bool:
-    """Tell whether a format is one that was written before, so that `chameleon index` may write it anew."""
-    found = re.fullmatch(r"chameleon-index-(\d)", str(told))
-    return found is not None and told < FORMAT
-
-
-def _absent(folder: Path) -> InputError:
-    if (folder / WORDS).is_dir():
-        return InputError(
-            "the index is not finished", where=str(folder), hint="Run the command that builds it again."
-        )
-    what = "the folder holds no index" if folder.is_dir() else "there is no such index"
-    return InputError(what, where=str(folder), hint="`chameleon index` builds one.")
-
-
-def _sum(said: Mapping[str, Any]) -> int:
-    return zlib.crc32(json.dumps(said, sort_keys=True).encode())
-
-
-def is_index(path: Path) -> bool:
-    """Tell whether a folder holds an index."""
-    return (path / MANIFEST).is_file()
-
-
-def check_ours(folder: Path) -> None:
-    """Raise `InputError` if something else than an index lies in the folder."""
-    if folder.is_file():
-        raise InputError("an index is a folder, and this is a file", where=str(folder))
-    for entry in sorted(folder.glob("*")) + sorted(folder.glob("[wv]*/*")):
-        name = entry.relative_to(folder).as_posix()
-        if not _OURS.fullmatch(name):
-            raise InputError(
-                f"the folder holds something else: {name}",
-                where=str(folder),
-                hint="Name a folder of its own for the index.",
-            )
+def damaged(what: str, file: Path, index: Path) -> InputError:
+    """Return the error for an index that cannot be used, with what to do."""
+    hint = f"Delete the folder, then rebuild it: chameleon index FILES --out {shlex.quote(str(index))}"
+    return InputError(what, where=str(file), hint=hint)
 
 
 def failed(done: str, path: Path, problem: OSError) -> InputError:
     """Return the error for what the system refuses: `done` is "read" or "written"."""
-    if isinstance(problem, FileNotFoundError):
-        return Damaged("a file of the index is missing", where=str(path), hint=AGAIN)
-    return InputError(f"a file of the index cannot be {done}: {problem.strerror or problem}", where=str(path))
+    return InputError(f"the index cannot be {done}: {problem.strerror or problem}", where=str(path))
+
+
+def is_index(folder: Path) -> bool:
+    """Return whether a folder holds an index."""
+    return (folder / MANIFEST).is_file()
+
+
+def is_ours(folder: Path) -> bool:
+    """Return whether a folder holds an index of any format, or what a build that was killed left of one."""
+    try:
+        is_format = is_index(folder) and b'"chameleon-index-' in (folder / MANIFEST).read_bytes()[:100]
+        return is_format or any(each.is_dir() for each in folder.glob(f"{DATA}/{WORDS}"))
+    except OSError:
+        return False
+
+
+def check_ours(folder: Path) -> None:
+    """Raise `InputError` if the folder holds anything but an index."""
+    if folder.is_file():
+        raise InputError("an index is a folder, and this is a file", where=str(folder))
+    names = (MANIFEST, f"{MANIFEST}.new") if is_ours(folder) else ()
+    for entry in sorted(folder.glob("*")):
+        if entry.name not in names and not entry.match(DATA):
+            what = f"the folder holds something else: {entry.name}"
+            raise InputError(what, where=str(folder), hint="Name a folder of its own for the index.")
 
 
 def replace_json(path: Path, data: Any) -> None:
-    """Put a JSON file in the place of the old one: a crash leaves the old or the new. Raises `InputError`."""
-    beside = path.with_name(f"{path.name}.new")
+    """Replace a JSON file: a crash leaves the old or the new one. Raises `InputError`."""
+    new = path.with_name(f"{path.name}.new")
     try:
-        with beside.open("wb") as file:
+        with new.open("wb") as file:
             file.write(json.dumps(data, indent=1).encode())
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        new.replace(path)
     except OSError as problem:
         raise failed("written", path, problem) from problem
+
+
+def _absent(folder: Path) -> InputError:
+    if is_ours(folder):
+        hint = "Run the command that builds it again."
+        return InputError("the index is not finished", where=str(folder), hint=hint)
+    what = "the folder holds no index" if folder.is_dir() else "there is no such index"
+    return InputError(what, where=str(folder), hint="`chameleon index` builds one.")
+
+
+def _size_and_sum(file: Path) -> list[int]:
+    """Return the size of a file and its CRC-32. Raises OSError."""
+    size = total = 0
+    with file.open("rb", buffering=0) as opened:
+        while block := opened.read(_BLOCK):
+            size, total = size + len(block), zlib.crc32(block, total)
+    return [size, total]
+
+
+def _sum(content: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from chameleon.errors import ChameleonError, MissingPackage, ModelError
 from chameleon.retrieval.spec import LOCAL, MINILM
-from chameleon.text import MASK, one_line, redact
+from chameleon.text import one_line, redact
 
 Model = TypeVar("Model")
 
@@ -37,20 +37,15 @@ def require_reranker(name: str) -> None:
 
 
 @contextmanager
-def telling(what: str, *, where: str = "", hint: str = "", also: Sequence[str] = ()) -> Iterator[None]:
-    """Tell as `ModelError` what a client, a hub or a library raises: each has errors of its own.
-
-    Secrets are left out, and the strings in `also`.
-    """
+def telling(what: str, *, where: str = "", hint: str = "") -> Iterator[None]:
+    """Raise as `ModelError`, without secrets, what a client, a hub or a library raises: each has its own."""
     try:
         yield
     except ChameleonError:
         raise
     except Exception as problem:
-        said = f"{type(problem).__name__}: {problem}"
-        for secret in sorted(filter(None, also), key=len, reverse=True):
-            said = said.replace(secret, MASK)
-        raise ModelError(f"{what}: {one_line(redact(said))}", where=where, hint=hint) from None
+        message = one_line(redact(f"{type(problem).__name__}: {problem}"))
+        raise ModelError(f"{what}: {message}", where=where, hint=hint) from None
 
 
 def once(load: Callable[..., Model]) -> Callable[..., Model]:

@@ -68,14 +68,13 @@ class Dense(Retriever):
     def __init__(self, index: Index, vectors: Vectors) -> None:
         super().__init__(index)
         self.vectors = vectors
-        self._others = max(0, len(vectors.keys()) - len(index))  # while an index is built, and after its end
 
     def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
         if kind is not None:
             return self._of_kind(queries, min(k, self.index.count(kind)), kind)
-        found = self.vectors.nearest(queries, k + self._others)
+        found = self.vectors.nearest(queries, k)
         places = self.index.with_keys(sorted({key for one in found for key, _ in one}))
-        return [[(places[key], score) for key, score in one if key in places] for one in found]
+        return [[(places[key], score) for key, score in one] for one in found]
 
     def _of_kind(self, queries: Sequence[str], k: int, kind: Kind) -> list[Ranking]:
         """Find more and more, until so many of a kind are among them."""

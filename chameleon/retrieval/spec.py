@@ -2,7 +2,7 @@
 
     {first: bm25}                                  BM25 over stems; caption and header count more
     {first: bm25, rerank: evidence}                its first hundred by closer evidence (`lexical` for short)
-    {first: dense, embeddings: openai:text-embedding-3-small, store: hnsw}
+    {first: dense, embeddings: openai:text-embedding-3-small}
     {first: blend}                                 `lexical` and `dense`, their scores added up
     {first: bm25, rerank: {cross_encoder: cross-encoder/ms-marco-MiniLM-L6-v2}}
     {first: bm25, rerank: {late: colbert-ir/colbertv2.0}}
@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
 from chameleon.errors import InputError
-from chameleon.text import known_secrets, nearest, redact
+from chameleon.text import nearest
 from chameleon.yaml_text import read_yaml
 
 First = Literal["auto", "bm25", "lexical", "dense", "blend"]
@@ -64,37 +64,17 @@ class LateSpec(_Strict):
         return self.late
 
 
-class StoreSpec(BaseModel):
-    """A vector store of LangChain: `use` is "package.module:Class", the rest its parameters."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-    use: str
-
-    @model_validator(mode="after")
-    def _without_secrets(self) -> StoreSpec:
-        """Refuse parameters that would stand in the index's manifest for all to read."""
-        given = {name: str(value) for name, value in (self.model_extra or {}).items()}
-        secret = set(known_secrets(environ=given))
-        if names := [name for name, value in given.items() if value in secret or redact(value) != value]:
-            raise InputError(
-                f"the parameter {names[0]} of the store is a secret, and an index would keep it",
-                hint="Set it in the environment, as the store documents, or give an object in Python.",
-            )
-        return self
-
-
 class RetrieverSpec(_Strict):
     """What finds documents `first`, and what puts the first `depth` of them in order (`rerank`).
 
-    `embeddings` and `store` are for vectors: "flat" (exact) and "hnsw" (a graph) are files by FAISS,
-    "pgvector" is a table in PostgreSQL.
+    `embeddings` and `store` are for vectors: "flat" is a file of FAISS that is searched whole.
     """
 
     first: First = "auto"
     rerank: Literal["evidence", "dense"] | CrossEncoderSpec | LateSpec | None = None
     depth: PositiveInt = 100
     embeddings: EmbeddingsSpec | None = None
-    store: Literal["flat", "hnsw", "pgvector"] | StoreSpec = "flat"
+    store: Literal["flat"] = "flat"
 
     def __str__(self) -> str:
         given = self.model_dump(exclude_defaults=True)
@@ -103,11 +83,6 @@ class RetrieverSpec(_Strict):
             if set(given) <= {"first"}
             else yaml.safe_dump(given, default_flow_style=True, sort_keys=False, width=_WIDE).strip()
         )
-
-    @property
-    def store_name(self) -> Any:
-        """The store as JSON."""
-        return self.store if isinstance(self.store, str) else self.store.model_dump()
 
     @property
     def needs_vectors(self) -> bool:
@@ -148,7 +123,8 @@ _FORMS = {
     "rerank": "evidence, dense, {cross_encoder: NAME} or {late: NAME}",
     "depth": "a number of documents",
     "embeddings": "NAME, or {model: NAME, query: TEXT, passage: TEXT}",
-    "store": 'flat, hnsw, pgvector, or {use: "package.module:Class"} with its parameters',
+    "store": "flat: leave it out. Another store, such as PGVectorStore of LangChain, is given in Python: "
+    "build_index(path, documents, store=…)",
 }
 
 

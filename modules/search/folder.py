@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
 
+from chameleon.documents.files import Walk
 from chameleon.documents.reading import PICTURES, SUFFIXES, read_document
-from chameleon.documents.walking import Walk
 from chameleon.errors import InputError, require
 from chameleon.markup import require_lxml
 from chameleon.modules.search.provider import SearchResult

@@ -125,7 +125,7 @@ def test_doctor_tells_the_file_and_the_variables(
     assert "Settings: there is no chameleon.toml" in command("doctor").out
     (folder / "chameleon.toml").write_text('model = "openai:x"\n[eval]\nworkers = 3\n')
     monkeypatch.setenv("CHAMELEON_MODLE", "openai:y")
-    monkeypatch.setenv("CHAMELEON_PGVECTOR", "postgresql://me:hush@h/db")
+    monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", "http://me:hush@h")
     shown = command("doctor").out
     assert f'Settings: {folder}/chameleon.toml sets model = "openai:x", eval.workers = 3\n' in shown
     assert "Model: openai:x, because chameleon.toml names it\n" in shown
@@ -133,9 +133,7 @@ def test_doctor_tells_the_file_and_the_variables(
         "CHAMELEON_MODLE=openai:y  nothing: there is no such variable. Did you mean 'CHAMELEON_MODEL'?"
         in shown
     )
-    assert (
-        "CHAMELEON_PGVECTOR=postgresql://***@h/db  the database of vectors" in shown and "hush" not in shown
-    )
+    assert "CHAMELEON_WEB_PRIVATE=http://***@h  hosts of this network" in shown and "hush" not in shown
     told = json.loads(command("doctor", "--json").out)
     assert told["settings"]["sets"] == {"model": "openai:x", "eval": {"workers": 3}}
 

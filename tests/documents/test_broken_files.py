@@ -1,4 +1,4 @@
-"""What cannot be read is told, an index that is damaged is built anew, and the others stay as they are."""
+"""What cannot be read is reported, and the others stay as they are."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from pathlib import Path
 import pytest
 
 from chameleon.cli.out import Interrupted
-from chameleon.documents import file_reader
+from chameleon.documents import indexing
 from chameleon.documents.indexing import Summary, index_files
-from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.make import make_retriever
 from chameleon.table.found import LeftOut, tables_of
 from chameleon.table.records import MAX_CELL, Origin
-from tests.e2e.commands import Command
-from tests.e2e.conftest import command as command
 
 pytest.importorskip("tantivy")
 
@@ -53,14 +49,14 @@ def test_whatever_a_reader_raises_is_a_warning_of_that_file(
     folder: Path, raised: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "a.csv").write_text(GOOD)
-    read = file_reader.file_documents
+    read = indexing.file_documents
 
     def documents(path: Path, *rest: object) -> object:
         if path.name == "a.csv":
             raise raised
         return read(path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(file_reader, "file_documents", documents)
+    monkeypatch.setattr(indexing, "file_documents", documents)
     (fault,) = index(folder).faults
     assert fault.where == "a.csv" and type(raised).__name__ in fault.why and "\x1b" not in fault.why
     monkeypatch.undo()
@@ -74,7 +70,7 @@ def test_what_ends_a_command_ends_it(
     def stopped(*_: object) -> object:
         raise raised
 
-    monkeypatch.setattr(file_reader, "file_documents", stopped)
+    monkeypatch.setattr(indexing, "file_documents", stopped)
     with pytest.raises(raised):
         index(folder)
 
@@ -113,77 +109,3 @@ def test_a_cell_of_a_sheet_has_a_bound_also_in_a_note(rows: list[list[str | None
     records = [(n, [cell or long for cell in row]) for n, row in enumerate(rows, 1)]
     (found,) = tables_of(records, Origin("a.xlsx", "row"))
     assert isinstance(found, LeftOut) and "longer than 131,072" in found.why
-
-
-HARMS = {  # which file, and what is left of it
-    "broken manifest": ("manifest.json", 11),
-    "no manifest": ("manifest.json", None),
-    "short file": ("words/*.term", -1),
-    "no file": ("words/*.term", None),
-    "no list of files": ("words/meta.json", None),
-    "changed documents": ("words/*.store", -2),
-}
-
-
-@pytest.fixture
-def lakes(tmp_path: Path) -> Path:
-    found = tmp_path / "data"
-    found.mkdir()
-    for town in ("Como", "Garda", "Iseo"):
-        (found / f"{town}.csv").write_text(f"lake,depth\n{town},{len(town)}00\n")
-    return found
-
-
-def harm(index: Path, kind: str) -> None:
-    name, left = HARMS[kind]
-    file = next(index.glob(name))
-    whole = file.read_bytes()
-    file.unlink()  # what is mapped stays as it is
-    if left is not None:
-        file.write_bytes(whole[:left])
-
-
-@pytest.mark.parametrize(("kind", "name"), [*((kind, "lexical") for kind in HARMS), ("no file", "bm25")])
-def test_a_damaged_index_is_built_anew(lakes: Path, tmp_path: Path, kind: str, name: str) -> None:
-    out = tmp_path / "index"
-    index_files([lakes], out, name)
-    before = make_retriever(Index.open(out)).search("depth of Garda")
-    harm(out, kind)
-    summary = index_files([lakes], out)
-    assert bool(summary.damaged) == (kind != "no manifest") and summary.files == summary.held["table"] == 3
-    again = Index.open(out)
-    assert make_retriever(again).search("depth of Garda") == before
-    assert again.manifest.retriever == {"first": name}
-    assert not index_files([lakes], out).damaged
-
-
-@pytest.mark.parametrize("name", ["manifest.json", "segments/notes.txt", "words/draft.txt"])
-def test_what_is_no_index_is_not_touched(lakes: Path, tmp_path: Path, name: str) -> None:
-    mine = tmp_path / "site" / name
-    mine.parent.mkdir(parents=True)
-    mine.write_text('{"name": "a site of mine"}')
-    (tmp_path / "site" / "manifest.json").write_text("{}")
-    with pytest.raises(InputError):
-        index_files([lakes], tmp_path / "site")
-    assert mine.exists() and (tmp_path / "site" / "manifest.json").read_text()
-
-
-def test_where_nothing_tells_the_retriever_it_has_to_be_named(lakes: Path, tmp_path: Path) -> None:
-    out = tmp_path / "index"
-    index_files([lakes], out, "bm25")
-    harm(out, "broken manifest")
-    (out / "files.json").unlink()
-    with pytest.raises(InputError, match=r"manifest.json: the file is damaged. Name the retriever that"):
-        index_files([lakes], out)
-    assert (out / "manifest.json").exists() and (out / "words").exists()
-    assert index_files([lakes], out, "bm25").held["table"] == 3
-
-
-def test_the_command_says_so_in_one_line(command: Command, lakes: Path, tmp_path: Path) -> None:
-    out = tmp_path / "index"
-    assert command("index", str(lakes), "--out", str(out)).code == 0
-    harm(out, "broken manifest")
-    assert "Build the index again" in command("ask", "How deep is Como?", "--index", str(out)).complaint
-    done = command("index", str(lakes), "--out", str(out))
-    assert done.code == 0
-    assert done.out.splitlines()[0].startswith("The index was damaged, and is built anew: ")

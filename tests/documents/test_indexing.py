@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from chameleon.documents import file_documents
+from chameleon.documents.files import Ledger
 from chameleon.documents.indexing import Summary, index_files
-from chameleon.documents.ledger import Ledger
 from chameleon.errors import InputError, MissingPackage
-from chameleon.retrieval.build import Build
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import make_retriever
 
@@ -152,15 +151,9 @@ def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
     assert (summary.unchanged, summary.without) == (4, 0)
 
 
-@pytest.mark.parametrize("moment", ["before the commit", "after the commit"])
-def test_an_unfinished_index_in_its_own_folder_is_passed_over(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
-    with monkeypatch.context() as patch:
-        die(patch, moment)
-        with pytest.raises(Killed):
-            index_files([folder], folder / "index")
-    assert any((folder / "index").glob("*.json"))
+def test_what_a_killed_build_has_left_is_passed_over(folder: Path) -> None:
+    (folder / "index" / "chameleon-0123abcd" / "words").mkdir(parents=True)
+    put(folder / "index" / "chameleon-0123abcd" / "files.json", '{"icons": [{"src": "a.png"}]}')
     put(folder / "site" / "manifest.json", '{"icons": [{"src": "a.png"}]}')  # of something else
     summary = index_files([folder], folder / "index")
     assert summary.held["table"] == 3 and summary.others == {"index": 1} and not summary.faults
@@ -196,91 +189,28 @@ def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> 
     assert "No such file" in caught.value.hint
 
 
-@pytest.mark.parametrize("content", ["", '{"files": 3}', "[" * 100_000, "CHANGED"])
-def test_a_damaged_ledger_is_told_of_and_every_file_read_again(folder: Path, content: str) -> None:
-    index(folder, retriever="bm25")
-    ledger = folder.parent / "index" / "files.json"
-    changed = ledger.read_text().replace("teams", "beams")
-    ledger.write_text(changed if content == "CHANGED" else content)
-    summary = index(folder)
-    assert (summary.files, summary.unchanged, summary.held["table"]) == (2, 0, 2)
-    assert [fault.where for fault in summary.faults] == [str(ledger)]
-    assert "damaged" in summary.faults[0].why and "read again" in summary.faults[0].why
-    again = index(folder)
-    assert again.unchanged == 2 and not again.faults
-
-
-class Killed(BaseException):
-    """As if the process had been killed."""
-
-
-@pytest.mark.parametrize(
-    ("moment", "retriever"),
-    [("before the commit", None), ("after the commit", None), ("after the commit", "bm25")],
-)
-def test_a_first_index_that_died_knows_its_files_and_its_retriever(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str, retriever: str | None
+def test_a_run_that_fails_leaves_the_old_index_and_what_it_knows_of_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        die(patch, moment)
-        with pytest.raises(Killed):
-            index(folder, retriever=retriever)
-    (folder / "teams.csv").unlink()
-    assert index(folder).held["table"] == 1
-    assert ids(folder) == ["town/lakes.md#Lakes"]
-    if moment == "after the commit":
-        built_for = Index.open(folder.parent / "index").manifest.retriever
-        assert built_for == ({"first": retriever} if retriever else {})
+    for is_first in (True, False):
+        with monkeypatch.context() as patch:
+            patch.setattr("chameleon.retrieval.manifest.Manifest.write", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                index(folder)
+        assert (folder.parent / "index").exists() != is_first
+        assert index(folder).files == (2 if is_first else 1)
+        put(folder / "teams.csv", "Team,Points\nNord,41\n", OLD + 5)
+    assert cells(folder, "teams.csv") == [["Nord", "41"]]
 
 
-@pytest.mark.parametrize("moment", ["before the commit", "after the commit"])
-def test_a_change_of_an_index_that_died_is_made_good(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
-    lakes = (folder / "town" / "lakes.md").read_text()
-    index(folder)
-    put(folder / "teams.csv", "Team,Points\nNord,41\n", OLD + 5)
-    put(folder / "new.csv", "a\n1\n")
-    put(folder / "bad.csv", "a\n1\n")
-    (folder / "town" / "lakes.md").unlink()
-    with monkeypatch.context() as patch:
-        die(patch, moment)
-        with pytest.raises(Killed):
-            index(folder)
-    (folder / "new.csv").unlink()
-    put(folder / "bad.csv", "a\n1,2\n")
-    put(folder / "teams.csv", "Team,Points\nNord,40\nSud,38\n")  # all as at first
-    put(folder / "town" / "lakes.md", lakes)
-    index(folder)
-    assert ids(folder) == ["teams.csv", "town/lakes.md#Lakes"]
-    assert cells(folder, "teams.csv") == [["Nord", "40"], ["Sud", "38"]]
-    assert index(folder).unchanged == 2
-
-
-def die(patch: pytest.MonkeyPatch, moment: str) -> None:
-    """Let the next change of an index end at this moment."""
-    commit = Build.commit
-
-    def dying(build: Build, *_: object) -> None:
-        if moment == "after the commit":
-            commit(build)
-        raise Killed
-
-    patch.setattr(Build, "commit", dying)
-
-
-def test_an_index_that_another_process_changed_meanwhile_is_left_alone(folder: Path) -> None:
-    index(folder)
-    other = put(folder.parent / "other" / "more.csv", "a\n1\n")
-
+def test_an_index_that_another_process_is_building_is_left_alone(folder: Path) -> None:
     def meanwhile(done: int, total: int, name: str) -> None:
-        if done == 0:
-            put(folder / "third.csv", "a\n1\n")
-            index(folder)
+        with pytest.raises(InputError, match="another process is building this index"):
+            index(folder.parent / "other")
 
-    with pytest.raises(InputError, match="another process has changed"):
-        index_files([other.parent], folder.parent / "index", None, meanwhile)
-    assert ids(folder) == ["teams.csv", "third.csv", "town/lakes.md#Lakes"]
+    put(folder.parent / "other" / "more.csv", "a\n1\n")
+    index_files([folder], folder.parent / "index", None, meanwhile)
+    assert ids(folder) == ["teams.csv", "town/lakes.md#Lakes"]
 
 
 def test_a_write_ahead_log_beside_a_database_counts_as_a_change(folder: Path) -> None:

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.documents.file_documents import file_documents
-from chameleon.documents.kept import kept
-from chameleon.documents.reading import read_passages, text_passages
+from chameleon.documents.reading import cached, read_passages, text_passages
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
@@ -247,7 +246,7 @@ def test_what_lacks_a_page_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("CHAMELEON_DOCUMENTS", str(tmp_path))
     answers: list[list[dict[str, Any]]] = [[{"title": "", "text": text}] for text in ("?", "Fees", "Dues")]
     answers[0][0]["is_unread"] = True
-    assert [kept(b"%PDF", "pdf", lambda n=n: answers[n]) for n in range(3)] == [*answers[:2], answers[1]]
+    assert [cached(b"%PDF", "pdf", lambda n=n: answers[n]) for n in range(3)] == [*answers[:2], answers[1]]
 
 
 def test_tables_of_one_header_of_which_one_has_no_rows_are_two() -> None:

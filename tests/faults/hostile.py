@@ -332,8 +332,5 @@ COMMAND_LINES: dict[str, Hostile] = {
     "a cache at no place": _variable("CHAMELEON_WEB_CACHE", "\n", 0, "", "doctor"),
     "a private web": _variable("CHAMELEON_WEB_PRIVATE", EVIL, 0, "", "doctor"),
     "a user agent": _variable("CHAMELEON_USER_AGENT", f"a\r\nb{EVIL}", 0, "", "doctor"),
-    "vectors at no place": _variable(
-        "CHAMELEON_PGVECTOR", f"postgresql://u:geheim@{EVIL}", 0, "(?s)^(?!.*geheim)", "doctor"
-    ),
     "an address with a blank": _variable("OPENAI_BASE_URL", f"http://a b{EVIL}", 0, "", "doctor"),
 }

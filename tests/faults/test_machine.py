@@ -122,7 +122,7 @@ def test_an_index_stops_where_no_file_can_be_opened(
     def lacking(*_: object) -> None:
         raise os_error(errno.EMFILE)
 
-    monkeypatch.setattr("chameleon.documents.file_reader.file_documents", lacking)
+    monkeypatch.setattr("chameleon.documents.indexing.file_documents", lacking)
     outcome = command("index", str(tmp_path / "data"), "--out", str(tmp_path / "index"))
     assert outcome.code == 1 and "as many files open as it may" in outcome.complaint
 

@@ -1,4 +1,4 @@
-"""A build that is killed at any moment leaves the old index, and the next one ends as if nothing had been."""
+"""A build that is killed at any moment leaves the old index or none, and the next one is not harmed by it."""
 
 from __future__ import annotations
 
@@ -23,21 +23,18 @@ from tests.retrieval.corpora import questions, tables
 from tests.retrieval.hashed import Hashed
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-OLD, NEW = tables(30), [*tables(10, seed=1), *tables(190, first=100)]
-MOMENTS = [  # an event, the function or the end of a file's name, the how manieth; whether NEW is there then
+OLD, NEW = tables(20), [*tables(10, seed=1), *tables(130, first=100)]
+MOMENTS = [  # an event, the function, the how manieth; whether NEW is there then
     ("c_call", "Index.writer", 1, False),
-    ("c_call", "IndexWriter.add_document", 1, False),
-    ("c_call", "IndexWriter.add_document", 150, False),
-    ("c_call", "IndexWriter.commit", 1, False),
-    ("file", ".term", 2, None),  # in the commit
-    ("file", ".del", 1, None),
-    ("c_return", "IndexWriter.commit", 1, True),
-    ("call", "Hashed.embed_documents", 3, False),
+    ("c_call", "IndexWriter.add_document", 100, False),
+    ("call", "Hashed.embed_documents", 2, False),
+    ("c_return", "IndexWriter.commit", 1, False),
+    ("c_return", "IndexWriter.wait_merging_threads", 1, False),
     ("call", "write_index", 1, False),
     ("return", "write_index", 1, False),
-    ("call", "write_index", 2, True),
-    ("c_return", "IndexWriter.wait_merging_threads", 1, True),
+    ("call", "Manifest.write", 1, False),
     ("return", "Manifest.write", 1, True),
+    ("return", "Build.commit", 1, True),
 ]
 
 
@@ -62,19 +59,16 @@ def know_embeddings() -> None:
     langchain.embeddings.init_embeddings = lambda name: model  # type: ignore[assignment]
 
 
-def kill_builds(folder: str) -> None:
+def kill_builds(folder: str, embeddings: str) -> None:
+    """Kill a build at each moment: one that adds to an index, and a first one."""
     know_embeddings()
     for number, (event, name, times, _) in enumerate(MOMENTS):
-        if not (builder := os.fork()):
-            sys.setprofile(killer(event, name, times))
-            build_index(f"{folder}/{number}", NEW)
-            os._exit(0)
-        if event == "file":
-            written = Path(folder, str(number), "words")
-            while sum(path.stat().st_size > 0 for path in written.glob(f"*{name}")) < times:
-                pass
-            os.kill(builder, signal.SIGKILL)
-        print(os.waitpid(builder, 0)[1])
+        for place in (f"{folder}/{number}", f"{folder}/first-{number}"):
+            if not (builder := os.fork()):
+                sys.setprofile(killer(event, name, times))
+                build_index(place, NEW, {"first": "dense", "embeddings": embeddings})
+                os._exit(0)
+            print(os.waitpid(builder, 0)[1])
 
 
 def killer(event: str, name: str, left: int) -> Any:
@@ -88,29 +82,35 @@ def killer(event: str, name: str, left: int) -> Any:
     return profile
 
 
-def found(index: Index, *names: str) -> list[Any]:
-    hits = [make_retriever(index, name).search_many(questions(6)) for name in names]
+def found(index: Index) -> list[Any]:
+    hits = [make_retriever(index, name).search_many(questions(6)) for name in ("bm25", "lexical", "dense")]
     return [list(index.documents()), *hits]
 
 
 @needs_fork
-def test_a_build_that_is_killed_leaves_the_old_index_and_the_next_one_goes_on(
+def test_a_build_that_is_killed_leaves_the_old_index_and_the_next_one_is_as_if_nothing_had_been(
     tmp_path: Path, hashed: Hashed
 ) -> None:
-    old = build_index(tmp_path / "0", OLD, {"first": "dense", "embeddings": hashed.name})
-    before = found(old, "bm25", "lexical", "dense")
-    for name in ("once", *range(1, len(MOMENTS))):
+    spec = {"first": "dense", "embeddings": hashed.name}
+    old = build_index(tmp_path / "old", OLD, spec)
+    for name in ("once", *range(len(MOMENTS))):
         shutil.copytree(old.path, tmp_path / str(name))
-    expected = found(build_index(tmp_path / "once", NEW), "bm25", "lexical", "dense")
-    statuses = run("test_index_crashes.kill_builds", tmp_path)
-    for number, moment in enumerate(MOMENTS):
+    before, after = found(old), found(build_index(tmp_path / "once", NEW))
+    first = found(build_index(tmp_path / "first", NEW, spec))
+    statuses = run("test_index_crashes.kill_builds", tmp_path, hashed.name)
+    assert set(statuses) == {str(int(signal.SIGKILL))} and len(statuses) == 2 * len(MOMENTS)
+    for number, (*moment, is_new) in enumerate(MOMENTS):
         folder = tmp_path / str(number)
-        left = Index.open(folder)
-        is_new = len(left) > len(OLD) if moment[3] is None else moment[3]
-        assert statuses[number] == str(int(signal.SIGKILL)) or moment[0] == "file", moment
-        assert found(left, "bm25", "lexical", "dense") == (expected if is_new else before), moment
-        assert found(build_index(folder, NEW), "bm25", "lexical", "dense") == expected, moment
-        assert not (folder / "building").exists()
+        assert found(Index.open(folder)) == (after if is_new else before), moment
+        assert found(build_index(folder, NEW)) == after, moment
+        folder = tmp_path / f"first-{number}"
+        if is_new:
+            assert found(Index.open(folder)) == first, moment
+        else:
+            with pytest.raises(InputError, match=r"is not finished|holds no index"):
+                Index.open(folder)
+        assert found(build_index(folder, NEW, spec)) == first, moment
+        assert len(list(folder.iterdir())) == 2, moment
 
 
 def build_for_long(folder: str) -> None:

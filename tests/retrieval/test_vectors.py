@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from chameleon.errors import InputError, MissingPackage
 from chameleon.retrieval import models
 from chameleon.retrieval.document import Document
-from chameleon.retrieval.engine import Damaged
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index, delete_documents, make_retriever
 from chameleon.retrieval.retriever import Dense, Retriever
@@ -30,11 +29,8 @@ def built(path: Path, model: Hashed, documents: Iterable[Document] = DOCUMENTS, 
     return build_index(path, documents, model.spec(**more))
 
 
-@pytest.mark.parametrize("store", ["flat", "hnsw"])
-def test_documents_come_by_the_cosine_of_their_nearest_text(
-    tmp_path: Path, hashed: Hashed, store: str
-) -> None:
-    found = make_retriever(built(tmp_path / "index", hashed, store=store))
+def test_documents_come_by_the_cosine_of_their_nearest_text(tmp_path: Path, hashed: Hashed) -> None:
+    found = make_retriever(built(tmp_path / "index", hashed))
     assert isinstance(found, Dense) and found.search("vessel", 0) == found.search_many([], 3) == []
     asked = [*questions(8), "vessel 77", "..."]
     for query, hits in zip(asked, found.search_many(asked, 99), strict=True):
@@ -45,30 +41,16 @@ def test_documents_come_by_the_cosine_of_their_nearest_text(
         assert found.scores(query, [*map(found.index.place, ids)]) == pytest.approx(scores, abs=1e-6)
 
 
-def test_a_graph_finds_nearly_what_comparing_all_vectors_finds(tmp_path: Path, hashed: Hashed) -> None:
-    flat, graph = (built(tmp_path / store, hashed, tables(1500), store=store) for store in ("flat", "hnsw"))
-    for deleted in ([], [f"table {number}" for number in range(0, 1500, 3)]):
-        if deleted:
-            flat, graph = (delete_documents(index.path, deleted) for index in (flat, graph))
-        exact, near = (make_retriever(index).search_many(questions(30), 10) for index in (flat, graph))
-        least = [hits[-1].score - 1e-5 for hits in exact]
-        found = sum(hit.score >= worst for hits, worst in zip(near, least, strict=True) for hit in hits)
-        assert found >= 0.97 * 300 and not {hit.id for hits in near for hit in hits} & set(deleted)
-
-
-@given(
-    st.sampled_from(["flat", "hnsw"]),
-    st.lists(st.tuples(st.sets(st.integers(0, 5)), st.integers(0, 1)), max_size=4),
-)
+@given(st.lists(st.tuples(st.sets(st.integers(0, 5)), st.integers(0, 1)), max_size=4))
 def test_however_it_was_changed_an_index_finds_what_it_has(
-    by_name: None, tmp_path_factory: Any, store: str, changes: list[tuple[set[int], int]]
+    by_name: None, tmp_path_factory: Any, changes: list[tuple[set[int], int]]
 ) -> None:
     """Each change puts in some of six documents, with what they said or something else, and deletes one."""
     model, now = Hashed(), dict[str, Document]()
-    index = built(tmp_path_factory.mktemp("index") / "index", model, [], store=store)
+    index = built(tmp_path_factory.mktemp("index") / "index", model, [])
     for numbers, seed in changes:
         new = {f"table {number}": table_document(number, seed) for number in sorted(numbers)}
-        index, now = built(index.path, model, new.values(), store=store), now | new
+        index, now = built(index.path, model, new.values()), now | new
         if new:
             now.pop(gone := max(now))
             index = delete_documents(index.path, [gone])
@@ -85,35 +67,34 @@ def test_only_what_is_new_is_embedded(tmp_path: Path, hashed: Hashed, monkeypatc
     assert hashed.passages[before:] == ["zebra crossing"]
 
 
-def killed(path: Path, model: Hashed, documents: Iterable[Document], **more: Any) -> int:
+def killed(path: Path, model: Hashed, documents: Iterable[Document]) -> int:
     """Let a build die after its first texts were embedded and saved; return how many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chameleon.retrieval.dense._SAVED_EVERY", -1)
+        patch.setattr("chameleon.retrieval.dense._SAVE_SECONDS", -1)
         model.lives = len(model.passages) + 1
         with pytest.raises(KeyboardInterrupt):
-            built(path, model, documents, **more)
+            built(path, model, documents)
         model.lives = sys.maxsize
         return len(model.passages)
 
 
-@pytest.mark.parametrize("store", ["flat", "hnsw"])
 def test_what_a_killed_build_has_saved_is_not_embedded_again(
-    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch, store: str
+    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, documents = tmp_path / "index", tables(150)
-    saved = killed(path, hashed, documents, store=store)
+    saved = killed(path, hashed, documents)
     with pytest.raises(InputError, match="not finished"):
         Index.open(path)
     forget(monkeypatch)
-    index = built(path, hashed, documents, store=store)
+    index = built(path, hashed, documents)
     assert len(hashed.passages) == len(set().union(*map(of_document, documents))) > saved
     old = make_retriever(index)
     before = old.search("river", 5)
-    killed(path, hashed, tables(150, seed=1), store=store)
+    killed(path, hashed, tables(150, seed=1))
     for opened in (index, Index.open(path)):
         assert old.search("river", 5) == make_retriever(opened).search("river", 5) == before
     forget(monkeypatch)
-    hits = make_retriever(built(path, hashed, tables(150, seed=1), store=store)).search("river", 999)
+    hits = make_retriever(built(path, hashed, tables(150, seed=1))).search("river", 999)
     assert dict(hits) == pytest.approx(hashed.nearness("river", tables(150, seed=1)), abs=1e-5)
 
 
@@ -141,27 +122,9 @@ def test_another_model_than_at_the_time_of_building_is_told(
             ask("river")
 
 
-@pytest.mark.parametrize("is_open", [False, True])
-@pytest.mark.parametrize("damage", ["flipped", "cut", "gone"])
-def test_a_damaged_or_missing_file_of_vectors_is_told_in_one_line(
-    tmp_path: Path, hashed: Hashed, damage: str, is_open: bool
-) -> None:
-    index = built(tmp_path / "index", hashed)
-    (file,) = (index.path / "vectors").iterdir()
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content if damage == "flipped" else content[:1000])
-    if damage == "gone":
-        file.unlink()
-    with pytest.raises(Damaged, match=r"faiss\.index: .*(damaged|missing)\. Build the index again") as told:
-        make_retriever(index) if is_open else built(index.path, hashed, tables(60))
-    assert "\n" not in str(told.value)
-    assert make_retriever(Index.open(index.path), "bm25").search("river")
-
-
 @pytest.mark.parametrize("first", ["dense", "blend"])
 def test_each_query_is_embedded_once_to_find_and_to_score(tmp_path: Path, hashed: Hashed, first: str) -> None:
-    found = make_retriever(built(tmp_path / "index", hashed, first=first, store="hnsw"))
+    found = make_retriever(built(tmp_path / "index", hashed, first=first))
     for query in questions(5):
         hits = found.search(query, 5)
         assert found.search_many([query], 5) == [hits] and len(hits) == 5

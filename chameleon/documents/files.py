@@ -1,0 +1,203 @@
+"""The files that an index is made of: those in a folder, and what is known of each since it was read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from chameleon.documents.reading import SUFFIXES
+from chameleon.errors import InputError
+from chameleon.retrieval.manifest import is_ours
+from chameleon.table.found import LeftOut
+from chameleon.table.readers import KINDS, holds_tables
+from chameleon.table.records import printable
+
+LEDGER = "files.json"
+_FORMAT = 5
+"""Raised when the readers come to give other documents for the same file: then each is read again."""
+_LONGEST_NAME = 500  # characters
+_SQLITE_ENDS = ("-wal", "-journal")  # what SQLite keeps next to a database counts as part of it
+_RECENT_NS = 2_000_000_000
+
+Stamp = list[list[int]]
+
+
+@dataclass
+class Walk:
+    """A walk through a folder: what is passed over on the way is counted or reported."""
+
+    root: Path
+    others: Counter[str] = field(default_factory=Counter)
+    left_out: list[LeftOut] = field(default_factory=list)
+    unread: list[Path] = field(default_factory=list)
+
+    def files(self) -> Iterator[Path]:
+        """Yield the files whose suffix promises tables or text, by name, folder by folder.
+
+        Hidden files and folders, other kinds of files, and folders that hold an index are counted in
+        `others`. Links are not followed: one that leads out of the folder is left out with the reason, and
+        so is a device or a pipe.
+        """
+        folders = [self.root]
+        while folders:
+            folder, inner = folders.pop(), list[Path]()
+            try:
+                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            except OSError as problem:
+                self.unread.append(folder)
+                self._leave(folder, f"cannot be read ({problem.strerror or problem})")
+                continue
+            for entry in entries:
+                path = folder / entry.name
+                if entry.is_dir(follow_symlinks=False) and not _is_hidden(path) and not is_ours(path):
+                    inner.append(path)
+                elif self._is_read(path, entry):
+                    yield path
+            folders += reversed(inner)
+
+    def _is_read(self, path: Path, entry: os.DirEntry[str]) -> bool:
+        """Return whether this is a file to read; note it if not."""
+        suffix = path.suffix.lower()
+        if _is_hidden(path):
+            self.others["hidden"] += 1
+        elif entry.is_symlink():
+            self._note_link(path)
+        elif entry.is_dir(follow_symlinks=False):
+            self.others["index"] += 1
+        elif entry.is_file(follow_symlinks=False):
+            if holds_tables(path) or suffix in SUFFIXES:
+                return True
+            self.others[suffix or "no suffix"] += 1
+        elif suffix in (*KINDS, *SUFFIXES):
+            self._leave(path, "is a device or a pipe, not a file")
+        else:
+            self.others["device or pipe"] += 1
+        return False
+
+    def _note_link(self, path: Path) -> None:
+        try:
+            leads_out = not path.resolve(strict=True).is_relative_to(self.root.resolve())
+        except (OSError, RuntimeError):
+            self._leave(path, "is a link that leads nowhere")
+            return
+        if leads_out:
+            self._leave(path, "is a link that leads out of the folder, and is not followed")
+        else:
+            self.others["link"] += 1
+
+    def _leave(self, path: Path, why: str) -> None:
+        self.left_out.append(LeftOut(printable(path.relative_to(self.root).as_posix()), why))
+
+
+def _is_hidden(path: Path) -> bool:
+    return path.name.startswith((".", "~$"))
+
+
+def require_file(path: Path) -> None:
+    """Raise `InputError` unless this is an ordinary file: a device may never end, and a pipe never begin."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as problem:
+        message = getattr(problem, "strerror", None) or str(problem)
+        raise InputError(f"cannot be read ({message})", where=printable(str(path))) from problem
+    if not stat.S_ISREG(mode):
+        raise InputError("is no file and no folder", where=printable(str(path)))
+
+
+@dataclass
+class Entry:
+    """A file: how the index calls it, its size and time of change, its digest, its documents, what it lacks.
+
+    `left_out` is repeated as long as the file is unchanged; `summarised` says whether a model has described
+    all its tables; `engine` is the OCR engine, "" for none, by which some of its pages could not be read.
+    """
+
+    name: str
+    stamp: Stamp
+    digest: str
+    ids: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    summarised: bool = False
+    engine: str | None = None
+
+    def read_again(self) -> None:
+        """Have the next run read the file, whether it has changed or not."""
+        self.stamp, self.digest = [], ""
+
+
+class Ledger:
+    """What an index keeps of the files that its documents came from, by their absolute paths."""
+
+    def __init__(self, data: Path | None = None) -> None:
+        """Read what is in the data of an index; nothing for a new one, or for one built of documents."""
+        self.entries: dict[str, Entry] = {}
+        self._taken = set[str]()
+        if data is None or not (file := data / LEDGER).exists():
+            return
+        content = json.loads(file.read_bytes())
+        for path, entry in content["files"].items():
+            left_out = [LeftOut(**each) for each in entry["left_out"]]
+            self.entries[path] = Entry(**{**entry, "left_out": left_out})
+            self._taken.add(entry["name"])
+            if content["format"] != _FORMAT:
+                self.entries[path].read_again()
+
+    def to_json(self) -> dict[str, Any]:
+        files = {path: asdict(entry) for path, entry in sorted(self.entries.items())}
+        return {"format": _FORMAT, "files": files}
+
+    def name_for(self, path: Path, relative: Path) -> str:
+        """Return what the index calls a file: its place in its folder, with more of its path if needed."""
+        if str(path) in self.entries:
+            return self.entries[str(path)].name
+        found = next(name for name in _names(path, len(relative.parts)) if name not in self._taken)
+        self._taken.add(found)
+        return found
+
+
+def _names(path: Path, least: int) -> Iterator[str]:
+    for parts in range(least, len(path.parts)):
+        yield printable("/".join(path.parts[-parts:]))[-_LONGEST_NAME:]
+    for number in count(2):
+        yield printable(f"{path} ({number})")[-_LONGEST_NAME:]
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return size and time of change. A time just past is left out: a later change might have the same.
+
+    Raises OSError for a file that is not there.
+    """
+    stamp = []
+    for file in _parts(path):
+        status = file.stat()
+        is_recent = time.time_ns() - status.st_mtime_ns < _RECENT_NS
+        stamp.append([status.st_size, 0 if is_recent else status.st_mtime_ns])
+    return stamp
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest of the bytes, with those of what SQLite keeps next to it. Raises OSError."""
+    digest = hashlib.sha256()
+    for file in _parts(path):
+        with file.open("rb") as opened:
+            digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _parts(path: Path) -> list[Path]:
+    parts = [path]
+    for end in _SQLITE_ENDS:
+        with suppress(OSError):  # also for a name that grows too long
+            (part := Path(f"{path}{end}")).stat()
+            parts.append(part)
+    return parts
