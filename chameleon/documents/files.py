@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from chameleon.documents.reading import SUFFIXES
+from chameleon.documents.reading import READERS, SUFFIXES
 from chameleon.errors import InputError
 from chameleon.retrieval.manifest import is_ours
 from chameleon.table.found import LeftOut
@@ -23,8 +23,6 @@ from chameleon.table.readers import KINDS, holds_tables
 from chameleon.table.records import printable
 
 LEDGER = "files.json"
-_FORMAT = 5
-"""Raised when the readers come to give other documents for the same file: then each is read again."""
 _LONGEST_NAME = 500  # characters
 _SQLITE_ENDS = ("-wal", "-journal")  # what SQLite keeps next to a database counts as part of it
 _RECENT_NS = 2_000_000_000
@@ -149,12 +147,12 @@ class Ledger:
             left_out = [LeftOut(**each) for each in entry["left_out"]]
             self.entries[path] = Entry(**{**entry, "left_out": left_out})
             self._taken.add(entry["name"])
-            if content["format"] != _FORMAT:
+            if content["readers"] != READERS:
                 self.entries[path].read_again()
 
     def to_json(self) -> dict[str, Any]:
         files = {path: asdict(entry) for path, entry in sorted(self.entries.items())}
-        return {"format": _FORMAT, "files": files}
+        return {"readers": READERS, "files": files}
 
     def name_for(self, path: Path, relative: Path) -> str:
         """Return what the index calls a file: its place in its folder, with more of its path if needed."""

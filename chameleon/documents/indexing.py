@@ -102,7 +102,9 @@ def index_files(
     files, unread = _files(sources, summary)
     with Build(out, settings) as build:
         ledger = Ledger(build.old.data if build.old is not None else None)
-        reading = _Reading(ledger, files, summary, progress, summarises=with_summaries is not None)
+        reading = _Reading(
+            ledger, files, summary, progress or (lambda *_: None), summarises=with_summaries is not None
+        )
         documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
         first = next(documents, None)
         if first is None and build.old is None:
@@ -124,22 +126,19 @@ def index_files(
     return summary
 
 
+@dataclass
 class _Reading:
     """Reads the files that have changed; what their documents were before and are not now is `gone`."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        files: Mapping[Path, Path],
-        summary: Summary,
-        progress: Progress | None,
-        *,
-        summarises: bool,
-    ) -> None:
-        self.ledger, self.files, self.summary, self.summarises = ledger, files, summary, summarises
-        self.progress = progress or (lambda *_: None)
-        self.gone: set[str] = set()
-        self._owners = {id: path for path, entry in ledger.entries.items() for id in entry.ids}
+    ledger: Ledger
+    files: Mapping[Path, Path]
+    summary: Summary
+    progress: Progress
+    summarises: bool
+    gone: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._owners = {id: path for path, entry in self.ledger.entries.items() for id in entry.ids}
 
     def documents(self) -> Iterator[Document]:
         """Yield the documents of the files that are new or have changed; note all files in the ledger."""
@@ -174,7 +173,8 @@ class _Reading:
         try:
             entry = Entry(name, stamp_of(path), "", summarised=self.summarises)
             if old and is_done and old.stamp == entry.stamp and all(time for _, time in entry.stamp):
-                return self._skip(old)
+                self._skip(old)
+                return None
             entry.digest = digest_of(path)
         except OSError as problem:
             if (lack := lack_of(problem)) is not None:
@@ -185,7 +185,8 @@ class _Reading:
             return None
         if old and is_done and old.digest == entry.digest:
             old.stamp = entry.stamp
-            return self._skip(old)
+            self._skip(old)
+            return None
         return entry
 
     def _skip(self, entry: Entry) -> None:

@@ -33,8 +33,8 @@ SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt",
 
 _log = logging.getLogger("chameleon")
 _CACHE, _MAX_CACHE_BYTES = "~/.cache/chameleon/documents", 200_000_000
-_READERS = 2
-"""Counted up whenever a reader gives other passages than before: what older ones gave is read again."""
+READERS = 2
+"""Counted up whenever a reader gives other tables or passages than before: files are read again then."""
 _PDF_WITHIN = 1024  # bytes: a PDF may begin so far into its file
 _PAGE = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
@@ -189,7 +189,7 @@ def cached(data: bytes, kind: Kind, read: Callable[[], list[Passage]]) -> list[P
         folder = Path(place or _CACHE).expanduser()
     except RuntimeError:  # there is no such home
         return read()
-    entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{_READERS}.json"
+    entry = folder / f"{hashlib.sha256(data).hexdigest()}-{kind}-{READERS}.json"
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         if passages := [passage_from_json(each) for each in json.loads(entry.read_bytes())]:
             os.utime(entry)

@@ -167,10 +167,6 @@ class Build:
         return Index(self.path, self.manifest)
 
     def _add(self, document: Document) -> None:
-        if not isinstance(document, Document):
-            kind = type(document).__name__
-            hint = "Make each a chameleon.retrieval.document.Document."
-            raise InputError(f"an index is built of documents, not of {kind}", hint=hint)
         place = ", ".join(f"{key} {value}" for key, value in document.source.items())
         if not (
             isinstance(document.id, str) and 0 < len(document.id) <= _LONGEST_ID and is_plain(document.id)

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import embedder
-from chameleon.retrieval.faiss_vectors import FaissVectors
 from chameleon.retrieval.manifest import Manifest
 from chameleon.retrieval.texts import about, texts
-from chameleon.retrieval.vector_stores import StoreVectors
-from chameleon.retrieval.vectors import Vectors
+from chameleon.retrieval.vectors import FaissVectors, StoreVectors, Vectors
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore

@@ -74,9 +74,6 @@ class Index:
     def __repr__(self) -> str:
         return f"Index({str(self.path)!r}: {len(self):,} documents)"
 
-    def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and bool(self.with_ids([id]))
-
     @property
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents, in the order in which they were added."""
@@ -191,24 +188,18 @@ class Index:
         self, query: str, places: Sequence[Place], found: Sequence[tuple[Place, float]] = ()
     ) -> list[float]:
         """Return the scores of these documents by closer evidence; `found` are scores by BM25 at hand."""
-        if not places:
-            return []
-        measures = self.measures(query, places, found)
-        scores: list[float] = sum(weight * measures[name] for name, weight in WEIGHTS.items()).tolist()
-        return scores
-
-    def measures(
-        self, query: str, places: Sequence[Place], found: Sequence[tuple[Place, float]] = ()
-    ) -> dict[str, NDArray[numpy.float64]]:
-        """Return what closer evidence measures of these documents, by the names of the measures."""
         import numpy
 
+        if not places:
+            return []
         known = dict(found)
         others = [place for place in places if place not in known]
         known |= zip(others, self.bm25(query, others), strict=True)
         layouts = Layouts([self._layout(place) for place in places])
         first = numpy.array([known[place] for place in places])
-        return {"first": first, **evidence(Question(query, self._rarity), layouts)}
+        measures = {"first": first, **evidence(Question(query, self._rarity), layouts)}
+        scores: list[float] = sum(weight * measures[name] for name, weight in WEIGHTS.items()).tolist()
+        return scores
 
     def _search(self, query: tantivy.Query, limit: int, **order: Any) -> list[tuple[Place, Any]]:
         """Return up to `limit` documents with their scores, or with the field that they are ordered by."""

@@ -13,7 +13,6 @@ from chameleon.retrieval.build import Build, Progress
 from chameleon.retrieval.dense import GIVEN, opened_vectors
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
-from chameleon.retrieval.faiss_vectors import require_faiss
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.manifest import Manifest, is_index
 from chameleon.retrieval.models import missing_packages, require_reranker
@@ -28,6 +27,7 @@ from chameleon.retrieval.retriever import (
     by_sum,
 )
 from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec
+from chameleon.retrieval.vectors import require_faiss
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore

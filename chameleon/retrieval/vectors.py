@@ -1,4 +1,4 @@
-"""`Vectors`: what keeps the vectors of an index and finds the nearest.
+"""The vectors of an index: in a file of FAISS, or in a vector store of LangChain that the caller has made.
 
 A document has up to nine vectors: one of its caption and header, and one for each of the first texts that it
 is cut into; the best of them counts. Here it is known by its key in the index: when it came, and a digest of
@@ -7,12 +7,28 @@ what it says and by which model. So what a killed build has saved is used where 
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chameleon.errors import InputError, require
+from chameleon.retrieval.manifest import replace_json
+from chameleon.retrieval.models import telling
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+
+    from chameleon.retrieval.embeddings import Embedder
 
 Found = list[tuple[int, float]]
 """Keys of documents with their scores, the best first."""
+_TEXT_BITS = 4  # of the id of a vector in FAISS: which text of the document it is of, after its key
+_KEY = "chameleon"
+_WIDER = 4  # as many documents are asked for, to have the scores of those that words have found
+_FAILED = "the vector store failed"
 
 
 class Vectors(ABC):
@@ -47,9 +63,198 @@ class Vectors(ABC):
         """Return how near these documents are; the least of all for one without vectors."""
 
 
+class FaissVectors(Vectors):
+    """A file of FAISS; a search compares all vectors."""
+
+    def __init__(self, file: Path, load: Callable[[], Embedder]) -> None:
+        """Set the file, and what loads the embedding model when it is first asked.
+
+        Raises `MissingPackage`, and `InputError` for a file that cannot be read.
+        """
+        require_faiss()
+        import faiss
+
+        self._faiss, self.file, self._model = faiss, file, load
+        try:
+            self._index: Any = faiss.read_index(str(file)) if file.exists() else None
+        except RuntimeError as problem:
+            raise InputError("the vectors cannot be read", where=str(file)) from problem
+
+    def keys(self) -> set[int]:
+        return set((self._ids() >> _TEXT_BITS).tolist())
+
+    def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
+        import numpy
+
+        matrix = self._model().passages([text for _, texts in documents for text in texts])
+        ids = numpy.array([key << _TEXT_BITS | n for key, texts in documents for n in range(len(texts))])
+        if self._index is None or not self._index.ntotal:
+            self._index = self._empty(matrix.shape[1])
+        self._require_length(matrix)
+        self._index.add_with_ids(matrix, ids)
+
+    def keep(self, keys: Set[int]) -> None:
+        import numpy
+
+        ids = self._ids()
+        others = ids[~numpy.isin(ids >> _TEXT_BITS, numpy.array(sorted(keys), numpy.int64))]
+        if len(others):
+            self._index.remove_ids(others)
+
+    def save(self, file: Path) -> None:
+        if self._index is None:
+            self._index = self._empty(1)
+        new = file.with_suffix(".new")
+        try:
+            self._faiss.write_index(self._index, str(new))
+            new.replace(file)
+        except (OSError, RuntimeError) as problem:
+            raise InputError(f"the vectors cannot be written: {problem}", where=str(file)) from problem
+
+    def clean(self) -> None:
+        """Do nothing: the file has all."""
+
+    def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
+        total, rows = self._index.ntotal if self._index is not None else 0, 4 * k
+        if not total or not queries:
+            return [[] for _ in queries]
+        matrix = self._model().queries(queries)
+        self._require_length(matrix)
+        while True:
+            scores, ids = self._index.search(matrix, min(rows, total))
+            pairs = zip((ids >> _TEXT_BITS).tolist(), scores.tolist(), strict=True)
+            found = [best_first(list(zip(*each, strict=True))) for each in pairs]
+            if rows >= total or all(len(one) >= k for one in found):
+                return [one[:k] for one in found]
+            rows *= 2
+
+    def scores(self, query: str, keys: Sequence[int]) -> list[float]:
+        import numpy
+
+        vector = self._model().queries([query])
+        self._require_length(vector)
+        ends = [[key + n << _TEXT_BITS for key in keys] for n in (0, 1)]
+        places: Any = numpy.searchsorted(self._sorted, ends)
+        some = [self._sorted[low:high] for low, high in places.T]
+        return [
+            float((self._index.reconstruct_batch(ids) @ vector[0]).max()) if len(ids) else -1.0
+            for ids in some
+        ]
+
+    @cached_property
+    def _sorted(self) -> Any:
+        import numpy
+
+        return numpy.sort(self._ids())
+
+    def _ids(self) -> Any:
+        import numpy
+
+        if self._index is None:
+            return numpy.empty(0, numpy.int64)
+        return self._faiss.vector_to_array(self._index.id_map)
+
+    def _empty(self, length: int) -> Any:
+        return self._faiss.IndexIDMap2(self._faiss.IndexFlatIP(length))
+
+    def _require_length(self, vectors: Any) -> None:
+        length = vectors.shape[1]
+        if self._index is not None and self._index.ntotal and length != self._index.d:
+            raise InputError(
+                f"the embedding model answers with {length} numbers, and the vectors have {self._index.d}",
+                where=str(self.file),
+                hint="Use the model of that time, or build the index again in another folder.",
+            )
+
+
+class StoreVectors(Vectors):
+    """A vector store of LangChain; a file keeps which documents it was given, and in how many texts."""
+
+    def __init__(self, file: Path, store: VectorStore, place: str) -> None:
+        """Set the file, the store, and what the store knows this index by."""
+        self.file, self.store, self.place = file, store, place
+        self._counts: dict[int, int] = dict(json.loads(file.read_bytes())) if file.exists() else {}
+        self._gone: list[str] = []
+
+    def keys(self) -> set[int]:
+        return set(self._counts)
+
+    def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
+        ids = [id for key, texts in documents for id in self._ids(key, len(texts))]
+        metadatas = [{_KEY: self._name(key)} for key, texts in documents for _ in texts]
+        plain = [_plain(text) for _, texts in documents for text in texts]
+        with telling(_FAILED):
+            self.store.add_texts(plain, metadatas=metadatas, ids=ids)
+        self._counts.update((key, len(texts)) for key, texts in documents)
+
+    def keep(self, keys: Set[int]) -> None:
+        for key in self.keys() - keys:
+            self._gone += self._ids(key, self._counts.pop(key))
+
+    def save(self, file: Path) -> None:
+        replace_json(file, sorted(self._counts.items()))
+
+    def clean(self) -> None:
+        if self._gone:
+            with telling(_FAILED):
+                self.store.delete(ids=self._gone)
+
+    def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
+        return [self._nearest(query, k) for query in queries]
+
+    def scores(self, query: str, keys: Sequence[int]) -> list[float]:
+        """Return how near documents are; one that is not among the nearest scores as the last of these."""
+        found = dict(self._nearest(query, _WIDER * len(keys)))
+        least = min(found.values(), default=0.0)
+        return [found.get(key, least) for key in keys]
+
+    @cached_property
+    def _keys_by_name(self) -> dict[str, int]:
+        return {self._name(key): key for key in self._counts}
+
+    def _nearest(self, query: str, k: int) -> Found:
+        """Ask for texts until there are so many documents; some stores return distances, others cosines."""
+        rows = 4 * k
+        while self._counts and k:
+            with telling(_FAILED):
+                hits = self.store.similarity_search_with_score(query, k=rows)
+            sign = -1.0 if hits and hits[0][1] < hits[-1][1] else 1.0
+            names = [str(text.metadata.get(_KEY)) for text, _ in hits]
+            pairs = zip(names, (sign * float(score) for _, score in hits), strict=True)
+            # What else it holds belongs to somebody else, or is left from a killed build.
+            known = self._keys_by_name
+            found = best_first([(known[name], score) for name, score in pairs if name in known])
+            if len(hits) < rows or len(found) >= k:
+                if not found:
+                    raise InputError(
+                        "the vector store has none of the documents of this index",
+                        where=str(self.file),
+                        hint="Give the store that it was built with, or build the index again.",
+                    )
+                return found[:k]
+            rows *= 2
+        return []
+
+    def _name(self, key: int) -> str:
+        return f"{self.place}-{key}"
+
+    def _ids(self, key: int, count: int) -> list[str]:
+        return [f"{self._name(key)}-{n}" for n in range(count)]
+
+
+def require_faiss() -> None:
+    """Raise `MissingPackage` where FAISS is not installed, or cannot be loaded."""
+    require("faiss-cpu", "vectors in a file need", "faiss", module="faiss", imports=True)
+
+
 def best_first(pairs: Sequence[tuple[int, float]]) -> Found:
     """Return each document once, with the best score of its vectors."""
     best: dict[int, float] = {}
     for key, score in pairs:
         best[key] = max(score, best.get(key, score))
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _plain(text: str) -> str:
+    """Return a text as every store takes it."""
+    return text.encode("utf-8", "replace").decode().replace("\0", " ")

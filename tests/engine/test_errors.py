@@ -8,7 +8,7 @@ import pytest
 
 from chameleon import errors
 from chameleon.errors import MissingPackage, require
-from chameleon.retrieval.faiss_vectors import require_faiss
+from chameleon.retrieval.vectors import require_faiss
 
 
 def failure(module: str, *, imports: bool = False) -> str:
