@@ -65,7 +65,7 @@ def _build(corpus: Path, folder: Path, spec: RetrieverSpec) -> Index:
 
     begun = time.monotonic()
     with Progress("table") as progress:
-        index = build_index(folder, read_corpus(corpus), spec, lambda done, _: progress.show(done))
+        index = build_index(folder, read_corpus(corpus), spec, progress.show)
     if len(index) != progress.done:
         raise InputError(
             f"the index holds {counted(len(index), 'document')}, the corpus {progress.done:,}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-Progress = Callable[[int, int | None], object]
-"""Told how many documents are done, and of how many where that is known."""
+Progress = Callable[[int], object]
+"""Told how many documents are done."""
 _TOLD_EVERY = 100
 _LONGEST_ID = 1_000
 
@@ -121,13 +121,13 @@ class Build:
 
     def add(self, documents: Iterable[Document], progress: Progress | None = None) -> None:
         """Take documents in; one that is there word for word stays. Raises `InputError` for an id twice."""
-        total, done = len(documents) if isinstance(documents, Sized) else None, 0
+        done = 0
         for done, document in enumerate(documents, 1):
             self._add(document)
             if progress and done % _TOLD_EVERY == 0:
-                progress(done, total)
+                progress(done)
         if progress:
-            progress(done, total)
+            progress(done)
 
     def delete(self, ids: Iterable[str]) -> None:
         """Take documents out. Raises `InputError` for an id that the index does not have."""

@@ -58,17 +58,13 @@ def test_every_table_can_be_found_with_where_it_lies(folder: Path) -> None:
     assert opened.document("town/lakes.md#Lakes").source == {"file": "town/lakes.md", "heading": "Lakes"}
 
 
-def test_what_has_not_changed_is_not_read_again(folder: Path) -> None:
+def test_again_only_what_has_changed_is_read_and_what_is_gone_is_taken_out(folder: Path) -> None:
     index(folder)
     (folder / "teams.csv").chmod(0o600)
     again = index(folder)
     assert (again.files, again.unchanged, again.tables, again.held["table"]) == (0, 2, 0, 2)
     os.utime(folder / "teams.csv", (OLD + 9, OLD + 9))  # as after a copy: another time, the same bytes
     assert index(folder).unchanged == 2
-
-
-def test_what_has_changed_is_replaced_and_what_is_gone_is_taken_out(folder: Path) -> None:
-    index(folder)
     put(folder / "teams.csv", "Team,Points\nNord,41\nSud,38\n", OLD + 5)
     (folder / "town" / "lakes.md").unlink()
     put(folder / "new.csv", "a,b\n1,2\n")
@@ -88,30 +84,21 @@ def test_a_change_of_the_same_size_in_the_same_moment_is_seen(folder: Path) -> N
     assert cells(folder, "teams.csv") == [["Nord", "77"]]
 
 
-def test_fewer_tables_in_a_file(folder: Path) -> None:
+@pytest.mark.parametrize("fault", ["", "# None\n\n| z |\n|---|\n\n"])
+def test_what_a_file_does_not_hold_any_more_goes(folder: Path, fault: str) -> None:
     two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
-    put(folder / "town" / "lakes.md", two, OLD + 1)
-    index(folder)
-    assert ids(folder) == ["teams.csv", "town/lakes.md#One", "town/lakes.md#Two"]
-    put(folder / "town" / "lakes.md", two[:24], OLD + 2)
-    index(folder)
-    assert ids(folder) == ["teams.csv", "town/lakes.md#One"]
-
-
-def test_with_a_lasting_fault_in_a_file_what_is_taken_out_of_it_goes(folder: Path) -> None:
-    empty = "# None\n\n| z |\n|---|\n\n"
-    two = "# One\n\n| a |\n|---|\n| 1 |\n\n# Two\n\n| b |\n|---|\n| 2 |\n"
-    put(folder / "town" / "lakes.md", empty + two, OLD + 1)
-    assert [one.where for one in index(folder).faults] == ["town/lakes.md"]
-    assert ids(folder)[1:] == ["town/lakes.md#One", "town/lakes.md#Two", "town/lakes.md#p1"]
-    put(folder / "town" / "lakes.md", empty + two[:24], OLD + 2)
-    (fault,) = index(folder).faults
-    assert fault.why.startswith("has a header but no rows") and "stays" not in fault.why
-    assert ids(folder)[1:] == ["town/lakes.md#One", "town/lakes.md#p1"]
+    rest = ["town/lakes.md#p1"] if fault else []
+    for text, expected in ((two, ["One", "Two"]), (two[:24], ["One"])):
+        put(folder / "town" / "lakes.md", fault + text, OLD + len(text))
+        faults = index(folder).faults
+        assert ids(folder)[1:] == [*(f"town/lakes.md#{name}" for name in expected), *rest]
+        assert [one.why.split(".")[0] for one in faults] == ["has a header but no rows"] * bool(fault)
+        assert not any("stays" in one.why for one in faults)
 
 
 def test_other_folders_and_files_are_added_and_the_first_stays(folder: Path) -> None:
-    index(folder)
+    once = index(folder, folder, folder / "teams.csv", folder / "town" / ".." / "teams.csv")
+    assert once.held["table"] == 2
     other = put(folder.parent / "other" / "teams.csv", "Team,Points\nWest,1\n")
     single = put(folder.parent / "single.csv", "a\n1\n")
     index(folder, other.parent, single)
@@ -120,12 +107,6 @@ def test_other_folders_and_files_are_added_and_the_first_stays(folder: Path) -> 
     assert index(folder, other.parent).vanished == 0  # that folder was not looked at
     assert index(folder).vanished == 1
     assert ids(folder) == ["other/teams.csv", "single.csv", "town/lakes.md#Lakes"]
-
-
-def test_a_file_that_is_named_twice_is_one(folder: Path) -> None:
-    assert (
-        index(folder, folder, folder / "teams.csv", folder / "town" / ".." / "teams.csv").held["table"] == 2
-    )
 
 
 def test_what_is_passed_over(folder: Path, tmp_path: Path) -> None:
