@@ -1,114 +1,220 @@
-"""An evaluation's folder as a log of Inspect (`inspect_ai`): for its viewer and its analysis.
+"""Export an evaluation's folder as a log of Inspect, for its viewer and its analysis.
 
-Made through Inspect's own classes. Its public writer takes a whole log, so all problems are held at once.
+Inspect's own classes check the values. Its public writer takes a whole log, so all problems are in memory.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from chameleon.errors import InputError, require
-from chameleon.evaluation.results import Count
-from chameleon.evaluation.run import Run, read_run
+from chameleon.evaluation.results import Result
+from chameleon.evaluation.run import Run, read_run, verdict_of
 from chameleon.evaluation.run_dir import RESULTS
-from chameleon.interop.inspect_sample import in_utc, inspect_name, sample_of, usage_of
+from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, StepRecord
+from chameleon.usage import Call, Usage
+from chameleon.values import to_json
 
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog, EvalResults
-
-_TASK = ("inventory", "scorer", "without", "history")
+_TASK_ARGS = ("inventory", "scorer", "without", "history")
+_ROLES = {"system": "system", "assistant": "assistant", "ai": "assistant", "tool": "tool"}
+_STOP_REASONS = {"length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
+_PARAMETERS = ("frequency_penalty", "max_tokens", "presence_penalty", "seed", "temperature", "top_k", "top_p")
+Json = dict[str, Any]
 
 
 def write_inspect_log(run_dir: Path, file: Path) -> int:
-    """Write an evaluation's folder as a log of Inspect, `.eval` or `.json`; return how many problems it has.
+    """Write an evaluation's folder as a log of Inspect, `.eval` or `.json`; return the number of problems.
 
-    Raises `MissingPackage` without the extra `inspect`, `InputError` for another kind of file, and as
-    `read_run` does.
+    Raises `MissingPackage` without the extra `inspect`, `InputError` for another kind of file or a missing
+    folder, and as `read_run` does.
     """
     if file.suffix not in (".eval", ".json"):
         raise InputError("a log of Inspect is called NAME.eval or NAME.json", where=str(file))
     run = read_run(run_dir)
     require("inspect-ai", "logs of Inspect are written with", "inspect", module="inspect_ai")
-    from inspect_ai.log import write_eval_log
+    from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 
     if not file.parent.is_dir():
         raise InputError("there is no such folder", where=str(file.parent))
-    log = inspect_log(run)
-    write_eval_log(log, str(file))
-    file.chmod(0o600)  # as the folder's own files
-    return len(log.samples or ())
-
-
-def inspect_log(run: Run) -> EvalLog:
-    """Return a run that was kept as a log of Inspect."""
-    from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, EvalStats
-
-    settings = run.settings
     ended_at = (run.path / RESULTS).stat().st_mtime
-    data = settings.get("data") or {}
-    written = json.dumps(dict(settings), sort_keys=True, default=str)
-    id = hashlib.sha256(written.encode()).hexdigest()[:22]
-    model = inspect_name(settings.get("model"))
     samples = [
-        sample_of(result, events, str(settings.get("scorer")), ended_at)
+        EvalSample.model_validate(sample_of(run, result, events, ended_at))
         for result, events in run.with_events(list(run.results))
     ]
-    started = str(settings.get("started") or in_utc(ended_at))
-    chosen = {key: settings[key] for key in _TASK if settings.get(key)}
-    return EvalLog(
-        status="cancelled" if run.unfinished else "success",
-        eval=EvalSpec(
-            eval_id=id,
-            run_id=id,
-            task_id=id,
-            created=started,
-            task=str(settings["benchmark"]),
-            task_args=chosen,
-            solver=str(settings["inventory"]),
-            dataset=EvalDataset(name=data.get("name"), samples=run.total or run.n),
-            model=model,
-            config=EvalConfig(epochs=1),
-            packages={name: str(each) for name, each in (settings.get("versions") or {}).items()},
-            metadata=dict(settings),
-        ),
-        results=_results(run),
-        stats=EvalStats(
-            started_at=started,
-            completed_at=in_utc(ended_at),
-            model_usage={model: usage_of(run.tally.usage)} if run.tally.usage.calls else {},
-        ),
-        samples=samples,
-    )
+    log = EvalLog.model_validate({**header_of(run, ended_at), "samples": samples})
+    write_eval_log(log, str(file))
+    file.chmod(0o600)  # like the folder's own files
+    return len(samples)
 
 
-def _results(run: Run) -> EvalResults:
-    """Return the figures of a run: over all problems, and by column as "accuracy, FREE"."""
-    from inspect_ai.log import EvalMetric, EvalResults, EvalScore
+def header_of(run: Run, ended_at: float) -> Json:
+    """Return a log without its samples; figures of a column are named as "accuracy, FREE"."""
+    settings, tally, scorer = run.settings, run.tally, str(run.settings.get("scorer"))
+    model = _inspect_name(settings.get("model"))
+    started = str(settings.get("started") or _in_utc(ended_at))
+    digest = hashlib.sha256(json.dumps(dict(settings), sort_keys=True, default=str).encode())
+    counts = {"": tally.all, **{f", {column}": count for column, count in tally.columns.items()}}
+    metrics = {
+        f"{name}{of}": {"name": f"{name}{of}", "value": value}
+        for of, count in counts.items()
+        for name, value in tally.figures(count).items()
+        if value is not None
+    }
+    score = {"name": scorer, "scorer": scorer, "scored_samples": run.n, "metrics": metrics}
+    return {
+        "status": "cancelled" if run.unfinished else "success",
+        "eval": {
+            **dict.fromkeys(("eval_id", "run_id", "task_id"), digest.hexdigest()[:22]),
+            "created": started,
+            "task": str(settings["benchmark"]),
+            "task_args": {key: settings[key] for key in _TASK_ARGS if settings.get(key)},
+            "solver": str(settings["inventory"]),
+            "dataset": {"name": (settings.get("data") or {}).get("name"), "samples": run.total or run.n},
+            "model": model,
+            "config": {"epochs": 1},
+            "metadata": dict(settings),
+        },
+        "results": {
+            "total_samples": run.total or run.n,
+            "completed_samples": run.n - run.verdicts["failed"],
+            "scores": [{**score, "metadata": dict(run.verdicts)}],
+        },
+        "stats": {
+            "started_at": started,
+            "completed_at": _in_utc(ended_at),
+            "model_usage": {model: _usage(tally.usage)} if tally.usage.calls else {},
+        },
+    }
 
-    tally, scorer = run.tally, str(run.settings.get("scorer"))
 
-    def figures(count: Count, of: str = "") -> Iterator[tuple[str, float]]:
-        for name, value in tally.figures(count).items():
-            if value is not None:
-                yield f"{name}{of}", value
+def sample_of(run: Run, result: Result, events: Sequence[Event], ended_at: float) -> Json:
+    """Return a problem with its calls, steps and verdict.
 
-    found = dict(figures(tally.all))
-    for column, count in tally.columns.items():
-        found |= dict(figures(count, f", {column}"))
-    return EvalResults(
-        total_samples=run.total or run.n,
-        completed_samples=run.n - run.verdicts["failed"],
-        scores=[
-            EvalScore(
-                name=scorer,
-                scorer=scorer,
-                scored_samples=run.n,
-                metrics={name: EvalMetric(name=name, value=value) for name, value in found.items()},
-                metadata=dict(run.verdicts),
-            )
-        ],
-    )
+    Its messages are those of the last call, its metadata is its line in the results. A declined or failed
+    problem is incorrect, and its explanation says which.
+    """
+    started = events[0] if events and isinstance(events[0], RunStarted) else RunStarted("", {})
+    start = started.at or ended_at
+    calls = [call for event in events for call in getattr(event, "calls", ())]
+    verdict, answer = verdict_of(result), None if result.answer is None else _as_text(result.answer)
+    message = {"role": "assistant", "content": answer or ""}
+    output = _reply(calls[-1]) if calls else {"choices": [{"message": message}]}
+    messages = [*_chat(calls[-1].messages), output["choices"][0]["message"]] if calls else []
+    model = _inspect_name(run.settings.get("model"))
+    golds = result.gold if isinstance(result.gold, list | tuple) else [result.gold]
+    targets = [_as_text(gold) for gold in golds]
+    error = {"message": str(result.error), "traceback": "", "traceback_ansi": ""}
+    score = {
+        "value": {True: "C", False: "I", None: dict(result.grades)}[result.correct],
+        "answer": answer,
+        "explanation": f"{verdict}: {result.error}" if result.error else verdict,
+        "metadata": {"verdict": verdict, **result.grades},
+    }
+    return {
+        "id": result.id,
+        "epoch": 1,
+        "input": _as_text(started.input.get("question", "")),
+        "choices": [_as_text(choice) for choice in started.input.get("choices") or ()] or None,
+        "target": targets[0] if len(targets) == 1 else targets,
+        "messages": messages,
+        "output": {**output, "completion": answer} if answer else output,
+        "scores": {str(run.settings.get("scorer")): score},
+        "metadata": result.to_json(),
+        "events": list(_inspect_events(events, start)),
+        "model_usage": {model: _usage(result.usage)} if calls else {},
+        "started_at": _in_utc(start),
+        "completed_at": _in_utc(start + result.seconds),
+        "total_time": result.seconds,
+        "error": error if result.failed else None,
+    }
+
+
+def _chat(messages: Sequence[tuple[str, str]]) -> list[Json]:
+    """Return messages with Inspect's roles; a role that it lacks becomes the user's."""
+    return [{"role": _ROLES.get(role, "user"), "content": text} for role, text in messages]
+
+
+def _inspect_events(events: Sequence[Event], start: float) -> Iterator[Json]:
+    """Yield a model event for each call and a tool event for each step, one after the other from `start`.
+
+    Steps of an inventory that a step runs start with that step.
+    """
+    for number, event in enumerate(events):
+        inner: Any = event
+        while isinstance(inner, Nested):
+            inner = inner.event
+        if not isinstance(inner, Plan | StepRecord | RunEnded):
+            continue
+        seconds: float = getattr(inner, "seconds", 0.0)
+        times = {"timestamp": _in_utc(start), "completed": _in_utc(start + seconds)}
+        for call in inner.calls:
+            yield {
+                "event": "model",
+                **times,
+                "model": _inspect_name(call.model),
+                "input": _chat(call.messages),
+                "tools": [],
+                "tool_choice": "none",
+                "config": {name: value for name, value in call.params.items() if name in _PARAMETERS},
+                "output": _reply(call),
+                "error": call.error or None,
+                "cache": "read" if call.cached else None,
+                "retries": call.attempts - 1 or None,
+                "working_time": call.seconds,
+            }
+        if isinstance(inner, StepRecord):
+            yield {
+                "event": "tool",
+                **times,
+                "id": f"{inner.step.module}-{number}",
+                "function": inner.step.module,
+                "arguments": to_json(inner.step.args or {}),
+                "result": "" if inner.output is None else _as_text(inner.output),
+                "error": {"type": "unknown", "message": str(inner.error)} if inner.error else None,
+            }
+        start = start + seconds if inner is event else start
+
+
+def _reply(call: Call) -> Json:
+    """Return the reply of a call, with the tools that it called."""
+    tools = [
+        {"id": str(each["id"]), "function": str(each["name"]), "arguments": dict(each["args"])}
+        for each in call.tool_calls
+    ]
+    model = _inspect_name(call.model)
+    message = {"role": "assistant", "content": call.text, "tool_calls": tools or None, "model": model}
+    choice = {"message": message, "stop_reason": _STOP_REASONS.get(call.finish, "stop")}
+    reply = {"model": model, "choices": [choice], "usage": _usage(call.usage)}
+    return {**reply, "time": call.seconds, "error": call.error or None}
+
+
+def _usage(usage: Usage) -> Json:
+    """Return the usage; counts that the provider did not report are 0, since Inspect has no unknown."""
+    read, written = usage.input_tokens or 0, usage.output_tokens or 0
+    return {
+        "input_tokens": read,
+        "output_tokens": written,
+        "total_tokens": read + written,
+        "input_tokens_cache_read": usage.cached_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "total_cost": usage.cost,
+    }
+
+
+def _inspect_name(model: str | None) -> str:
+    """Return Inspect's name of a model, as "openai/gpt-6-luna"."""
+    return model.replace(":", "/", 1) if model else "none/none"
+
+
+def _as_text(value: Any) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
+
+
+def _in_utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
