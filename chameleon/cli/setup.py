@@ -37,23 +37,18 @@ class Setup:
 
 @contextmanager
 def placed(executor: Executor, on: str | None, workers: int) -> Iterator[Executor]:
-    """Yield the executor where --on says: as it is, or on the machines of a cluster."""
+    """Yield the executor where --on says: as it is, or on the machines of a Ray cluster."""
     if on is None:
         yield executor
         return
-    from chameleon.interop.ray import OnRay
-
-    with OnRay(executor, ray_address(on), runs=workers) as remote:
-        say(f"On Ray: {remote.count} x {remote.room} problems at once.")
-        yield remote
-
-
-def ray_address(on: str) -> str | None:
-    """Return the address in --on ray:ADDRESS; None where Ray is to find one."""
     kind, _, address = on.partition(":")
     if kind != "ray":
         raise typer.BadParameter(f"{on!r} is no place to run; say ray or ray:ADDRESS", param_hint="--on")
-    return address or None
+    from chameleon.interop.ray import OnRay
+
+    with OnRay(executor, address or None, runs=workers) as remote:
+        say(f"On Ray: {remote.workers.count} x {remote.workers.room} problems at once.")
+        yield remote
 
 
 def defaults_for(given: Collection[str]) -> tuple[str, str]:

@@ -1,84 +1,75 @@
-"""Run an inventory on the machines of a Ray cluster.
+"""Run the problems of an evaluation on the machines of a Ray cluster.
 
-    from chameleon.interop.ray import OnRay, batch
+    with OnRay(Executor("tables", "openai:gpt-6-luna"), "head:6379", runs=64) as remote:
+        states = remote.batch(inputs, 64)
 
-    states = batch(Executor("tables", "openai:gpt-6-luna"), inputs, address="head:6379")
-
-Here the log is written and money is counted; workers, made by names, send back one event after another. The
-run of a worker that is lost goes on from its last event on another.
+A problem runs as a whole on one worker, which returns its events; only this process writes them. When a
+worker is lost, its problems run again on another.
 """
 
 from __future__ import annotations
 
+import logging
+import math
+import os
+import socket
+import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Self
 
-from chameleon.approval import Request, answer_of
-from chameleon.errors import ChameleonError, InputError, MachineError
+from chameleon.approval import refuse
+from chameleon.errors import InputError, InventoryError, MachineError, require
+from chameleon.evaluation.settings import own_files, resolved_by, settings_diff, versions
 from chameleon.executor import Executor, Input, OnText
-from chameleon.interop.ray_pool import MOST_LOST, SAME_FILES, Lost, OnCluster, Pool, Slots, Told, connect
-from chameleon.interop.ray_worker import Worker
-from chameleon.interop.recipe import recipe_of, surroundings_of, variables_for
-from chameleon.inventory.obstacles import Obstacle
+from chameleon.inventory import Inventory
+from chameleon.inventory.source import Source
+from chameleon.llm import LLM, ResponseStore
+from chameleon.llm.providers import providers
 from chameleon.log import EventLog, event_from_json, event_to_json, json_line, read_line
 from chameleon.module import split_keys
-from chameleon.state import Event, Failure, RunEnded, State
+from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.steps import Terms
+from chameleon.text import one_line, redact
+from chameleon.usage import Budget
+from chameleon.values import to_json
+
+MAX_ATTEMPTS = 3  # a problem fails when as many workers are lost while it runs
+POLL_SECONDS, WARN_SECONDS, CONNECT_SECONDS = 0.1, 60.0, 10.0
+SAME_FILES = "All machines need the same versions, and the same files at the same paths."
+_log = logging.getLogger("chameleon")
+Facts = Mapping[str, Mapping[str, Any]]  # versions, files and resolved settings: the same on all machines
 
 
-class OnRay(OnCluster, Executor):
-    """An executor whose steps run on a Ray cluster: all methods are those of `Executor`.
+class OnRay(Executor):
+    """An executor whose runs happen on a Ray cluster. Use it in `with`.
 
-    - `executor`: what is to run. Its inventory is a file's or a shipped one's, its model is named: workers
-      make both anew. The variables of its model's provider, those that its modules name in `uses`, and
-      Chameleon's own go along; others are what they are on the nodes.
-    - `address`: of the cluster, as `ray.init` takes it; by default `RAY_ADDRESS`, the cluster that runs on
-      this machine, or one that is begun here.
-    - `runs`: how many runs there are at once, spread over as many workers as there are CPUs.
+    Steps that ask for approval are refused. Raises `InventoryError` or `ModelError` for an executor that is
+    made in Python, since workers make it again from the inventory's file and the model's name.
 
-    Close it, or use it in `with`. Raises `MissingPackage`, `InputError` for a cluster that cannot be reached,
-    and `InventoryError` or `ModelError` for what is made in Python; a run raises `MachineError` where no
-    worker is there that can run it.
+    Args:
+        executor: what runs there.
+        address: the cluster, as `ray.init` takes it; by default `RAY_ADDRESS`, the cluster that runs on this
+            machine, or one that is started here.
+        runs: how many runs happen at once, spread over as many workers as the cluster has CPUs.
     """
 
     def __init__(self, executor: Executor, address: str | None = None, *, runs: int = 8) -> None:
         self.__dict__ |= vars(executor)
-        self.runs = runs
-        recipe = recipe_of(executor)
-        self.ends_cluster = connect(address)
-        uses = {name for each in self.inventory.present.values() for name in split_keys(each.uses)}
-        here = surroundings_of(executor)
-        gpus = 1 if "gpu" in uses else 0
-        self.pool = Pool(Worker, recipe, variables_for(executor), here, runs, gpus=gpus)
-        self._names = count()
-
-    @property
-    def room(self) -> int:
-        """Return how many runs each worker has at once."""
-        return self.pool.room
-
-    @property
-    def surroundings(self) -> Told:
-        """Return what runs depend on where they run: see `surroundings_of`. Waits for a first worker."""
-        if not self.pool.accepted and (worker := self.pool.take()) is not None:
-            self.pool.give_back(worker)
-        return self.pool.accepted
+        self.approve = refuse
+        self.workers = Workers(Job.of(executor), address, runs)
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """Return what settings come to on the workers."""
-        found: Mapping[str, Any] = self.surroundings["resolved"]
-        return found
-
-    def obstacles(self) -> list[Obstacle]:
-        """Return what keeps the inventory from working on the workers."""
-        return [
-            Obstacle(each["module"], Failure(**each["error"]).exception, each["module"], each["stops"])
-            for each in self.surroundings["obstacles"]
-        ]
+        """Return the settings that the workers resolved, such as their device."""
+        return self.workers.facts["resolved"]
 
     def states(
         self,
@@ -89,86 +80,274 @@ class OnRay(OnCluster, Executor):
         on_text: OnText | None = None,
         within: Terms | None = None,
     ) -> Iterator[tuple[Event, State]]:
-        """Yield each event of a run with the state that it leads to: see `Executor.states`."""
-        if on_text is not None:
-            raise InputError("texts are heard where they come, and this run is on other machines")
-        keep = log.append if isinstance(log, EventLog) else None
+        """Yield each event of a run with the state that it leads to, once a worker has run all of it."""
+        if on_text is not None or isinstance(log, EventLog):
+            raise InputError("a run on other machines streams no text and writes no log")
         lines = [_line(event) for event in log]
-        state, begun = self.begin(input, log)
-        told: Iterator[tuple[Event, bytes]] = iter([(begun, _line(begun))] if begun else ())
-        losses, gone_on_at = 0, -1
-        while True:
-            for event, line in told:
-                state = state if event is begun else state.after(event)
-                if keep is not None:
-                    keep(event)
-                lines.append(line)
-                yield event, state
-            if state.ended is not None or (stop is not None and stop.is_set()):
-                return
-            if not state.waiting:
-                losses = losses + 1 if gone_on_at == len(lines) else 0
-                if losses == MOST_LOST:
-                    told = _alone(RunEnded("failed", _too_often(state)))
-                    continue
-                if (worker := self.pool.take(stop)) is None:
-                    return
-                gone_on_at = len(lines)
-                told = self._on(worker, lines, stop)
-            elif (said := answer_of(self.approve, Request(state.waiting, state, self.inventory))) is None:
-                return
-            else:
-                by = getattr(self.approve, "__name__", "")
-                told = _alone(state.answered("yes" if said else "no", by))
+        state, started = self.begin(input, log)
+        if started is not None:
+            lines.append(_line(started))
+            yield started, state
+        for line in self.workers.run(lines, stop) if state.ended is None else ():
+            event = event_from_json(read_line(line))
+            state = state.after(event)
+            yield event, state
 
-    def _on(
-        self, worker: Slots, lines: list[bytes], stop: threading.Event | None
-    ) -> Iterator[tuple[Event, bytes]]:
-        """Yield the events of a run on one worker, until its end, or until that worker is lost."""
-        name, is_open = str(next(self._names)), True
-        log: tuple[bytes, ...] | None = tuple(lines)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.workers.close()
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker needs to make the executor again, as values that can be pickled.
+
+    `variables` are environment variables, keys among them; `facts` are those of the machine that sends it.
+    """
+
+    source: Source
+    left_out: Sequence[str]
+    llm: Mapping[str, Any] | None
+    store: tuple[Any, str | None] | None
+    budget: Budget
+    gpus: int
+    variables: Mapping[str, str] = field(repr=False)
+    facts: Facts
+
+    @classmethod
+    def of(cls, executor: Executor) -> Job:
+        """Describe an executor. Raises `InventoryError` and `ModelError` for what is made in Python."""
+        inventory, llm = executor.inventory, executor.llm
+        if (source := inventory.source) is None:
+            hint = "Write it as a YAML file, where modules are named as package.module:Class."
+            raise InventoryError(
+                "made in Python, it cannot run on other machines", where=inventory.name, hint=hint
+            )
+        folders = tuple(folder.absolute() for folder in source.folders)
+        uses = {name for module in inventory.present.values() for name in split_keys(module.uses)}
+        models = (asker.model.name.partition(":")[0] for asker in inventory.askers.values())
+        keys = {key for name in models if (provider := providers().get(name)) for key in provider.keys}
+        prefixes = ("CHAMELEON_", *(f"{key.partition('_')[0]}_" for key in keys))
+        return cls(
+            source=replace(source, folders=folders, recorded=to_json(executor.settings)),
+            left_out=sorted(inventory.left_out),
+            llm=None if llm is None else dict(llm.connected_by),
+            store=None if llm is None or llm.store is None else (llm.store.mode, llm.store.place),
+            budget=executor.budget,
+            gpus=int("gpu" in uses),
+            variables={key: os.environ[key] for key in os.environ if key.startswith(prefixes) or key in uses},
+            facts={"versions": versions(), "files": own_files(inventory)},
+        )
+
+    def executor(self) -> Executor:
+        """Make the executor. Raises what `Inventory.read` and `LLM.connect` raise."""
+        inventory = Inventory.read(self.source).without(*self.left_out)
+        store = llm = None
+        if self.store is not None:
+            mode, place = self.store
+            store = ResponseStore.default(mode) if place is None else ResponseStore(place, mode)
+        if self.llm is not None:
+            llm = LLM.connect(**self.llm, store=store)
+        return Executor(inventory, llm, budget=self.budget, approve=refuse)
+
+
+class Worker:
+    """Runs problems in a process of the cluster: an actor of Ray, several of whose calls run at once."""
+
+    def __init__(self) -> None:
+        self._stops: dict[int, threading.Event] = {}
+
+    def start(self, job: Job) -> Facts:
+        """Make the executor; return the facts of this machine. Raises what keeps it from running here."""
+        os.environ.update(job.variables)
+        self._executor = executor = job.executor()
+        for obstacle in executor.obstacles():
+            raise obstacle.error
+        facts = {"versions": versions(), "files": own_files(executor.inventory)}
+        return {**facts, "resolved": resolved_by(executor)}
+
+    def run(self, number: int, lines: Sequence[bytes]) -> list[bytes]:
+        """Continue the run of a log to its end, or until it is stopped; return its further events."""
+        log = [event_from_json(read_line(line)) for line in lines]
+        started = next(event for event in log if isinstance(event, RunStarted))
+        stop = self._stops.setdefault(number, threading.Event())
         try:
-            with suppress(Lost):
-                while is_open and (stop is None or not stop.is_set()):
-                    said = self.pool.call(worker, "advance", name, log)
-                    log, is_open = None, "ended" not in said
-                    if (line := said.get("event")) is not None:
-                        yield event_from_json(read_line(line)), line
-                    if "raised" in said:
-                        raise _unable(Failure(**said["raised"]).exception)
+            return [_line(event) for event in self._executor.stream(started.input, log, stop=stop)]
         finally:
-            if is_open and not worker.is_lost:
-                self.pool.forget(worker, name)
-            self.pool.give_back(worker)
+            self._stops.pop(number)
+
+    def stop(self, number: int) -> None:
+        """Begin no further step of a run."""
+        self._stops.setdefault(number, threading.Event()).set()
 
 
-def batch(
-    executor: Executor,
-    inputs: Iterable[Input],
-    *,
-    address: str | None = None,
-    workers: int = 8,
-    raise_errors: bool = False,
-) -> list[State]:
-    """Run many inputs on a cluster, `workers` at once: see `Executor.batch` and `OnRay`."""
-    with OnRay(executor, address, runs=workers) as remote:
-        return remote.batch(inputs, workers, raise_errors=raise_errors)
+class Workers:
+    """The workers of a cluster, one for each CPU, and how many runs each has room for.
+
+    A worker that is lost is replaced as soon as the cluster has room for another.
+    """
+
+    def __init__(self, job: Job, address: str | None, runs: int) -> None:
+        self._has_connected = connect(address)
+        import ray
+
+        self._ray: Any = ray
+        self._job, self._runs = job, count()
+        resources = ray.cluster_resources()
+        gpus = job.gpus if resources.get("GPU") else 0
+        cpus = min(resources.get("CPU", 1), resources["GPU"] if gpus else math.inf)
+        self.count = max(1, min(runs, int(cpus)))
+        self.room = math.ceil(runs / self.count)
+        self._kind: Any = ray.remote(Worker).options(num_cpus=1, num_gpus=gpus, max_concurrency=self.room + 1)
+        self._actors: set[Any] = set()
+        self._facts: list[Facts] = []  # of workers that have started; others must equal the first
+        self._error: MachineError | None = None
+        self._warn_at = time.monotonic() + WARN_SECONDS
+        # Workers that have room for a run, and those that have started: these with their facts.
+        self._free: SimpleQueue[tuple[Any, Future[Facts] | None]] = SimpleQueue()
+        for _ in range(self.count):
+            self._add()
+
+    @property
+    def facts(self) -> Facts:
+        """Return the facts of the first worker, once it has started. Raises `MachineError` as `run` does."""
+        if not self._facts:
+            self._free.put((self._take(None), None))
+        return self._facts[0]
+
+    def run(self, lines: Sequence[bytes], stop: threading.Event | None) -> list[bytes]:
+        """Continue the log of a problem to its end, or until `stop` is set; return its further events.
+
+        When the worker is lost, the problem runs again, `MAX_ATTEMPTS` times in all; then it fails. Raises
+        `MachineError` when a worker cannot run it, or has other versions or files.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            if (actor := self._take(stop)) is None:
+                return []
+            try:
+                return self._run_on(actor, lines, stop)
+            except self._ray.exceptions.RayTaskError as error:
+                raise _unable(error) from None
+            except self._ray.exceptions.RayError:
+                self._replace(actor)
+            finally:
+                self._free.put((actor, None))
+        what = f"{MAX_ATTEMPTS} workers were lost while the problem ran"
+        return [_line(RunEnded("failed", Failure("ModuleError", what, where="Ray")))]
+
+    def close(self) -> None:
+        """End the workers, and leave the cluster."""
+        while self._actors:
+            self._ray.kill(self._actors.pop())
+        if self._has_connected:
+            self._ray.shutdown()
+
+    def _run_on(self, actor: Any, lines: Sequence[bytes], stop: threading.Event | None) -> list[bytes]:
+        run = next(self._runs)
+        events: Future[list[bytes]] = actor.run.remote(run, lines).future()
+        while not wait([events], POLL_SECONDS).done:
+            if stop is not None and stop.is_set():
+                actor.stop.remote(run)
+                wait([events])
+        return events.result()
+
+    def _take(self, stop: threading.Event | None) -> Any:
+        """Wait for a worker that has room, and return it, or None once `stop` is set."""
+        while stop is None or not stop.is_set():
+            if self._error is not None:
+                raise self._error
+            try:
+                actor, started = self._free.get(timeout=POLL_SECONDS)
+            except Empty:
+                if time.monotonic() > self._warn_at:
+                    self._warn_at = math.inf
+                    _log.warning("waits for a worker: each needs a free CPU, which `ray status` shows")
+                continue
+            self._warn_at = time.monotonic() + WARN_SECONDS
+            if started is not None:
+                self._admit(actor, started)
+            elif actor in self._actors:
+                return actor
+        return None
+
+    def _add(self) -> None:
+        actor = self._kind.remote()
+        self._actors.add(actor)
+        started: Future[Facts] = actor.start.remote(self._job).future()
+        started.add_done_callback(lambda done: self._free.put((actor, done)))
+
+    def _replace(self, actor: Any) -> None:
+        """Ask for another worker for one that is lost, once for all its runs."""
+        with suppress(KeyError):
+            self._actors.remove(actor)
+            _log.warning("a worker was lost: its problems run again on another")
+            self._add()
+
+    def _admit(self, actor: Any, started: Future[Facts]) -> None:
+        """Let a worker run whose facts are those of this machine and of the first worker."""
+        try:
+            self._facts.append(facts := started.result())
+        except self._ray.exceptions.RayError as error:
+            self._error = _unable(error)
+            return
+        if differs := settings_diff({**self._facts[0], **self._job.facts}, facts):
+            self._error = MachineError(f"a worker's settings differ: {differs}", where="Ray", hint=SAME_FILES)
+            return
+        for _ in range(self.room):
+            self._free.put((actor, None))
+
+
+def _unable(error: Exception) -> MachineError:
+    """Return why a worker cannot run a problem: the error that it raised, or that of Ray."""
+    failure = Failure.of(getattr(error, "cause", None) or error)
+    what = f"a worker cannot run this: {one_line(redact(failure.message), 400)}"
+    return MachineError(what, where=failure.where or "Ray", hint=failure.hint or SAME_FILES)
+
+
+def connect(address: str | None) -> bool:
+    """Connect to a cluster, unless this process is connected; return whether it was not."""
+    require("ray", "running on Ray", "ray")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if "RAY_AUTH_TOKEN" in os.environ or Path("~/.ray/auth_token").expanduser().exists():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # clusters without a token accept it too
+    import ray
+
+    if ray.is_initialized():
+        return False
+    found = address or os.environ.get("RAY_ADDRESS") or _running_here()
+    try:
+        _dial(found)
+        ray.init(address=found, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    except Exception as problem:  # Ray has no class of its own for it
+        what = f"the cluster cannot be reached: {one_line(redact(str(problem)), 300)}"
+        hint = "Start it with `ray start`. A token in ~/.ray/auth_token must be the same on all machines."
+        raise InputError(what, where=redact(found), hint=hint) from None
+    with suppress(ImportError, AttributeError):  # Ray prints pages about a lost machine to stdout
+        from ray._private import worker
+
+        worker.print_to_stdstream = lambda *_, **__: None
+    return True
+
+
+def _running_here() -> str:
+    """Return the address of the cluster that runs on this machine, or "local" to start one."""
+    note = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster")
+    with suppress(OSError):
+        address = note.read_text("utf-8").strip()
+        _dial(address)
+        return address or "local"
+    return "local"
+
+
+def _dial(address: str) -> None:
+    """Raise OSError if nothing listens at HOST:PORT: Ray itself would wait for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
 
 
 def _line(event: Event) -> bytes:
     return json_line(event_to_json(event))
-
-
-def _alone(event: Event) -> Iterator[tuple[Event, bytes]]:
-    return iter([(event, _line(event))])
-
-
-def _too_often(state: State) -> Failure:
-    """Return what became of a run that takes its worker with it."""
-    where = f"module {state.pending[0].module}" if state.pending else "planner"
-    return Failure("ModuleError", f"{MOST_LOST} workers were lost while it ran", where=where)
-
-
-def _unable(error: ChameleonError) -> MachineError:
-    """Return the error of a worker that cannot go on with a run."""
-    return MachineError(f"a worker cannot go on: {error.what}", where=error.where, hint=SAME_FILES)
