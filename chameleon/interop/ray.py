@@ -102,10 +102,7 @@ class OnRay(Executor):
 
 @dataclass(frozen=True)
 class Job:
-    """All that a worker needs to make the executor again, as values that can be pickled.
-
-    `variables` are environment variables, keys among them; `facts` are those of the machine that sends it.
-    """
+    """What a worker makes the executor from; `variables` are those of the environment, keys among them."""
 
     source: Source
     left_out: Sequence[str]
@@ -184,10 +181,7 @@ class Worker:
 
 
 class Workers:
-    """The workers of a cluster, one for each CPU, and how many runs each has room for.
-
-    A worker that is lost is replaced as soon as the cluster has room for another.
-    """
+    """The workers of a cluster: one for each CPU, replaced when lost, each with room for some runs."""
 
     def __init__(self, job: Job, address: str | None, runs: int) -> None:
         self._has_connected = connect(address)
