@@ -44,7 +44,7 @@ CANNOT = {  # how a block begins, and why it cannot run here
     'chameleon ask "What is the adult fare?" --image demos/data/ferry.png --inventory v': "it needs Ollama",
     "chameleon index reports --out reports.index --retriever '{first: dense": "it needs embeddings of OpenAI",
     "chameleon eval finqa dev.json": "it needs FinQA's release",
-    "pip install -e '.[ray,corpus]'": "it starts a cluster; tests/interop/test_ray.py does",
+    "pip install -e '.[ray]'": "it starts a cluster; tests/interop/test_ray.py does",
     "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
     "chameleon --install-completion": "it writes to the shell's own files",
 }

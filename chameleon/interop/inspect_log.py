@@ -43,16 +43,16 @@ def write_inspect_log(run_dir: Path, file: Path) -> int:
         raise InputError("there is no such folder", where=str(file.parent))
     ended_at = (run.path / RESULTS).stat().st_mtime
     samples = [
-        EvalSample.model_validate(sample_of(run, result, events, ended_at))
+        EvalSample.model_validate(_sample(run, result, events, ended_at))
         for result, events in run.with_events(list(run.results))
     ]
-    log = EvalLog.model_validate({**header_of(run, ended_at), "samples": samples})
+    log = EvalLog.model_validate({**_header(run, ended_at), "samples": samples})
     write_eval_log(log, str(file))
     file.chmod(0o600)  # like the folder's own files
     return len(samples)
 
 
-def header_of(run: Run, ended_at: float) -> Json:
+def _header(run: Run, ended_at: float) -> Json:
     """Return a log without its samples; figures of a column are named as "accuracy, FREE"."""
     settings, tally, scorer = run.settings, run.tally, str(run.settings.get("scorer"))
     model = _inspect_name(settings.get("model"))
@@ -92,7 +92,7 @@ def header_of(run: Run, ended_at: float) -> Json:
     }
 
 
-def sample_of(run: Run, result: Result, events: Sequence[Event], ended_at: float) -> Json:
+def _sample(run: Run, result: Result, events: Sequence[Event], ended_at: float) -> Json:
     """Return a problem with its calls, steps and verdict.
 
     Its messages are those of the last call, its metadata is its line in the results. A declined or failed

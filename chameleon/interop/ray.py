@@ -189,7 +189,7 @@ class Workers:
 
         self._ray: Any = ray
         self._job, self._runs = job, count()
-        resources = ray.cluster_resources()
+        resources = self._ray.cluster_resources()
         gpus = job.gpus if resources.get("GPU") else 0
         cpus = min(resources.get("CPU", 1), resources["GPU"] if gpus else math.inf)
         self.count = max(1, min(runs, int(cpus)))
@@ -273,11 +273,13 @@ class Workers:
         started.add_done_callback(lambda done: self._free.put((actor, done)))
 
     def _replace(self, actor: Any) -> None:
-        """Ask for another worker for one that is lost, once for all its runs."""
-        with suppress(KeyError):
+        """Ask for another worker for one that is lost."""
+        try:
             self._actors.remove(actor)
-            _log.warning("a worker was lost: its problems run again on another")
-            self._add()
+        except KeyError:  # another of its runs has done so
+            return
+        _log.warning("a worker was lost: its problems run again on another")
+        self._add()
 
     def _admit(self, actor: Any, started: Future[Facts]) -> None:
         """Let a worker run whose facts are those of this machine and of the first worker."""
