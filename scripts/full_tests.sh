@@ -37,8 +37,7 @@ run_suite() {
 run_ray() {
   environment ray -e '.[dev]'
   tests ray -n0 tests/interop/test_ray.py
-  tests ray -n0 tests/interop/test_inspect_log.py tests/table/test_databases.py \
-    tests/retrieval/test_vector_stores.py
+  tests ray -n0 tests/interop/test_inspect_log.py tests/table/test_databases.py
 }
 
 run_pictures() {
