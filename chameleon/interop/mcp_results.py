@@ -20,43 +20,42 @@ from chameleon.text import clean_cell, mask_known, one_line
 
 _PICTURES = {b"\x89PNG\r\n\x1a\n": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif", b"RIFF": ".webp"}
 _TABLES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
-_LONGEST_ERROR = 1_000
+_MAX_ERROR_CHARS = 1_000
 
 
 def output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
     """Return the output of a step from the result of `tools/call`, as JSON has it, these secrets masked.
 
-    What is structured counts before the text beside it; one thing stands alone, several are a list. Raises
-    `StepRejected` with the server's words where the tool failed, `ModuleError` for what cannot be held.
+    Structured content counts before text; one value is returned as it is, several as a list.
+
+    Raises:
+        StepRejected: The tool failed; the message has the server's words.
+        ModuleError: The result is nested too deeply, or a picture or file cannot be read.
     """
+    blocks = result.get("content") or []
+    if result.get("isError"):
+        words = " ".join(clean_cell(str(each.get("text", ""))) for each in blocks)
+        words = one_line(mask_known(words, secrets), _MAX_ERROR_CHARS)
+        raise StepRejected(words or "the tool failed, and does not say why")
+    structured = result.get("structuredContent")
+    if isinstance(structured, dict) and [*structured.values()] == [blocks]:
+        structured = None  # the blocks once more, with their pictures as base64
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    values: list[Any] = []
+    if structured is not None:
+        is_wrapped = isinstance(structured, dict) and structured.keys() == {"result"}
+        values.append(structured["result"] if is_wrapped else structured)
+    elif texts:
+        values.append(_read("\n\n".join(texts)))
+    values += [_held(block) for block in blocks if block.get("type") != "text"]
     try:
-        return _output_of(result, secrets)
+        return masked(values[0] if len(values) == 1 else values or "", secrets)
     except RecursionError as problem:
         raise ModuleError("the server sent a result that is nested too deeply") from problem
 
 
-def _output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
-    blocks = result.get("content") or []
-    if result.get("isError"):
-        said = " ".join(clean_cell(str(each.get("text", ""))) for each in blocks)
-        said = one_line(mask_known(said, secrets), _LONGEST_ERROR)
-        raise StepRejected(said or "the tool failed, and does not say why")
-    others = [_held(block) for block in blocks if block.get("type") != "text"]
-    structured = result.get("structuredContent")
-    if isinstance(structured, dict) and [*structured.values()] == [blocks]:
-        structured = None  # the blocks once more, with their pictures as base64
-    if structured is not None:
-        is_wrapped = isinstance(structured, dict) and structured.keys() == {"result"}
-        found = [structured["result"] if is_wrapped else structured]
-    else:
-        texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-        found = [_read("\n\n".join(texts))] if texts else []
-    found += [each for each in others if each is not None]
-    return masked(found[0] if len(found) == 1 else found or "", secrets)
-
-
 def masked(value: Any, secrets: Iterable[str]) -> Any:
-    """Return a value with these secrets masked wherever they stand in it."""
+    """Return a value with these secrets masked wherever they occur in it."""
     if isinstance(value, str):
         return mask_known(value, secrets)
     if isinstance(value, dict):
@@ -89,7 +88,7 @@ def _no_number(name: str) -> Any:
 
 
 def _held(block: Mapping[str, Any]) -> Any:
-    """Return what a block that is no text stands for."""
+    """Return the value of a block other than text."""
     kind = block.get("type")
     if kind == "resource":
         return _resource(block.get("resource") or {})

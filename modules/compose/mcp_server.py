@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,7 @@ from chameleon.arguments import Arguments
 from chameleon.errors import InventoryError, NotApproved
 from chameleon.interop.mcp_client import Connection, connection
 from chameleon.interop.mcp_results import masked, output_of
-from chameleon.interop.schema_arguments import SchemaArguments, clean_schema, texts_in, thawed
+from chameleon.interop.schema_arguments import SchemaArguments, usable_schema
 from chameleon.inventory.schema import McpSpec
 from chameleon.module import Module
 from chameleon.state import State
@@ -146,29 +147,35 @@ class McpTool(Module):
         """
         assert self.listed is not None
         server = connection(self.spec, self.folder)
-        given, secrets, name = thawed(args), server.secrets, str(self.listed["name"])
-        if any(secret in text for text in texts_in(given) for secret in secrets):
+        secrets, name = server.secrets, str(self.listed["name"])
+        written = json.dumps(args, default=_sent, ensure_ascii=False)
+        if any(json.dumps(secret, ensure_ascii=False)[1:-1] in written for secret in secrets):
             raise NotApproved(f"an argument of {self.name} holds a key or password of this machine")
         if self.is_recorded:
             now = await server.listed(name)
             if now is None or {"of": self.listed["of"], **_kept_of(self.name, now, secrets)} != self.listed:
                 what = f"the tool {self.name} is not what it was when the log began"
                 raise NotApproved(what, hint="Look at it with chameleon check, and begin a new log.")
-        result = await server.call(name, given)
+        result = await server.call(name, json.loads(written))
         return await asyncio.to_thread(output_of, result, secrets)
+
+
+def _sent(value: Any) -> Any:
+    """Return a table as its header, rows and caption, and a path as its text."""
+    return value.to_json() if hasattr(value, "to_json") else str(value)
 
 
 def _kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
     """Return what is kept of a listing, in a log as well: bounded, in harmless lines, without secrets.
 
-    Raises `InventoryError` for a schema of arguments that is none.
+    Raises `InventoryError` for a schema of arguments that cannot be used.
     """
     told = one_line(harmless(str(listed.get("description") or "")), _LONGEST_DESCRIPTION)
     kept: dict[str, Any] = {"name": str(listed["name"]), "description": told}
-    kept["inputSchema"] = clean_schema(own, listed.get("inputSchema") or {"type": "object"})
+    kept["inputSchema"] = usable_schema(own, listed.get("inputSchema") or {"type": "object"})
     with suppress(InventoryError):  # it is a help alone
         if listed.get("outputSchema") is not None:
-            kept["outputSchema"] = clean_schema(own, listed["outputSchema"])
+            kept["outputSchema"] = usable_schema(own, listed["outputSchema"])
     hints = listed.get("annotations")
     if isinstance(hints, Mapping):
         kept["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}

@@ -80,9 +80,7 @@ def main() -> None:
             with Path("effects").open("a") as effects:
                 effects.write(json.dumps([asked["params"]["name"], asked["params"].get("arguments")]) + "\n")
             if PLACE == "a question of its own":  # of the model, the user and the file system
-                for number, method in enumerate(
-                    ("sampling/createMessage", "elicitation/create", "roots/list")
-                ):
+                for number, method in enumerate(METHODS):
                     params = {"messages": [], "maxTokens": 9, "message": ORDER, "requestedSchema": TEXT}
                     request = {"jsonrpc": "2.0", "id": f"own{number}", "method": method, "params": params}
                     print(json.dumps(request), flush=True)

@@ -123,8 +123,6 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
     if way == "split secret":
         token = os.environ["TOKEN"]
         return {"content": [{"type": "text", "text": f"{token[:3]}\x00{token[3:]}"}], "isError": True}
-    if way == "half a character":
-        return {"content": [{"type": "text", "text": "na\udc80me"}]}
     if way == "deep":
         return {"content": [{"type": "text", "text": "[" * 900 + "]" * 900}]}
     if way == "much on stderr":
@@ -150,8 +148,8 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def over_http(way: str, port: int) -> None:
-    """Serve at a port; of sessions it knows the one that it began last."""
-    session, begun = str(os.getpid()), [0]
+    """Serve at a port, with one session as long as the process lives."""
+    session = str(os.getpid())
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -174,29 +172,27 @@ def over_http(way: str, port: int) -> None:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            if way in ("401", "500"):
-                return self.reply(int(way), {"error": "\x1b[31m"}, content_type="application/json")
+            if way in ("307", "401", "500"):
+                headers = {"content_type": "application/json", "location": "http://127.0.0.1:9/elsewhere"}
+                return self.reply(int(way), {"error": "\x1b[31m"}, **headers)
             if "id" not in asked:
                 return self.reply(202)
             told: dict[str, Any] = {"jsonrpc": "2.0", "id": asked["id"]}
             kind = {"content_type": "application/json"}
             if asked["method"] == "initialize":
-                begun[0] += 1
-                kind["mcp_session_id"] = f"{session}-{begun[0]}"
-            elif self.headers.get("mcp-session-id") != f"{session}-{begun[0]}":
+                kind["mcp_session_id"] = session
+            elif self.headers.get("mcp-session-id") != session:
                 error = {"code": -32_000, "message": "Bad Request: No valid session ID provided"}
                 return self.reply(404 if way == "404" else 400, {**told, "error": error}, **kind)
             if asked["method"] == "tools/call":
                 with Path("calls").open("a") as calls:
                     calls.write(f"{asked['params']['name']}\n")
-                if way == "forgets" and begun[0] < 9:
-                    begun[0] += 1
-                    return self.reply(404)
                 if way == "packed":
                     kind["content_encoding"] = "gzip"
                 if way == "cut":
                     self.send_response(200)
                     self.send_header("content-length", "99")
+                    self.send_header("content-type", "application/json")
                     self.end_headers()
                     self.wfile.write(b"{")
                     self.close_connection = True
@@ -222,9 +218,6 @@ def main(way: str) -> None:
         if way == "stubborn" and asked["method"] == "tools/call":
             while True:  # whatever becomes of its input
                 time.sleep(1)
-        if way == "no reply" and asked["method"] == "tools/call":
-            print(json.dumps({"id": asked["id"], "what": 1}), flush=True)
-            continue
         if way == "garbage":
             print("Server is ready!\n{not json", flush=True)
         if "id" not in asked:

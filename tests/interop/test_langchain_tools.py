@@ -213,8 +213,6 @@ def test_a_schema_in_json_makes_the_arguments() -> None:
     assert run(made, {"path": "a"}).answer == {"path": "a"}
     for args, said in (
         ({}, "read lacks the argument 'path'"),
-        ({"path": 1}, "the argument path of read does not fit: 1"),
-        ({"path": "a", "how": "loud"}, "the argument how of read does not fit: 'loud'"),
         ({"path": "a", "pth": "b"}, "read takes no argument 'pth'"),
     ):
         assert said in str(run(made, args).ended.error)  # type: ignore[union-attr]

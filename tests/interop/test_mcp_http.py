@@ -1,4 +1,4 @@
-"""Servers over HTTP that die, end sessions and break replies: each told, and the next call answered."""
+"""Servers over HTTP that die, lose sessions and break replies: one call fails, and the next is answered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from chameleon import Executor, Inventory, State
-from chameleon.interop.mcp_pipes import ServerFailed
+from chameleon.interop.mcp_client import ServerFailed
 
 pytest.importorskip("mcp")
 RAW, SDK = Path(__file__).with_name("raw_server.py"), Path(__file__).with_name("sdk_server.py")
@@ -78,6 +78,7 @@ def calls(folder: Path) -> int:
     [
         ("401", "could not start: HTTP 401 Unauthorized. Give it a key: `headers:"),
         ("500", "could not start: HTTP 500 Internal Server Error. Is the server running there"),
+        ("307", "could not start: Redirect to http://127.0.0.1:9/elsewhere not followed"),
     ],
 )
 def test_a_server_that_refuses_says_how(
@@ -90,40 +91,33 @@ def test_a_server_that_refuses_says_how(
 
 
 @pytest.mark.parametrize("way", ["400", "404"])
-def test_a_server_that_began_anew_is_called_in_a_new_session(
+def test_a_lost_session_fails_one_call_and_the_next_begins_another(
     tmp_path: Path, start: Start, made: Callable[[], Inventory], way: str
 ) -> None:
     process = start(way)
     inventory = made()
-    for _ in range(5):  # more often than a command is started
+    for _ in range(3):
         assert run(inventory).answer == "a text"
         process.kill()
         process.wait()
         process = start(way)
-    assert calls(tmp_path) == 5
+        assert "No valid session ID" in error(inventory)
+    assert calls(tmp_path) == 3
 
 
-def test_a_server_that_is_off_is_told_and_found_again(
+def test_a_server_that_is_off_is_found_again(
     start: Start, made: Callable[[], Inventory], capfd: pytest.CaptureFixture[str]
 ) -> None:
     process = start("")
     inventory = made()
     process.kill()
     process.wait()
-    for _ in range(5):
+    for purpose in ("run text", "start"):
         told = error(inventory)
-        assert "could not start: ConnectError" in told and "may have done" not in told
+        assert f"could not {purpose}: ConnectError" in told and "may have done" not in told
     start("")
     assert run(inventory).answer == "a text"
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_a_session_that_ends_each_time_is_given_up(
-    tmp_path: Path, start: Start, made: Callable[[], Inventory]
-) -> None:
-    start("forgets")
-    assert "could not run text: it has ended the session" in error(made())
-    assert calls(tmp_path) == 2
 
 
 @pytest.mark.parametrize(
@@ -131,8 +125,8 @@ def test_a_session_that_ends_each_time_is_given_up(
     [
         ("dies", "RemoteProtocolError"),
         ("cut", "RemoteProtocolError"),
-        ("large", "a reply has more than 4,194,304 bytes"),
-        ("packed", "its replies are packed"),
+        ("large", "it has more than 4,194,304 bytes"),
+        ("packed", "it compresses its replies"),
     ],
 )
 def test_a_call_that_breaks_is_told_and_never_asked_twice(
@@ -151,27 +145,23 @@ def test_a_call_that_breaks_is_told_and_never_asked_twice(
     process.kill()
     process.wait()
     start("")
-    assert run(inventory).answer == "a text"
+    assert "a text" in (run(inventory).answer, run(inventory).answer)  # at the latest in a new session
     assert "mcp" not in capfd.readouterr().err  # no trace of the SDK's
 
 
-def test_a_server_of_the_newest_revision_is_slow_killed_and_found_again(
+def test_a_server_of_the_newest_revision_is_killed_and_found_again(
     tmp_path: Path, start: Start, port: int
 ) -> None:
-    def made(timeout: float) -> Inventory:
-        entry = {"mcp": {"url": f"http://127.0.0.1:{port}/mcp", "timeout": timeout}, "allow": ["echo"]}
-        plan = [{"module": "echo", "args": {"text": "hi"}}]
-        data = {"name": "t", "planner": {"use": "fixed", "plan": plan}, "modules": {"sdk": entry}}
-        return Inventory.parse(data, tmp_path)
-
+    entry = {"mcp": {"url": f"http://127.0.0.1:{port}/mcp", "timeout": 20}, "allow": ["echo"]}
+    plan = [{"module": "echo", "args": {"text": "hi"}}]
+    data = {"name": "t", "planner": {"use": "fixed", "plan": plan}, "modules": {"sdk": entry}}
     process = start("sdk")
-    impatient, patient = made(2), made(20)
-    assert run(impatient).answer == run(patient).answer == "hi"
+    inventory = Inventory.parse(data, tmp_path)
+    assert run(inventory).answer == "hi"
     os.kill(process.pid, signal.SIGSTOP)
-    assert "within 2 s" in error(impatient)
     threading.Timer(0.5, process.kill).start()
-    assert "could not run echo" in (told := error(patient)) and "is not asked again" in told
+    assert "could not run echo" in (told := error(inventory)) and "is not asked again" in told
     process.wait()
-    assert "could not start: ConnectError" in error(patient)
+    assert "could not start: ConnectError" in error(inventory)
     start("sdk")
-    assert run(patient).answer == run(impatient).answer == "hi"
+    assert run(inventory).answer == "hi"

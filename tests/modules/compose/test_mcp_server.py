@@ -19,8 +19,8 @@ import pytest
 
 from chameleon import Executor, Inventory, State, Table, tool
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
-from chameleon.interop.mcp_client import close_all
-from chameleon.interop.mcp_pipes import ServerFailed
+from chameleon.interop.mcp_client import ServerFailed, connection
+from chameleon.inventory.schema import McpSpec
 from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.planners.fixed import Fixed
 from chameleon.text import harmless
@@ -111,9 +111,8 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
         ("text", "large line", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "large", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "no result", "could not run text: ValidationError"),
-        ("text", "no reply", "could not run text: it sent a reply that is no JSON-RPC. It may have done"),
         ("text", "deep", "the server sent a result that is nested too deeply"),
-        ("text", "no number", "the server sent a number that is none: NaN or Infinity"),
+        ("text", "no number", "the server sent NaN or an infinite number"),
     ],
 )
 def test_what_goes_wrong_is_told_in_a_line(folder: Path, name: str, way: str, told: str) -> None:
@@ -133,12 +132,6 @@ def test_a_server_that_died_is_started_for_the_next_call_and_the_call_is_not_rep
     first, second = run(made), run(made)
     assert first.ended is not None and "it ended with code 9" in str(first.ended.error)
     assert second.answer == "a text"
-
-
-def test_a_server_that_dies_each_time_is_given_up(tmp_path: Path) -> None:
-    made = inventory(tmp_path, "text", raw=entry("dies"))
-    errors = [str(state.ended.error) for state in (run(made) for _ in range(4)) if state.ended]
-    assert "has ended 3 times" in errors[3] and "has ended" not in errors[2]
 
 
 def test_what_a_server_tells_beside_its_result_is_written_nowhere(folder: Path) -> None:
@@ -167,7 +160,7 @@ def with_path() -> dict[str, str]:
 def test_a_server_that_does_not_start_in_time_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chameleon.interop.mcp_client._TO_START", 2.0)
+    monkeypatch.setattr("chameleon.interop.mcp_client._START_SECONDS", 2.0)
     with pytest.raises(ServerFailed, match=r"could not start within 2 s\. For more time") as caught:
         inventory(tmp_path, raw=entry("silent", mcp={"timeout": 0.5}))
     assert "may have done" not in str(caught.value)
@@ -186,17 +179,6 @@ def test_steps_of_one_server_run_in_their_order(folder: Path) -> None:
     made = inventory(folder, *plan, sdk=entry(file=SDK, allow=["note", "read_note", "echo"]))
     outputs = [record.output for record in run(made).history]
     assert outputs == ["x", "x", "y"]
-
-
-def test_half_a_character_is_replaced_and_much_on_stderr_is_read_at_once(folder: Path) -> None:
-    assert output(folder, "text", "half a character") == "na\N{REPLACEMENT CHARACTER}me"
-    begun = time.monotonic()
-    assert output(folder, "text", "much on stderr") == "a text"
-    assert time.monotonic() - begun < 5
-
-
-def test_noise_between_the_messages_is_passed_over(folder: Path) -> None:
-    assert output(folder, "text", "garbage") == "a text"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +236,8 @@ def test_a_tool_that_nobody_could_call_is_left_out_and_told(
     folder: Path, way: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert list(inventory(folder, raw=entry(way)).modules) == ["good"]
-    assert "the tool bad is left out" in caplog.text
+    (message,) = caplog.messages
+    assert message.startswith("the tool bad is left out: the schema of bad cannot be used")
 
 
 def test_what_a_server_says_of_a_tool_is_one_harmless_line(folder: Path) -> None:
@@ -271,17 +254,13 @@ def test_what_a_server_says_of_a_tool_is_one_harmless_line(folder: Path) -> None
         (["destroys"], {"destroys", "reads", "plain"}),  # its own word holds it
     ],
 )
-def test_tools_ask_unless_the_inventory_allows_them(folder: Path, allow: list[str], asking: set[str]) -> None:
+def test_tools_ask_unless_the_inventory_allows_them(
+    folder: Path, allow: list[str], asking: set[str], caplog: pytest.LogCaptureFixture
+) -> None:
     made = inventory(folder, raw=entry("annotated", allow=allow))
     assert {name for name, module in made.modules.items() if module.asks} == asking
-
-
-def test_an_allowed_tool_that_asks_all_the_same_is_told(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    inventory(folder, raw=entry("annotated", allow=["destroys", "reads"]))
-    (told,) = caplog.messages
-    assert told.startswith("destroys asks for approval though `allow` names it")
+    told = ["destroys asks for approval though `allow` names it"] * ("destroys" in allow)
+    assert [message.partition(":")[0] for message in caplog.messages] == told
 
 
 def test_a_run_is_told_again_without_the_variables_of_its_server(
@@ -311,11 +290,10 @@ def test_tools_are_denied_and_bounded(folder: Path) -> None:
     ("args", "told"),
     [
         ({}, "echo lacks the argument 'text'. It is echo(text: string)."),
-        ({"text": 1}, "the argument text of echo does not fit: 1 is not of type 'string'"),
         ({"text": "a", "txt": "b"}, "echo takes no argument 'txt'"),
     ],
 )
-def test_arguments_are_checked_by_the_schema_before_anything_runs(
+def test_names_of_arguments_are_checked_before_anything_runs(
     folder: Path, args: dict[str, Any], told: str
 ) -> None:
     state = run(inventory(folder, {"module": "echo", "args": args}, raw=entry()))
@@ -323,11 +301,8 @@ def test_arguments_are_checked_by_the_schema_before_anything_runs(
 
 
 def test_a_result_is_an_argument_of_another(folder: Path) -> None:
-    plan = [{"module": "json", "args": {}}, {"module": "echo", "args": {"text": "$text"}}]
-    made = inventory(folder, "text", plan[1], raw=entry())
+    made = inventory(folder, "text", {"module": "echo", "args": {"text": "$text"}}, raw=entry())
     assert run(made).answer == "a text"
-    bad = inventory(folder, plan[0], {"module": "echo", "args": {"text": "$json.a.0"}}, raw=entry())
-    assert "1 is not of type 'string'" in str(run(bad).ended)
 
 
 @pytest.mark.parametrize("name", ["text", "json", "table", "csv", "picture", "failed", "nothing"])
@@ -407,13 +382,6 @@ def test_the_secrets_of_headers_are_told_nowhere(
     assert "very-secret-token" not in str([event_to_json(event) for event in events])
 
 
-def test_a_log_goes_on_with_the_tools_that_it_lists(folder: Path) -> None:
-    made = inventory(folder, "text", raw=entry())
-    begun = next(iter(Executor(made).stream({"question": "q"})))
-    listed = begun.settings["tools"]["text"]  # type: ignore[union-attr]
-    assert listed["of"] == "raw" and listed["name"] == "text" and "inputSchema" in listed
-
-
 def test_without_the_package_the_line_that_installs_it_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,10 +398,11 @@ def test_what_waits_for_approval_has_called_nothing(tmp_path: Path) -> None:
     assert Executor(replace(made, planner=planner)).run({"question": "q"}).waiting
 
 
-@pytest.mark.parametrize("way", ["slow pattern", "long error"])
+@pytest.mark.parametrize("way", ["garbage", "much on stderr", "slow pattern", "long error"])
 def test_what_a_server_says_holds_nothing_up(folder: Path, way: str) -> None:
     begun = time.monotonic()
-    run(inventory(folder, "text", raw=entry(way)))
+    said = output(folder, "text", way)
+    assert said == "a text" or way in ("slow pattern", "long error")
     assert time.monotonic() - begun < 5
 
 
@@ -509,7 +478,7 @@ def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
         made = recorded_inventory(tmp_path, "", tmp_path / "none")
         log_state = Executor(made).run({"question": "q"}, log)
         log.append(log_state.answered("yes", ""))
-    close_all()  # another process goes on
+    connection(McpSpec(command=["sh", "serve.sh"]), tmp_path).close()  # as if another process resumed
     changed = recorded_inventory(tmp_path, "changed", tmp_path / "run.jsonl")
     with EventLog(tmp_path / "run.jsonl") as log:
         state = Executor(changed).run({"question": "q"}, log)
