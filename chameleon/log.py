@@ -173,6 +173,16 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
         raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
 
 
+def read_event(line: bytes, number: int, path: Path) -> Event:
+    """Read a line of a log. Raises `LogError` naming the line, or `OtherFormat`."""
+    try:
+        return event_from_json(read_line(line))
+    except OtherFormat as problem:
+        raise problem.at(str(path)) from problem
+    except (ValueError, LogError) as problem:
+        raise LogError(f"line {number} is not an event ({problem})", where=str(path)) from problem
+
+
 def _event(data: Mapping[str, Any]) -> Event:
     calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
     told = data.get("error")
@@ -301,12 +311,7 @@ class EventLog:
                     f"line {number} is not an event", where=str(self.path), hint="Name another file."
                 )
             return
-        try:
-            self.events.append(event_from_json(read_line(line)))
-        except OtherFormat as problem:
-            raise problem.at(str(self.path)) from problem
-        except (ValueError, LogError) as problem:
-            raise LogError(f"line {number} is not an event ({problem})", where=str(self.path)) from problem
+        self.events.append(read_event(line, number, self.path))
 
     def append(self, event: Event) -> None:
         """Write one event as one line and hand it to the operating system at once.

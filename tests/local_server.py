@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self, TypeVar
@@ -85,3 +88,22 @@ def in_turn(answers: Sequence[Answer]) -> Callable[[Any], Answer]:
             return remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
     return reply
+
+
+def free_port() -> int:
+    """Return a port of this machine that nothing listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def listening(command: Sequence[str], port: int, **options: Any) -> subprocess.Popen[bytes]:
+    """Start a server in a process, and return it once it listens at the port."""
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, **options)
+    for _ in range(200):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    return process

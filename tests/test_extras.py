@@ -50,6 +50,7 @@ NAMES = {  # of packages that are imported by another name
     "yaml": "pyyaml",
 }
 LOADED_LATE = {  # by others, inside functions: what they need as they are loaded is an extra's
+    "chameleon.interop.collector",
     "chameleon.interop.langchain",
     "chameleon.interop.mcp_server",
     "chameleon.llm.openai_chat",

@@ -34,7 +34,6 @@ class RunSender:
             return
         id = ""
         if isinstance(event, RunStarted):
-            self.traces.end()
             self.first = self.first or event
             if self.conversation:
                 from chameleon.interop.spans import conversation_id
@@ -56,9 +55,9 @@ class ProblemSender:
     def judged(self, result: Result, benchmark: str) -> None:
         """Send the span of a run as a whole, with how it was judged."""
         if self.traces is not None:
-            from chameleon.interop.otlp import scored_events
+            from chameleon.interop.otlp import scores_of
 
-            self.traces.end(result.id, scored_events(result, benchmark))
+            self.traces.end(result.id, scores_of(result, benchmark))
 
 
 @contextmanager
@@ -97,7 +96,7 @@ def send_spans(source: Path, url: str, *, content: bool, follow: bool) -> int:
     """Send what a log or an evaluation's folder holds; return the exit code, 1 where not all arrived."""
     from chameleon.interop.otlp import Traces, export_log, export_run_dir
 
-    traces = Traces(url, content=content, in_turn=not follow)
+    traces = Traces(url, content=content)
     is_folder = source.is_dir()
     with Activity(f"sending the spans of {source}"):
         try:
@@ -105,7 +104,8 @@ def send_spans(source: Path, url: str, *, content: bool, follow: bool) -> int:
         finally:
             lost = traces.close()
     if not lost:
-        say(f"Sent {counted(traces.sent, 'span')} of {counted(count, 'problem' if is_folder else 'run')}.")
+        sent = counted(traces.collector.sent, "span")
+        say(f"Sent {sent} of {counted(count, 'problem' if is_folder else 'run')}.")
     return int(lost > 0)
 
 

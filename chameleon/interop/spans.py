@@ -1,7 +1,7 @@
 """A run as spans, by OpenTelemetry's conventions for generative AI (v0.1.0, in development).
 
 A run is a workflow, a plan plans, a step executes a tool, a model call chats; what an inventory does inside a
-step lies below that step. Ids come from the log, so that the same log gives the same spans. The log has the
+step is below that step. Ids are made of the log, so that the same log gives the same spans. The log has the
 time at which a run began, and durations: spans are laid one after the other from there.
 """
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from chameleon.log import json_line
+from chameleon.log import event_to_json, json_line
 from chameleon.state import (
     Approval,
     Dropped,
@@ -29,9 +31,11 @@ from chameleon.text import redact
 from chameleon.usage import Call, is_amount
 from chameleon.values import to_json
 
-Value = str | bool | int | float | list[str]
-SpanEvent = tuple[str, float, Mapping[str, Value]]
-"""Its name, its time in seconds since 1970, and its attributes."""
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
+
+Attributes = Mapping[str, str | bool | int | float | list[str]]
+NEXT_IDS: ContextVar[tuple[int, int]] = ContextVar("ids of the trace and the span that is started next")
 PROVIDERS: Mapping[str, str] = {
     "anthropic_bedrock": "aws.bedrock",
     "azure_ai": "azure.ai.inference",
@@ -45,8 +49,8 @@ PROVIDERS: Mapping[str, str] = {
     "mistralai": "mistral_ai",
     "xai": "x_ai",
 }
-"""What the conventions call providers that LangChain calls otherwise."""
-LONGEST_TEXT = 100_000
+"""What the conventions call providers that have another name in LangChain."""
+MAX_TEXT_CHARS = 100_000
 _PARAMETERS = {
     "frequency_penalty": float,
     "max_tokens": int,
@@ -56,271 +60,219 @@ _PARAMETERS = {
     "top_k": int,
     "top_p": float,
 }
-_OF_ROLES = {"human": "user", "ai": "assistant"}
-
-
-@dataclass
-class RunSpan:
-    """A span of a run; `start` and `end` are seconds since 1970. `error` is the class of a failure.
-
-    `trace` has 32 hexadecimal digits, `id` and `parent` have 16; the parent of the outermost is "".
-    """
-
-    name: str
-    trace: str
-    id: str
-    parent: str
-    start: float
-    end: float
-    attributes: dict[str, Value] = field(default_factory=dict)
-    events: list[SpanEvent] = field(default_factory=list)
-    error: str = ""
-    message: str = ""
-    is_client: bool = False
-
-
-def spans_of(
-    events: Sequence[Event],
-    *,
-    content: bool = False,
-    key: str = "",
-    conversation: str = "",
-    ended_at: float = 0.0,
-    scored: Iterable[SpanEvent] = (),
-) -> list[RunSpan]:
-    """Return the spans of a whole run, or of what there is of one: see `RunSpans`.
-
-    A log that does not say when it began is laid so that it ends at `ended_at`.
-    """
-    begun = events[0] if events else None
-    if not isinstance(begun, RunStarted):
-        return []
-
-    def laid_from(start: float) -> tuple[RunSpans, list[RunSpan]]:
-        run = RunSpans(begun, content=content, key=key, conversation=conversation, start=start)
-        return run, [span for event in events[1:] for span in run.add(event)]
-
-    run, spans = laid_from(0.0)
-    if not begun.at and ended_at:
-        run, spans = laid_from(ended_at - run.now)
-    return [*spans, run.close(scored)]
+_ROLES = {"human": "user", "ai": "assistant"}
 
 
 class RunSpans:
-    """Makes spans of a run's events as they come: `add` gives those that end, `close` the run's own.
+    """Writes a run's events as spans: `add` ends those that are complete, and `close` the run's own.
 
-    Texts (questions, prompts, replies, arguments, outputs, what errors say) are left out without `content`.
-    `key` tells runs apart that begin alike, as the id of a problem does. `start` is when the run began, in
-    seconds since 1970, where its log does not say. `conversation` is the id of the conversation that it is a
-    turn of. `below` is the span of the step that it runs in.
+    Args:
+        tracer: Starts the spans, by `NEXT_IDS`.
+        begun: The first event.
+        content: Write texts as well: questions, prompts, replies, arguments, outputs, what errors say.
+        key: Tells runs apart that begin alike, such as the id of a problem.
+        conversation: The id of the conversation that the run is a turn of.
+        below: The span of the step that the run is inside of.
     """
 
     def __init__(
         self,
+        tracer: Tracer,
         begun: RunStarted,
         *,
         content: bool = False,
         key: str = "",
         conversation: str = "",
-        start: float = 0.0,
-        below: RunSpan | None = None,
+        below: Span | None = None,
     ) -> None:
-        self.content, self.conversation, self.name = content, conversation, begun.inventory
-        self.start = self.now = begun.at or start
-        self.timed = begun.at > 0
-        self._inner: RunSpans | None = None
+        self.tracer, self.content, self.conversation = tracer, content, conversation
+        self.name = begun.inventory
+        self.start = self.now = begun.at or time.time()
         self._state = State() if content else None
-        self._count = self._steps = 0
-        self.root = RunSpan(
-            "", below.trace if below else "", "", below.id if below else "", self.now, self.now
-        )
+        self._inner: RunSpans | None = None
+        self._step_span: Span | None = None  # of the step whose inventory runs
+        self._plans = self._steps = 0
         if below is None:
-            identity = json_line(
-                {
-                    "key": key,
-                    "at": begun.at,
-                    "inventory": begun.inventory,
-                    "input": to_json(begun.input),
-                    "settings": to_json(begun.settings),
-                }
-            )
-            self.root.trace = hashlib.sha256(identity).hexdigest()[:32]
-        self.root.id = self._id_of("run", self.root.parent)
+            self._trace = _digest(json_line({"key": key, **event_to_json(begun)}), 32)
+        else:
+            self._trace = f"{below.get_span_context().trace_id:032x}"
         operation = "invoke_agent" if below else "invoke_workflow"
-        self.root.name = f"{operation} {self.name}"
-        self.root.attributes |= self._named(operation)
+        self._root = self._started(operation, self.name, self.start, below, "run")
         if below is None:  # as it was called before v0.1.0
-            self.root.attributes["gen_ai.workflow.name"] = self.name
+            self._root.set_attribute("gen_ai.workflow.name", _sendable(self.name))
         if self._state is not None:
             self._state = self._state.after(begun)
-            self._write("gen_ai.input.messages", self.root, [_message("user", begun.input.get("question"))])
+            question = _message("user", begun.input.get("question"))
+            self._write(self._root, "gen_ai.input.messages", [question])
 
-    def add(self, event: Event) -> Iterator[RunSpan]:
-        """Yield the spans that have ended with this event, those below a span before it."""
+    def add(self, event: Event) -> None:
+        """Write an event."""
         if self._state is not None:
             self._state = self._state.after(event)
         match event:
             case Plan():
-                yield from self._plan(event)
+                self._plan(event)
             case Nested():
-                yield from self._nested(event)
+                self._nested(event)
             case StepRecord():
-                yield from self._step(event)
+                self._step(event)
             case Approval():
-                told = {"chameleon.approval.said": event.said, "chameleon.approval.by": event.by}
+                said = {"chameleon.approval.said": event.said, "chameleon.approval.by": event.by}
                 steps = [step.module for step in event.steps]
-                self.root.events.append(("approval", self.now, {**told, "chameleon.approval.steps": steps}))
+                self._note("approval", {**said, "chameleon.approval.steps": steps})
             case Dropped():
-                told = {"gen_ai.request.model": event.model, "chameleon.parameter": event.parameter}
-                self.root.events.append(("parameter dropped", self.now, told))
+                dropped = {"gen_ai.request.model": event.model, "chameleon.parameter": event.parameter}
+                self._note("parameter dropped", dropped)
             case RunEnded():
-                yield from self._calls(
-                    event.calls, self.root, sum(round(call.seconds, 6) for call in event.calls)
-                )
-                self.now = self.root.end
-                self.root.attributes["chameleon.ended"] = event.reason
+                seconds = sum(round(call.seconds, 6) for call in event.calls)
+                self._calls(event.calls, self._root, self.now, seconds)
+                self.now += seconds
+                self._root.set_attribute("chameleon.ended", event.reason)
                 if event.error is not None:
-                    self._fail(self.root, event.error.kind, str(event.error))
+                    self._fail(self._root, event.error.kind, str(event.error))
 
-    def close(self, scored: Iterable[SpanEvent] = ()) -> RunSpan:
-        """Return the span of the run, as far as it has come; `scored` tells how it was judged."""
-        self.root.end = max(self.root.end, self.now)
-        self.root.events += [(name, self.root.end, attributes) for name, _, attributes in scored]
+    def close(self, scores: Iterable[tuple[str, Attributes]] = ()) -> None:
+        """End the span of the run, also of one that stopped; `scores` say how it was judged."""
+        for name, attributes in scores:
+            self._note(name, attributes)
         if self._state is not None and self._state.answer is not None:
-            self._write("gen_ai.output.messages", self.root, [_message("assistant", self._state.answer)])
-        return self.root
+            self._write(self._root, "gen_ai.output.messages", [_message("assistant", self._state.answer)])
+        self._root.end(_nanoseconds(self.now))
 
-    def _plan(self, plan: Plan) -> Iterator[RunSpan]:
+    def _plan(self, plan: Plan) -> None:
         seconds = round(plan.seconds, 6)  # as in the log
-        span = self._span("plan", f"plan {self.name}", seconds)
-        span.attributes |= {
-            **self._named("plan"),
-            "chameleon.plan.by": plan.by,
-            "chameleon.plan.kind": plan.kind,
-            "chameleon.plan.steps": list(plan.names),
-        }
+        span = self._started("plan", self.name, self.now, self._root, "plan", self._plans)
+        steps = {"chameleon.plan.steps": list(plan.names)}
+        kind = {"chameleon.plan.by": plan.by, "chameleon.plan.kind": plan.kind}
+        span.set_attributes(_sendable({**kind, **steps}))
         if plan.refused:
             self._fail(span, "PlanRefused", plan.refused)
-        yield from self._calls(plan.calls, span, seconds)
-        self.now = span.end
-        yield span
+        self._calls(plan.calls, span, self.now, seconds)
+        self.now, self._plans = self.now + seconds, self._plans + 1
+        span.end(_nanoseconds(self.now))
 
-    def _nested(self, event: Nested) -> Iterator[RunSpan]:
-        """Yield what ended in the run of an inventory, whose step ends later."""
+    def _nested(self, event: Nested) -> None:
         inside = event.event
         if isinstance(inside, RunStarted):
-            step = self._step_span(event.module)
-            # The clock tells where steps ran side by side; a run that is laid by durations alone has none.
-            step.start = max(inside.at, self.start) if self.timed and inside.at else self.now
-            inside = replace(inside, at=step.start if self.timed else 0.0)
-            self._inner = RunSpans(inside, content=self.content, start=step.start, below=step)
-            self._inner.conversation = self.conversation
+            # Only the clock shows which steps ran at the same time.
+            start = max(inside.at, self.start) if inside.at else self.now
+            self._step_span = self._step_started(event.module, start)
+            self._inner = RunSpans(
+                self.tracer,
+                replace(inside, at=start),
+                content=self.content,
+                conversation=self.conversation,
+                below=self._step_span,
+            )
         elif self._inner is not None:
-            yield from self._inner.add(inside)
+            self._inner.add(inside)
             if isinstance(inside, RunEnded):
-                yield self._inner.close()
+                self._inner.close()
 
-    def _step(self, record: StepRecord) -> Iterator[RunSpan]:
-        span, seconds = self._step_span(record.step.module), round(record.seconds, 6)
+    def _step(self, record: StepRecord) -> None:
+        start, seconds = self.now, round(record.seconds, 6)
+        end = start + seconds
         if (inner := self._inner) is not None:
-            span.start, span.end = inner.start, max(inner.start + seconds, inner.now)
-            if "chameleon.ended" not in inner.root.attributes:  # it was taken back, or stopped
-                yield inner.close()
-        else:
-            span.end = self.now + seconds
-        span.attributes["chameleon.seconds"] = seconds
+            start, end = inner.start, max(inner.start + seconds, inner.now)
+            if inner._root.is_recording():  # it was taken back, or stopped
+                inner.close()
+        span = self._step_span or self._step_started(record.step.module, start)
+        attributes: dict[str, Any] = {"chameleon.seconds": seconds}
         if record.step.redo is not None:
-            span.attributes["chameleon.step.attempt"] = record.step.redo.attempt
+            attributes["chameleon.step.attempt"] = record.step.redo.attempt
         if record.dropped:
-            span.attributes["chameleon.step.dropped"] = True
+            attributes["chameleon.step.dropped"] = True
+        span.set_attributes(attributes)
         if record.error is not None:
             self._fail(span, record.error.kind, str(record.error))
         if self.content:
-            self._write("gen_ai.tool.call.arguments", span, to_json(record.step.args or {}))
-            self._write("gen_ai.tool.call.result", span, to_json(record.output))
-        yield from self._calls(record.calls, span, seconds)
-        self.now, self._inner, self._steps = max(self.now, span.end), None, self._steps + 1
-        yield span
+            self._write(span, "gen_ai.tool.call.arguments", to_json(record.step.args or {}))
+            self._write(span, "gen_ai.tool.call.result", to_json(record.output))
+        self._calls(record.calls, span, start, seconds)
+        span.end(_nanoseconds(end))
+        self.now, self._steps = max(self.now, end), self._steps + 1
+        self._inner = self._step_span = None
 
-    def _step_span(self, module: str) -> RunSpan:
-        """Begin the span of the step that is under way: it has the same id until it ends."""
-        span = self._span("step", f"execute_tool {module}", 0.0, self._steps)
-        span.attributes |= self._named("execute_tool")
-        span.attributes |= {"gen_ai.tool.name": module, "gen_ai.tool.type": "function"}
+    def _step_started(self, module: str, start: float) -> Span:
+        span = self._started("execute_tool", module, start, self._root, "step", self._steps)
+        span.set_attributes(_sendable({"gen_ai.tool.name": module, "gen_ai.tool.type": "function"}))
         return span
 
-    def _calls(self, calls: Sequence[Call], below: RunSpan, seconds: float) -> Iterator[RunSpan]:
-        """Yield the spans of model calls: one after the other, or side by side where they took longer."""
-        side_by_side = sum(round(call.seconds, 6) for call in calls) > seconds
-        start = below.start
-        if below is self.root:
-            start, below.end = self.now, self.now + seconds
+    def _calls(self, calls: Sequence[Call], below: Span, start: float, seconds: float) -> None:
+        """Write model calls: one after the other, or at the same time if together they took longer."""
+        end = start + seconds
+        is_parallel = sum(round(call.seconds, 6) for call in calls) > seconds
         for number, call in enumerate(calls):
             provider, colon, model = call.model.partition(":")
             model = model if colon else call.model
-            end = min(start + round(call.seconds, 6), below.end)
-            span = RunSpan(
-                f"chat {model}", below.trace, self._id_of("call", below.id, number), below.id, start, end
-            )
-            span.is_client = True
-            span.attributes |= _of_call(
-                call, PROVIDERS.get(provider, provider) if colon else "unknown", model
-            )
-            if self.conversation:
-                span.attributes["gen_ai.conversation.id"] = self.conversation
+            provider = PROVIDERS.get(provider, provider) if colon else "unknown"
+            span = self._started("chat", model, start, below, "call", number)
+            span.set_attributes(_sendable(_of_call(call, provider, model)))
             if call.error:
                 self._fail(span, call.error.partition(":")[0], call.error)
             if self.content:
-                asked = [_message(role, text) for role, text in call.messages]
-                self._write("gen_ai.input.messages", span, asked)
-                self._write("gen_ai.output.messages", span, [_reply(call)])
-            yield span
-            start = start if side_by_side else end
+                messages = [_message(role, text) for role, text in call.messages]
+                self._write(span, "gen_ai.input.messages", messages)
+                self._write(span, "gen_ai.output.messages", [_reply(call)])
+            call_end = min(start + round(call.seconds, 6), end)
+            span.end(_nanoseconds(call_end))
+            start = start if is_parallel else call_end
 
-    def _named(self, operation: str) -> dict[str, Value]:
-        named: dict[str, Value] = {"gen_ai.operation.name": operation, "gen_ai.agent.name": self.name}
-        return named | ({"gen_ai.conversation.id": self.conversation} if self.conversation else {})
+    def _started(
+        self, operation: str, name: str, start: float, below: Span | None, *place: str | int
+    ) -> Span:
+        """Start a span; its id is made of its place below another."""
+        from opentelemetry.context import Context
+        from opentelemetry.trace import SpanKind, set_span_in_context
 
-    def _span(self, kind: str, name: str, seconds: float, number: int | None = None) -> RunSpan:
-        """Begin a span below the run, at this point of it."""
-        if number is None:
-            number, self._count = self._count, self._count + 1
-        id = self._id_of(kind, self.root.id, number)
-        return RunSpan(name, self.root.trace, id, self.root.id, self.now, self.now + seconds)
+        parent = f"{below.get_span_context().span_id:016x}" if below else ""
+        id = _digest("/".join(map(str, (self._trace, parent, *place))).encode(), 16)
+        NEXT_IDS.set((int(self._trace, 16), int(id, 16)))
+        attributes = {"gen_ai.operation.name": operation}
+        if operation != "chat":
+            attributes["gen_ai.agent.name"] = self.name
+        if self.conversation:
+            attributes["gen_ai.conversation.id"] = self.conversation
+        return self.tracer.start_span(
+            _sendable(f"{operation} {name}"),
+            set_span_in_context(below) if below else Context(),
+            SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
+            _sendable(attributes),
+            start_time=_nanoseconds(start),
+        )
 
-    def _id_of(self, *place: str | int) -> str:
-        written = "/".join(map(str, (self.root.trace, *place)))
-        return hashlib.sha256(written.encode()).hexdigest()[:16]
+    def _note(self, name: str, attributes: Attributes) -> None:
+        self._root.add_event(name, _sendable(attributes), _nanoseconds(self.now))
 
-    def _fail(self, span: RunSpan, kind: str, message: str) -> None:
+    def _fail(self, span: Span, kind: str, message: str) -> None:
+        from opentelemetry.trace import Status, StatusCode
+
         if kind == "Declined":  # an answer of its own
-            span.attributes["chameleon.declined"] = True
+            span.set_attribute("chameleon.declined", True)
             return
-        span.error = span.attributes["error.type"] = kind
-        span.message = _bounded(message) if self.content else ""
+        span.set_attribute("error.type", kind)
+        span.set_status(Status(StatusCode.ERROR, _text(message) if self.content and message else None))
 
-    def _write(self, name: str, span: RunSpan, value: Any) -> None:
-        span.attributes[name] = _bounded(json.dumps(value, ensure_ascii=False))
+    def _write(self, span: Span, name: str, value: Any) -> None:
+        span.set_attribute(name, _text(json.dumps(value, ensure_ascii=False)))
 
 
-def score_event(name: str, value: float | None, label: str) -> SpanEvent:
-    """Return the event that tells how a run was judged; `value` is left out where there is none."""
-    told: dict[str, Value] = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.label": label}
+def score(name: str, value: float | None, label: str) -> tuple[str, Attributes]:
+    """Return the event that says how a run was judged; without a `value` the label alone."""
+    attributes: dict[str, Any] = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.label": label}
     if value is not None:
-        told["gen_ai.evaluation.score.value"] = float(value)
-    return "gen_ai.evaluation.result", 0.0, told
+        attributes["gen_ai.evaluation.score.value"] = float(value)
+    return "gen_ai.evaluation.result", attributes
 
 
 def conversation_id(first: RunStarted) -> str:
     """Return the id of the conversation that begins with this run."""
-    identity = json_line({"at": first.at, "input": to_json(first.input), "settings": to_json(first.settings)})
-    return hashlib.sha256(b"conversation" + identity).hexdigest()[:32]
+    return _digest(b"conversation" + json_line(event_to_json(first)), 32)
 
 
-def _of_call(call: Call, provider: str, model: str) -> dict[str, Value]:
+def _of_call(call: Call, provider: str, model: str) -> dict[str, Any]:
     usage = call.usage
-    told: dict[str, Any] = {
-        "gen_ai.operation.name": "chat",
+    attributes: dict[str, Any] = {
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": model,
         "gen_ai.response.finish_reasons": [call.finish] if call.finish else None,
@@ -335,25 +287,41 @@ def _of_call(call: Call, provider: str, model: str) -> dict[str, Value]:
     }
     for name, kind in _PARAMETERS.items():
         if is_amount(value := call.params.get(name)) and abs(value) < 2**63:
-            told[f"gen_ai.request.{name}"] = kind(value)
-    return {name: value for name, value in told.items() if value is not None}
+            attributes[f"gen_ai.request.{name}"] = kind(value)
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _message(role: str, value: Any) -> dict[str, Any]:
     text = value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
-    return {"role": _OF_ROLES.get(role, role), "parts": [{"type": "text", "content": text}]}
+    return {"role": _ROLES.get(role, role), "parts": [{"type": "text", "content": text}]}
 
 
 def _reply(call: Call) -> dict[str, Any]:
     parts: list[dict[str, Any]] = [{"type": "text", "content": call.text}] if call.text else []
     for each in call.tool_calls:
-        parts.append(
-            {"type": "tool_call", "id": each["id"], "name": each["name"], "arguments": dict(each["args"])}
-        )
+        tool = {"id": each["id"], "name": each["name"], "arguments": dict(each["args"])}
+        parts.append({"type": "tool_call", **tool})
     return {"role": "assistant", "parts": parts, "finish_reason": call.finish or "stop"}
 
 
-def _bounded(text: str) -> str:
-    """Return a text without secrets, cut where it is very long."""
-    text = redact(text)
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+def _text(text: str) -> str:
+    """Return a text without secrets, cut if it is very long."""
+    text = _sendable(redact(text))
+    return text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]}…"
+
+
+def _sendable(value: Any) -> Any:
+    """Replace what UTF-8 cannot hold: half a surrogate pair would keep a whole batch from being sent."""
+    if isinstance(value, Mapping):
+        return {name: _sendable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_sendable(each) for each in value]
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def _nanoseconds(seconds: float) -> int:
+    return max(round(seconds * 1e6), 0) * 1000
+
+
+def _digest(data: bytes, length: int) -> str:
+    return hashlib.sha256(data).hexdigest()[:length]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,11 +44,12 @@ class Received:
 
 
 class OtlpReceiver(LocalServer):
-    """Keeps the spans that are posted to `/v1/traces`; answers with `status`."""
+    """Keeps the spans that are posted to `/v1/traces`; `status` and `body` are how it answers."""
 
-    def __init__(self, status: int = 200) -> None:
+    def __init__(self) -> None:
         super().__init__(_Handler)
-        self.status, self.bodies, self.headers = status, list[bytes](), list[dict[str, str]]()
+        self.status, self.body = 200, ""
+        self.bodies, self.headers = list[bytes](), list[dict[str, str]]()
         self.arrived = threading.Event()
 
     @property
@@ -79,13 +81,21 @@ class _Handler(JsonHandler):
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         known = self.path == "/v1/traces"
+        self.owner.headers.append({name.lower(): value for name, value in self.headers.items()})
         if known and self.owner.status == 200:
             self.owner.bodies.append(body)
-            self.owner.headers.append({name.lower(): value for name, value in self.headers.items()})
             self.owner.arrived.set()
         self.send_response(self.owner.status if known else 404)
-        self.send_header("Content-Length", "0")
+        self.send_header("Content-Length", str(10**12) if self.owner.body else "0")
+        self.send_header("Location", "/elsewhere")
         self.end_headers()
+        piece, pause = {"endless": (b"x" * 65_536, 0.0), "dripping": (b"x", 0.1)}.get(
+            self.owner.body, (b"", 0.0)
+        )
+        while piece:
+            self.wfile.write(piece)
+            self.wfile.flush()
+            time.sleep(pause)
 
 
 def _read(span: Any) -> Received:

@@ -55,7 +55,7 @@ RESULTS: dict[str, Any] = {
 TOOLS = {
     "": [tool(name, f"Gives {name}.") for name in RESULTS]
     + [tool("echo", "Says a text again.", TEXT), tool("names", "Names of its environment.")],
-    "many": [tool(f"tool_{number}") for number in range(300)],
+    "many": [tool(f"tool_{number}") for number in range(1_001)],
     "twice": [tool("a-b"), tool("a.b")],
     "unicode": [tool("größe\u202e"), tool("1st")],
     "broken schema": [tool("good"), tool("bad", schema={"type": "object", "properties": {"a": {"type": 7}}})],

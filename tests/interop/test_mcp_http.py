@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 
 from chameleon import Executor, Inventory, State
 from chameleon.interop.mcp_client import ServerFailed
+from tests.local_server import free_port, listening
 
 pytest.importorskip("mcp")
 RAW, SDK = Path(__file__).with_name("raw_server.py"), Path(__file__).with_name("sdk_server.py")
@@ -24,9 +23,7 @@ Start = Callable[[str], subprocess.Popen[bytes]]
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture
@@ -36,14 +33,7 @@ def start(tmp_path: Path, port: int) -> Iterator[Start]:
 
     def started(way: str) -> subprocess.Popen[bytes]:
         command = [str(SDK)] if way == "sdk" else [str(RAW), way]
-        running.append(
-            subprocess.Popen([sys.executable, *command, str(port)], cwd=tmp_path, stderr=subprocess.DEVNULL)
-        )
-        for _ in range(200):
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
+        running.append(listening([sys.executable, *command, str(port)], port, cwd=tmp_path))
         return running[-1]
 
     yield started

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,6 @@ import pytest
 from chameleon import LLM, EventLog, Executor, Inventory
 from chameleon.errors import InputError
 from chameleon.interop.otlp import Traces, address_of, export_log
-from chameleon.interop.spans import spans_of
 from chameleon.llm.scripted import ScriptedModel
 from chameleon.log import event_from_json, event_to_json
 from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, Step, StepRecord
@@ -98,7 +98,7 @@ def log(executor: Executor, tmp_path: Path) -> Path:
 
 
 def send(log: Path, receiver: OtlpReceiver, *, content: bool = False) -> Received:
-    with Traces(receiver.url, content=content, in_turn=True) as traces:
+    with Traces(receiver.url, content=content) as traces:
         assert export_log(log, traces) == 1
     (trace,) = receiver.traces
     return trace
@@ -181,14 +181,13 @@ def test_what_is_sent_twice_or_as_it_happens_is_the_same(
     assert {span.id: vars(span) for span in receiver.spans} == live and len(live) == 10
 
 
-def test_a_log_without_a_time_ends_when_its_file_was_written(log: Path, receiver: OtlpReceiver) -> None:
+def test_a_log_without_a_time_is_laid_from_now(log: Path, receiver: OtlpReceiver) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
     begun = event_from_json(json.loads(lines[0]))
     assert isinstance(begun, RunStarted)
     old = json.dumps(event_to_json(replace(begun, at=0.0))).encode() + b"\n"
     log.write_bytes(b"".join([old, *lines[1:]]))
-    trace = send(log, receiver)
-    assert abs(trace.end / 1e9 - log.stat().st_mtime) < 0.001
+    assert abs(send(log, receiver).start / 1e9 - time.time()) < 60
 
 
 def test_a_log_that_grows_is_followed_to_its_end(
@@ -207,16 +206,50 @@ def test_a_log_that_grows_is_followed_to_its_end(
     assert [trace.outline() for trace in receiver.traces] == [TREE]
 
 
-def test_a_receiver_that_does_not_answer_costs_a_run_one_warning(
-    executor: Executor, receiver: OtlpReceiver, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("status", "body", "fault"),
+    [
+        (302, "", "HTTP 302 Found"),
+        (400, "", "HTTP 400 Bad Request"),
+        (503, "endless", "HTTP 503 Service Unavailable"),
+        (200, "dripping", "no answer (TooLate)"),
+    ],
+)
+def test_a_receiver_that_fails_costs_a_run_one_warning(
+    executor: Executor,
+    receiver: OtlpReceiver,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    body: str,
+    fault: str,
 ) -> None:
-    receiver.status = 400
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
+    receiver.status, receiver.body = status, body
+    begun = time.monotonic()
     with Traces(receiver.url) as traces:
         for event in executor.stream({"question": ASKED}):
             traces.event(event)
         traces.end()
+    assert time.monotonic() - begun < 5 and len(receiver.headers) <= 1
     told = [record.getMessage() for record in caplog.records if record.name == "chameleon"]
-    assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces"]
+    assert told == [f"10 of 10 spans did not reach {receiver.url}/v1/traces: {fault}"]
+
+
+def test_of_a_long_reply_no_more_than_its_beginning_is_read(log: Path, receiver: OtlpReceiver) -> None:
+    receiver.body = "endless"
+    assert send(log, receiver).outline() == TREE
+
+
+def test_a_receiver_that_is_down_is_one_line_and_exit_code_1(
+    command: Command, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
+    sent = command("export", str(log), "--otlp", "http://127.0.0.1:9")
+    assert sent.code == 1
+    assert sent.err.endswith(
+        "of 10 spans did not reach http://127.0.0.1:9/v1/traces: no answer (ConnectionError)\n"
+    )
 
 
 def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpReceiver) -> None:
@@ -227,38 +260,52 @@ def test_what_cannot_be_sent_as_it_stands_takes_nothing_along(receiver: OtlpRece
         Plan((), "p", calls=(call,)),
         RunEnded("failed"),
     ]
-    with Traces(receiver.url, content=True, in_turn=True) as traces:
+    with Traces(receiver.url, content=True) as traces:
         for event in events:
             traces.event(event)
         traces.end()
     chat = next(span for span in receiver.spans if span.name == "chat m?")
-    assert traces.sent == 3 and chat.attributes["gen_ai.request.temperature"] == 0.5
+    assert traces.collector.sent == 3 and chat.attributes["gen_ai.request.temperature"] == 0.5
     assert "gen_ai.request.seed" not in chat.attributes and "gen_ai.request.top_p" not in chat.attributes
 
 
-def test_inventories_that_ran_side_by_side_lie_where_they_ran() -> None:
+def seconds_of(events: Sequence[Event], receiver: OtlpReceiver, name: str) -> list[tuple[float, float]]:
+    """Return the beginnings and ends of the spans of this name."""
+    receiver.bodies.clear()
+    with Traces(receiver.url) as traces:
+        for event in events:
+            traces.event(event)
+        traces.end()
+    return [(each.start / 1e9, each.end / 1e9) for each in receiver.spans if each.name == name]
+
+
+def test_inventories_that_ran_at_the_same_time_are_laid_so(receiver: OtlpReceiver) -> None:
     def inside(module: str, at: float) -> list[Event]:
         step = StepRecord(Step("think"), "a", seconds=2.0)
         run = [RunStarted("inner", {}, at=at), Plan((Step("think"),), "p"), step, RunEnded("answered")]
         return [*(Nested(module, each) for each in run), StepRecord(Step(module), "a", seconds=2.0)]
 
-    steps = (Step("a"), Step("b"))
-    begun = [RunStarted("mine", {}, at=100.0), Plan(steps, "p", seconds=1.0)]
-    spans = spans_of([*begun, *inside("a", 101.0), *inside("b", 101.1), RunEnded("answered")])
-    times = {span.name: (span.start, round(span.end, 3)) for span in spans}
-    assert times["execute_tool a"] == (101.0, 103.0) and times["execute_tool b"] == (101.1, 103.1)
-    assert times["invoke_workflow mine"] == (100.0, 103.1)
+    begun = [RunStarted("mine", {}, at=100.0), Plan((Step("a"), Step("b")), "p", seconds=1.0)]
+    events = [*begun, *inside("a", 101.0), *inside("b", 101.1), RunEnded("answered")]
+    assert seconds_of(events, receiver, "execute_tool a") == [(101.0, 103.0)]
+    assert seconds_of(events, receiver, "execute_tool b") == [(101.1, 103.1)]
+    assert seconds_of(events, receiver, "invoke_workflow mine") == [(100.0, 103.1)]
 
 
-def test_calls_that_took_longer_than_their_step_lie_side_by_side() -> None:
-    def times(*seconds: float) -> list[tuple[float, float]]:
-        calls = tuple(Call("openai:m", (), {}, seconds=each) for each in seconds)
-        step = StepRecord(Step("ask"), "a", seconds=2.0, calls=calls)
-        begun = [RunStarted("mine", {}, at=10.0), Plan((Step("ask"),), "p")]
-        return [(each.start, each.end) for each in spans_of([*begun, step]) if each.is_client]
-
-    assert times(0.5, 1.0) == [(10.0, 10.5), (10.5, 11.5)]
-    assert times(1.5, 1.0, 3.0) == [(10.0, 11.5), (10.0, 11.0), (10.0, 12.0)]
+@pytest.mark.parametrize(
+    ("seconds", "laid"),
+    [
+        ((0.5, 1.0), [(10.0, 10.5), (10.5, 11.5)]),
+        ((1.5, 1.0, 3.0), [(10.0, 11.5), (10.0, 11.0), (10.0, 12.0)]),  # longer than their step together
+    ],
+)
+def test_calls_are_laid_one_after_the_other_or_at_the_same_time(
+    receiver: OtlpReceiver, seconds: tuple[float, ...], laid: list[tuple[float, float]]
+) -> None:
+    calls = tuple(Call("openai:m", (), {}, seconds=each) for each in seconds)
+    step = StepRecord(Step("ask"), "a", seconds=2.0, calls=calls)
+    events = [RunStarted("mine", {}, at=10.0), Plan((Step("ask"),), "p"), step]
+    assert seconds_of(events, receiver, "chat m") == laid
 
 
 @pytest.mark.parametrize("url", ["localhost:4318", "ftp://h", "http://me:word@h", "http://h/?api_key=word"])

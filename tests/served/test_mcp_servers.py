@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -28,6 +27,7 @@ import pytest
 
 from chameleon import Executor, Inventory, State
 from chameleon.log import EventLog
+from tests.local_server import free_port, listening
 
 HOME = Path(os.environ.get("CHAMELEON_MCP_SERVERS", "no such folder")).absolute()
 pytestmark = pytest.mark.skipif(not HOME.is_dir(), reason="CHAMELEON_MCP_SERVERS names no folder of servers")
@@ -230,21 +230,13 @@ def test_pictures_links_and_structured_results(tmp_path: Path, monkeypatch: pyte
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     """Return what starts `everything` over HTTP, each time at the port that the file `port` holds."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     (tmp_path / "port").write_text(str(port))
     command = [needed("everything").command[0], "streamableHttp"]
     running: list[subprocess.Popen[bytes]] = []
 
     def started() -> subprocess.Popen[bytes]:
-        environment, off = {**os.environ, "PORT": str(port)}, subprocess.DEVNULL
-        running.append(subprocess.Popen(command, env=environment, stdout=off, stderr=off))
-        for _ in range(200):
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
+        running.append(listening(command, port, env={**os.environ, "PORT": str(port)}))
         return running[-1]
 
     yield started
