@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import os
@@ -88,57 +87,40 @@ def _no_number(name: str) -> Any:
 
 
 def _held(block: Mapping[str, Any]) -> Any:
-    """Return the value of a block other than text."""
-    kind = block.get("type")
-    if kind == "resource":
-        return _resource(block.get("resource") or {})
-    if kind == "resource_link":
-        return {key: block[key] for key in ("uri", "name", "mimeType") if key in block}
-    if kind == "image":
-        return _picture(_bytes(block.get("data", "")))
-    return {"type": str(kind), "mimeType": str(block.get("mimeType", ""))}
-
-
-def _resource(resource: Mapping[str, Any]) -> Any:
-    kind = str(resource.get("mimeType", "")).partition(";")[0].strip().lower()
-    if (text := resource.get("text")) is not None:
+    """Return the value of a block other than text: a table, text, JSON, a picture, or what names it."""
+    held = block.get("resource") or {} if block.get("type") == "resource" else block
+    kind = str(held.get("mimeType", "")).partition(";")[0].strip().lower()
+    if (text := held.get("text")) is not None:
         if kind not in _TABLES:
             return _read(str(text))
         try:
-            name = f"{Path(str(resource.get('uri', ''))).stem}.{_TABLES[kind]}"
+            name = f"{Path(str(held.get('uri', ''))).stem}.{_TABLES[kind]}"
             return read_table(str(text).encode(), name=name)
         except ChameleonError:
             return text
-    data = _bytes(resource.get("blob", ""))
     if kind.startswith("image/"):
-        return _picture(data)
-    return {"uri": str(resource.get("uri", "")), "mimeType": kind, "bytes": len(data)}
+        return _picture(held.get("blob") or held.get("data"))
+    return {key: str(held[key]) for key in ("type", "uri", "name", "mimeType") if key in held}
 
 
-def _bytes(data: Any) -> bytes:
+def _picture(encoded: Any) -> Path:
+    """Keep a picture under its digest, for its owner alone, and return its path."""
     try:
-        return base64.b64decode(str(data), validate=True)
-    except (binascii.Error, ValueError) as problem:
-        raise ModuleError("the server sent a picture or file that is no base64") from problem
-
-
-def _picture(data: bytes) -> Path:
-    """Keep a picture under its digest, for its owner alone, and return its path.
-
-    Raises `ModuleError` for what is no picture.
-    """
+        data = base64.b64decode(str(encoded), validate=True)
+    except ValueError as problem:
+        raise ModuleError("the server sent a picture that is not base64") from problem
     suffix = next((each for start, each in _PICTURES.items() if data.startswith(start)), None)
     if suffix is None or (suffix == ".webp" and data[8:12] != b"WEBP"):
-        raise ModuleError("the server sent a picture that is no PNG, JPEG, GIF or WebP")
+        raise ModuleError("the server sent a picture that is not PNG, JPEG, GIF or WebP")
     folder = Path(os.environ.get("CHAMELEON_RECEIVED") or "~/.cache/chameleon/received").expanduser()
     path = folder / f"{hashlib.sha256(data).hexdigest()}{suffix}"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            beside = path.with_name(f"{path.name}.{os.getpid()}")
-            beside.write_bytes(data)
-            beside.chmod(0o600)
-            beside.replace(path)
+            unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+            unfinished.write_bytes(data)
+            unfinished.chmod(0o600)
+            unfinished.replace(path)
     except OSError as problem:
         raise ModuleError(f"a picture cannot be kept: {problem.strerror}", where=str(folder)) from problem
     return path

@@ -16,17 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chameleon.log import event_to_json, json_line
-from chameleon.state import (
-    Approval,
-    Dropped,
-    Event,
-    Nested,
-    Plan,
-    RunEnded,
-    RunStarted,
-    State,
-    StepRecord,
-)
+from chameleon.state import Approval, Dropped, Event, Nested, Plan, RunEnded, RunStarted, State, StepRecord
 from chameleon.text import redact
 from chameleon.usage import Call, is_amount
 from chameleon.values import to_json
@@ -51,14 +41,9 @@ PROVIDERS: Mapping[str, str] = {
 }
 """What the conventions call providers that have another name in LangChain."""
 MAX_TEXT_CHARS = 100_000
-_PARAMETERS = {
-    "frequency_penalty": float,
-    "max_tokens": int,
-    "presence_penalty": float,
-    "seed": int,
-    "temperature": float,
-    "top_k": int,
-    "top_p": float,
+_PARAMETERS: Mapping[str, type[int] | type[float]] = {
+    **dict.fromkeys(("max_tokens", "seed", "top_k"), int),
+    **dict.fromkeys(("frequency_penalty", "presence_penalty", "temperature", "top_p"), float),
 }
 _ROLES = {"human": "user", "ai": "assistant"}
 
@@ -117,9 +102,9 @@ class RunSpans:
             case StepRecord():
                 self._step(event)
             case Approval():
-                said = {"chameleon.approval.said": event.said, "chameleon.approval.by": event.by}
                 steps = [step.module for step in event.steps]
-                self._note("approval", {**said, "chameleon.approval.steps": steps})
+                said: dict[str, Any] = {"said": event.said, "by": event.by, "steps": steps}
+                self._note("approval", {f"chameleon.approval.{key}": each for key, each in said.items()})
             case Dropped():
                 dropped = {"gen_ai.request.model": event.model, "chameleon.parameter": event.parameter}
                 self._note("parameter dropped", dropped)
@@ -142,9 +127,8 @@ class RunSpans:
     def _plan(self, plan: Plan) -> None:
         seconds = round(plan.seconds, 6)  # as in the log
         span = self._started("plan", self.name, self.now, self._root, "plan", self._plans)
-        steps = {"chameleon.plan.steps": list(plan.names)}
-        kind = {"chameleon.plan.by": plan.by, "chameleon.plan.kind": plan.kind}
-        span.set_attributes(_sendable({**kind, **steps}))
+        attributes = {"by": plan.by, "kind": plan.kind, "steps": list(plan.names)}
+        span.set_attributes({f"chameleon.plan.{key}": _sendable(each) for key, each in attributes.items()})
         if plan.refused:
             self._fail(span, "PlanRefused", plan.refused)
         self._calls(plan.calls, span, self.now, seconds)

@@ -13,7 +13,7 @@ from typing import Any
 
 from chameleon.arguments import Arguments
 from chameleon.errors import InventoryError, NotApproved
-from chameleon.interop.mcp_client import Connection, connection
+from chameleon.interop.mcp_client import connection
 from chameleon.interop.mcp_results import masked, output_of
 from chameleon.interop.schema_arguments import SchemaArguments, usable_schema
 from chameleon.inventory.schema import McpSpec
@@ -55,9 +55,9 @@ class McpServer(Toolkit):
 
     def modules(self) -> Mapping[str, Module]:
         """Return the tools by name. Raises `ServerFailed`, and `InventoryError` for one that is not there."""
-        is_recorded = self.listed is not None
-        there = self.listed if is_recorded else self._connection.tools()
-        listed = {str(each.get("name")): each for each in there}
+        server, is_recorded = connection(self.spec, self.folder), self.listed is not None
+        tools = self.listed if is_recorded else server.tools()
+        listed = {str(each.get("name")): each for each in tools}
         written = {_NO_NAME.sub("_", name): name for name in listed}  # as plans write them
 
         def meant(key: str, names: Iterable[str]) -> list[str]:
@@ -69,19 +69,15 @@ class McpServer(Toolkit):
             return [name for name in found if name in listed]
 
         allowed, denied = meant("allow", self.allow), meant("deny", self.deny)
-        limits = self.at_most if isinstance(self.at_most, Mapping) else {}
+        limits = self.at_most if isinstance(self.at_most, Mapping) else dict.fromkeys(listed, self.at_most)
         at_most = {name: limit for each, limit in limits.items() for name in meant("at_most", [each])}
-        if isinstance(self.at_most, int):
-            at_most = dict.fromkeys(listed, self.at_most)
         found: dict[str, Module] = {}
         for name in listed if self.wanted is None else meant("tools", self.wanted):
             if name in denied:
                 continue
             try:
-                tool = self._tool(name, listed[name], is_recorded=is_recorded)
+                tool = self._tool(name, listed[name], server.secrets, is_recorded=is_recorded)
             except InventoryError as problem:
-                if self.wanted is not None:
-                    raise
                 _log.warning("the tool %s is left out: %s", one_line(harmless(name), 60), problem)
                 continue
             if tool.name in found:
@@ -96,15 +92,13 @@ class McpServer(Toolkit):
             found[tool.name] = tool
         return found
 
-    @property
-    def _connection(self) -> Connection:
-        return connection(self.spec, self.folder)
-
-    def _tool(self, name: str, listed: Mapping[str, Any], *, is_recorded: bool) -> McpTool:
+    def _tool(
+        self, name: str, listed: Mapping[str, Any], secrets: Iterable[str], *, is_recorded: bool
+    ) -> McpTool:
         own = f"{self.prefix}{_NO_NAME.sub('_', name)}"
         if not own.isidentifier():
             own = f"{self.entry}_{own}"
-        kept = {"of": self.entry, **_kept_of(own, listed, self._connection.secrets)}
+        kept = {"of": self.entry, **_kept_of(own, listed, secrets)}
         return McpTool(own, kept, self.spec, self.folder, is_recorded=is_recorded)
 
 
@@ -133,7 +127,7 @@ class McpTool(Module):
         self.description = str(listed.get("description", ""))
         self.hints: Mapping[str, Any] = listed.get("annotations", {})
         self._arguments = SchemaArguments.of_schema(name, listed["inputSchema"])
-        self.gives = _gives(listed.get("outputSchema"))
+        self.gives = _returns(listed.get("outputSchema"))
 
     @property
     def arguments(self) -> Arguments | None:
@@ -173,7 +167,7 @@ def _kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dic
     told = one_line(harmless(str(listed.get("description") or "")), _LONGEST_DESCRIPTION)
     kept: dict[str, Any] = {"name": str(listed["name"]), "description": told}
     kept["inputSchema"] = usable_schema(own, listed.get("inputSchema") or {"type": "object"})
-    with suppress(InventoryError):  # it is a help alone
+    with suppress(InventoryError):  # it only helps
         if listed.get("outputSchema") is not None:
             kept["outputSchema"] = usable_schema(own, listed["outputSchema"])
     hints = listed.get("annotations")
@@ -183,11 +177,11 @@ def _kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dic
     return found
 
 
-def _gives(schema: Any) -> str:
-    """Write what a tool gives by its schema; "" where that tells nothing."""
+def _returns(schema: Any) -> str:
+    """Write what a tool returns by its schema, or "" if that says nothing."""
     try:
         parts = schema["properties"]
         said = Arguments.in_words(parts["result"] if parts.keys() == {"result"} else schema, schema)
     except Exception:  # a stranger's schema may have any form, and this is a help alone
         return ""
-    return "" if said in ("any", "object") else harmless(said)
+    return "" if said in ("any", "object") else one_line(harmless(said), _LONGEST_DESCRIPTION)

@@ -52,8 +52,9 @@ RESULTS: dict[str, Any] = {
     "nothing": {"content": []},
     "failed": {"content": [{"type": "text", "text": "no \x1b[31mluck"}], "isError": True},
 }
+RETURNS = {"structured": {"outputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
 TOOLS = {
-    "": [tool(name, f"Gives {name}.") for name in RESULTS]
+    "": [tool(name, f"Gives {name}.", **RETURNS.get(name, {})) for name in RESULTS]
     + [tool("echo", "Says a text again.", TEXT), tool("names", "Names of its environment.")],
     "many": [tool(f"tool_{number}") for number in range(1_001)],
     "twice": [tool("a-b"), tool("a.b")],

@@ -75,7 +75,7 @@ def received(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("wrapped", (1, 2)),
         ("table", Table(["a", "b"], [["1", "x"], ["2", "y"]])),
         ("csv", Table(["a", "b"], [["1", "x"]], caption="t")),
-        ("link", {"uri": "f:///a.txt", "name": "a.txt"}),
+        ("link", {"type": "resource_link", "uri": "f:///a.txt", "name": "a.txt"}),
         ("sound", {"type": "audio", "mimeType": "audio/wav"}),
         ("nothing", ""),
     ],
@@ -100,8 +100,8 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
     ("name", "way", "told"),
     [
         ("failed", "", "no [31mluck"),
-        ("no_picture", "", "the server sent a picture that is no PNG, JPEG, GIF or WebP"),
-        ("no_base64", "", "the server sent a picture or file that is no base64"),
+        ("no_picture", "", "the server sent a picture that is not PNG, JPEG, GIF or WebP"),
+        ("no_base64", "", "the server sent a picture that is not base64"),
         (
             "text",
             "dies",
@@ -305,7 +305,7 @@ def test_a_result_is_an_argument_of_another(folder: Path) -> None:
     assert run(made).answer == "a text"
 
 
-@pytest.mark.parametrize("name", ["text", "json", "table", "csv", "picture", "failed", "nothing"])
+@pytest.mark.parametrize("name", ["text", "structured", "table", "csv", "picture", "failed", "nothing"])
 def test_a_run_is_told_again_without_its_server_to_the_byte(tmp_path: Path, name: str) -> None:
     (tmp_path / "server.py").write_text(RAW.read_text())
     given = entry(file=tmp_path / "server.py", on_error="skip")
