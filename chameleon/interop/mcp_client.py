@@ -116,7 +116,7 @@ class Connection:
         client = await self._connected()
         self._refused.clear()
         if self._process is not None:
-            self._process.said.clear()  # what it says from now on is about this call
+            self._process.last_words.clear()  # what it writes from now on is about this call
         try:
             async with asyncio.timeout(self.spec.timeout):
                 return await ask(client)
@@ -191,7 +191,9 @@ class Connection:
         why = one_line(redact(harmless(self._reason(problem, purpose)), also=self.secrets))
         if any(each.status_code in (400, 404) and _SESSION in each.request.headers for each in self._refused):
             self._client = None  # the session is lost: the next call begins a new one
-        words = f" ({' / '.join(self._process.said)})" if self._process and self._process.said else ""
+        words = (
+            f" ({' / '.join(self._process.last_words)})" if self._process and self._process.last_words else ""
+        )
         joint = " " if isinstance(problem, TimeoutError) else ": "
         hint = self._hint(problem, purpose, why)
         return ServerFailed(f"{self.spec.place} could not {purpose}{joint}{why}{words}", hint=hint)

@@ -27,13 +27,13 @@ _running: set[int] = set()
 class ServerProcess:
     """A command that reads and writes messages on its pipes.
 
-    Of our environment it gets what the SDK considers safe (PATH, HOME, …), and `env`. `said` holds the last
-    two lines that it wrote on stderr, `fault` why it can no longer be used.
+    Of our environment it gets what the SDK considers safe (PATH, HOME, …), and `env`. `last_words`
+    are its last two lines on stderr, and `fault` is why it can no longer be used.
     """
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
         self.command, self.env, self.folder = command, env, folder
-        self.said: deque[str] = deque(maxlen=2)
+        self.last_words: deque[str] = deque(maxlen=2)
         self.fault = ""
 
     @asynccontextmanager
@@ -99,7 +99,7 @@ class ServerProcess:
         while piece := await process.stderr.read(65_536):
             for line in piece.decode(errors="replace").split("\n")[-3:]:
                 if text := one_line(redact(harmless(line[:1_000]), also=self.env.values())):
-                    self.said.append(text)
+                    self.last_words.append(text)
 
 
 def _message(line: bytes) -> Any:

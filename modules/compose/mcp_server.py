@@ -24,7 +24,7 @@ from chameleon.toolkit import Toolkit
 
 _log = logging.getLogger("chameleon")
 _NO_NAME = re.compile(r"\W+", re.ASCII)
-_LONGEST_DESCRIPTION = 2_000
+_MAX_DESCRIPTION_CHARS = 2_000
 
 
 class McpServer(Toolkit):
@@ -61,17 +61,17 @@ class McpServer(Toolkit):
         written = {_NO_NAME.sub("_", name): name for name in listed}  # as plans write them
 
         def meant(key: str, names: Iterable[str]) -> list[str]:
-            found = [name if name in listed else written.get(name, name) for name in names]
-            unknown = [name for name in found if name not in listed]
+            resolved = [name if name in listed else written.get(name, name) for name in names]
+            unknown = [name for name in resolved if name not in listed]
             if unknown and not is_recorded:  # a log has those alone that were taken
                 what = f"{key} has {unknown[0]!r}, and the server has no such tool"
                 raise InventoryError(what, hint=nearest(unknown[0], [*listed]))
-            return [name for name in found if name in listed]
+            return [name for name in resolved if name in listed]
 
         allowed, denied = meant("allow", self.allow), meant("deny", self.deny)
         limits = self.at_most if isinstance(self.at_most, Mapping) else dict.fromkeys(listed, self.at_most)
         at_most = {name: limit for each, limit in limits.items() for name in meant("at_most", [each])}
-        found: dict[str, Module] = {}
+        modules: dict[str, Module] = {}
         for name in listed if self.wanted is None else meant("tools", self.wanted):
             if name in denied:
                 continue
@@ -80,17 +80,17 @@ class McpServer(Toolkit):
             except InventoryError as problem:
                 _log.warning("the tool %s is left out: %s", one_line(harmless(name), 60), problem)
                 continue
-            if tool.name in found:
+            if tool.name in modules:
                 what = f"two tools of the server {self.entry} come to the name {tool.name}"
                 raise InventoryError(what, hint="Name those that you want in `tools`.")
             destroys = tool.hints.get("destructiveHint") is True
             tool.asks = "" if name in allowed and not destroys else "approval"
             if name in allowed and destroys:
-                told = "%s asks for approval though `allow` names it: its server says that it destroys"
-                _log.warning(told, tool.name)
+                what = "%s asks for approval though `allow` names it: its server says that it destroys"
+                _log.warning(what, tool.name)
             tool.at_most = at_most.get(name)
-            found[tool.name] = tool
-        return found
+            modules[tool.name] = tool
+        return modules
 
     def _tool(
         self, name: str, listed: Mapping[str, Any], secrets: Iterable[str], *, is_recorded: bool
@@ -164,8 +164,8 @@ def _kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dic
 
     Raises `InventoryError` for a schema of arguments that cannot be used.
     """
-    told = one_line(harmless(str(listed.get("description") or "")), _LONGEST_DESCRIPTION)
-    kept: dict[str, Any] = {"name": str(listed["name"]), "description": told}
+    text = one_line(harmless(str(listed.get("description") or "")), _MAX_DESCRIPTION_CHARS)
+    kept: dict[str, Any] = {"name": str(listed["name"]), "description": text}
     kept["inputSchema"] = usable_schema(own, listed.get("inputSchema") or {"type": "object"})
     with suppress(InventoryError):  # it only helps
         if listed.get("outputSchema") is not None:
@@ -173,15 +173,15 @@ def _kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dic
     hints = listed.get("annotations")
     if isinstance(hints, Mapping):
         kept["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
-    found: dict[str, Any] = masked(kept, secrets)
-    return found
+    kept = masked(kept, secrets)
+    return kept
 
 
 def _returns(schema: Any) -> str:
     """Write what a tool returns by its schema, or "" if that says nothing."""
     try:
         parts = schema["properties"]
-        said = Arguments.in_words(parts["result"] if parts.keys() == {"result"} else schema, schema)
+        text = Arguments.in_words(parts["result"] if parts.keys() == {"result"} else schema, schema)
     except Exception:  # a stranger's schema may have any form, and this is a help alone
         return ""
-    return "" if said in ("any", "object") else one_line(harmless(said), _LONGEST_DESCRIPTION)
+    return "" if text in ("any", "object") else one_line(harmless(text), _MAX_DESCRIPTION_CHARS)

@@ -263,22 +263,6 @@ def test_tools_ask_unless_the_inventory_allows_them(
     assert [message.partition(":")[0] for message in caplog.messages] == told
 
 
-def test_a_run_is_told_again_without_the_variables_of_its_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MINE", "a-value-of-mine")
-    data = {"raw": entry(mcp={"env": {"THEIRS": "$MINE"}})}
-    (tmp_path / "t.yaml").write_text(
-        json.dumps({"name": "t", "planner": {"use": "fixed", "plan": ["text"]}, "modules": data})
-    )
-    log = tmp_path / "run.jsonl"
-    with EventLog(log) as events:
-        run(Inventory.load(tmp_path / "t.yaml"), events)
-    monkeypatch.delenv("MINE")
-    with EventLog(log) as events:
-        assert run(Inventory.load(tmp_path / "t.yaml", recorded=settings_in(log)), events).answer == "a text"
-
-
 def test_tools_are_denied_and_bounded(folder: Path) -> None:
     made = inventory(folder, "plain", raw=entry("annotated", deny=["destroys"], at_most={"plain": 2}))
     assert list(made.modules) == ["reads", "plain"] and made.modules["plain"].at_most == 2
@@ -306,20 +290,21 @@ def test_a_result_is_an_argument_of_another(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["text", "structured", "table", "csv", "picture", "failed", "nothing"])
-def test_a_run_is_told_again_without_its_server_to_the_byte(tmp_path: Path, name: str) -> None:
+def test_a_run_is_replayed_without_its_server_and_its_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     (tmp_path / "server.py").write_text(RAW.read_text())
-    given = entry(file=tmp_path / "server.py", on_error="skip")
+    monkeypatch.setenv("MINE", "a-value-of-mine")
+    given = entry(file=tmp_path / "server.py", on_error="skip", mcp={"env": {"THEIRS": "$MINE"}})
     plan = [name, {"module": "echo", "args": {"text": "x"}}]
     with EventLog(tmp_path / "run.jsonl") as log:
         first = run(inventory(tmp_path, *plan, raw=given), log)
     whole = (tmp_path / "run.jsonl").read_bytes()
     (tmp_path / "server.py").unlink()
-    assert first.begun is not None
-    recorded = first.begun.settings
-    gone = {"mcp": {"command": [sys.executable, str(tmp_path / "server.py")]}, "on_error": "skip"}
-    data = {"name": "t", "planner": {"use": "fixed", "plan": plan}, "modules": {"raw": gone}}
+    monkeypatch.delenv("MINE")
+    data = {"name": "t", "planner": {"use": "fixed", "plan": plan}, "modules": {"raw": given}}
     (tmp_path / "t.yaml").write_text(json.dumps(data))
-    made = Inventory.load(tmp_path / "t.yaml", recorded=recorded)
+    made = Inventory.load(tmp_path / "t.yaml", recorded=settings_in(tmp_path / "run.jsonl"))
     lines = whole.splitlines(keepends=True)
     for count in (len(lines), len(lines) - 1):  # its end, and right after the last call
         (tmp_path / "again.jsonl").write_bytes(b"".join(lines[:count]))
@@ -429,11 +414,6 @@ def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pyte
         """Reads a table."""
         return Table(["key"], [["sk-0123456789abcdef"]])
 
-    made = inventory(folder, "text", raw=entry(tools=["text"]))
-    both = Inventory.of(
-        [read, *made.modules.values()], Fixed(["read", {"module": "text", "args": {"x": "$read"}}])
-    )
-    assert "takes no argument" in str(run(both).ended)
     opened = inventory(folder, "free", raw=entry("poison"))
     plan = Fixed(["read", {"module": "free", "args": {"text": "$read.rows.0.0"}}])
     state = run(Inventory.of([read, opened.modules["free"]], plan))
