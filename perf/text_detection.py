@@ -1,6 +1,6 @@
 """How well and how fast `text_detector` reads, beside RapidOCR with its own defaults.
 
-    pip install rapidocr onnxruntime pillow        # and apt-get install tesseract-ocr
+    pip install rapidocr onnxruntime pillow
     python perf/text_detection.py FOLDER [--repeats 3]
 
 FOLDER, or the file itself, is laid out so:
@@ -21,7 +21,6 @@ import argparse
 import ast
 import json
 import re
-import shutil
 import sys
 import time
 from collections import Counter
@@ -122,8 +121,6 @@ def main() -> None:
         OURS: with_module("rapidocr"),
         "text_detector, auto": with_module("auto"),
     }
-    if shutil.which("tesseract"):
-        readers["text_detector, tesseract"] = with_module("tesseract")
     found: dict[str, list[Words]] = {}
     seconds: dict[str, list[float]] = {name: [] for name in readers}
     for name, read in readers.items():

@@ -39,11 +39,10 @@ def picture_parts(data: bytes, name: str) -> Iterator[Part]:
 
 
 def light_engine() -> EngineName:
-    """Return the engine that pages are read by: a light one, since EasyOCR may need too much memory."""
+    """Return the engine for pages: RapidOCR if possible, since EasyOCR may need too much memory."""
     from chameleon.pictures.engines import resolved_engine
 
-    light: tuple[EngineName, ...] = ("rapidocr", "tesseract")
-    return next((each for each in light if resolved_engine(each, ())["engine"]), "auto")
+    return "rapidocr" if resolved_engine("rapidocr", ())["engine"] else "auto"
 
 
 def engine_installed() -> str:

@@ -1,4 +1,4 @@
-"""Which engine reads text in pictures: EasyOCR, of the Chameleon paper, RapidOCR or Tesseract."""
+"""Which engine reads text in pictures: EasyOCR, of the Chameleon paper, or RapidOCR."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from chameleon.device import Batched, loaded
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModuleError, versions_of
 from chameleon.pictures.pieces import UNREAD, Piece, lines_of
-from chameleon.pictures.tesseract_engine import TesseractEngine
-from chameleon.pictures.tilt import read_tilted
+from chameleon.pictures.tilt import measured
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -105,7 +104,7 @@ class RapidEngine(PackageEngine):
         if languages:
             raise InventoryError(
                 "rapidocr takes no languages: one model reads Latin and Chinese script",
-                hint="Leave languages out, or set engine: tesseract.",
+                hint="Leave languages out, or set engine: easyocr.",
             )
 
     def read(self, image: Image) -> list[Piece]:
@@ -129,7 +128,7 @@ class RapidEngine(PackageEngine):
         except Exception as problem:  # a library of the system that is missing shows as any kind of error
             raise ModuleError(
                 f"RapidOCR is installed and does not start: {str(problem)[:200]}",
-                hint="Mend its installation, or take another engine: apt-get install tesseract-ocr.",
+                hint="Reinstall it, or set engine: easyocr.",
             ) from problem
         return RapidOCR(
             params={
@@ -154,14 +153,10 @@ def _pixels(image: Image) -> Any:
 
 
 T = TypeVar("T")
-Engine = EasyEngine | RapidEngine | TesseractEngine
-EngineName = Literal["auto", "easyocr", "rapidocr", "tesseract"]
-ENGINES: Mapping[str, type[Engine]] = {
-    "easyocr": EasyEngine,
-    "rapidocr": RapidEngine,
-    "tesseract": TesseractEngine,
-}
-"""What `auto` tries: the paper's engine, then the one that needs no download, then the system's."""
+Engine = EasyEngine | RapidEngine
+EngineName = Literal["auto", "easyocr", "rapidocr"]
+ENGINES: Mapping[str, type[Engine]] = {"easyocr": EasyEngine, "rapidocr": RapidEngine}
+"""The engines in the order in which `auto` tries them: the paper's, then the one that needs no download."""
 
 _lock = threading.Lock()
 _made: dict[tuple[str, tuple[str, ...]], Engine] = {}
@@ -204,18 +199,13 @@ def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:
 
 def read_lines(engine: Engine, image: Image, least_confidence: float = 0.5) -> list[list[Piece]]:
     """Return the lines of text in a picture in RGB, with `UNREAD` for what the engine is not sure of."""
-
-    def read(image: Image) -> list[Piece]:
-        found = [piece for piece in engine.read(image) if piece.text.strip()]
-        sure = [piece for piece in found if piece.confidence >= least_confidence]
-        unsure = [piece for piece in found if piece.confidence < least_confidence]
-        return sure + [replace(piece, text=UNREAD) for piece in unsure if any(map(str.isalnum, piece.text))]
-
-    def check(image: Image, pieces: list[Piece]) -> list[Piece]:
-        return engine.confirmed(image, pieces) if isinstance(engine, TesseractEngine) else pieces
-
-    lines = lines_of(read_tilted(read, image, check))
-    return [line for line in lines if any(piece.text != UNREAD for piece in line)]
+    pieces = list[Piece]()
+    for piece in engine.read(image):
+        if piece.confidence >= least_confidence and piece.text.strip():
+            pieces.append(piece)
+        elif any(map(str.isalnum, piece.text)):
+            pieces.append(replace(piece, text=UNREAD))
+    return [line for line in lines_of(measured(image, pieces)) if any(piece.text != UNREAD for piece in line)]
 
 
 def _first(name: EngineName, languages: Sequence[str], use: Callable[[str], T]) -> T:

@@ -96,10 +96,6 @@ class Piece:
         turned = [centre + (complex(*corner) - centre) * turn for corner in self.box]
         return self.of_corners(self.text, [(at.real, at.imag) for at in turned], self.confidence)
 
-    def moved(self, across: float, down: float) -> Piece:
-        """Move the piece so many pixels right and down."""
-        return self.of_corners(self.text, [(x + across, y + down) for x, y in self.box], self.confidence)
-
     def scaled(self, across: float, down: float) -> Piece:
         """Return the piece in a picture that is so many times as large."""
         return self.of_corners(self.text, [(x * across, y * down) for x, y in self.box], self.confidence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -17,42 +17,12 @@ _STEPS = ((2, 22), (0.5, 4), (0.25, 1), (0.125, 1))  # degrees, and how many of 
 _AROUND, _TALLEST = 3.0, 60  # lines so many heights of so many pixels away tell a piece's tilt
 _COLUMNS, _FINER = 3, 3
 """Pixels side by side are seen as one, and rows three times as fine, lest level ones look the sharpest."""
-_NOTABLE = 1.0  # degrees from which an engine with upright boxes reads the picture turned level as well
-
-
-def read_tilted(
-    read: Callable[[Image], list[Piece]],
-    image: Image,
-    check: Callable[[Image, list[Piece]], list[Piece]] = lambda _, pieces: pieces,
-) -> list[Piece]:
-    """Read a picture; boxes of the pieces are tilted as their text is.
-
-    An engine that draws upright boxes alone also reads tilted text less well. It reads the picture once more,
-    turned level, and the reading with more text counts. `check` is given the level picture and the pieces as
-    they stand in it.
-    """
-    pieces = read(image)
-    found = measured(image, pieces)
-    angle = tilt_of(found).angle
-    if not angle:
-        return check(image, found)
-    from PIL.Image import Resampling
-
-    around = (image.width / 2, image.height / 2)
-    ground = image.resize((1, 1)).getpixel((0, 0))
-    level = image.rotate(angle, Resampling.BICUBIC, expand=True, fillcolor=ground)
-    off = ((image.width - level.width) / 2, (image.height - level.height) / 2)
-    turned = [piece.turned(-angle, around).moved(-off[0], -off[1]) for piece in found]
-    if abs(angle) >= _NOTABLE and sum(piece.angle == 0 for piece in pieces) * 2 >= len(pieces):
-        again = measured(level, read(level))
-        turned = max(turned, again, key=lambda found: sum(len(each.text) * each.confidence for each in found))
-    return [piece.moved(*off).turned(angle, around) for piece in check(level, turned)]
 
 
 def measured(image: Image, pieces: Sequence[Piece]) -> list[Piece]:
     """Tilt the box of each piece as its text is; boxes too narrow to tell are tilted as the others are."""
     grey = image.convert("L")
-    ground = ground_of(grey)
+    ground = sorted(grey.resize((16, 16)).tobytes())[176]  # the shade of most of the picture
     wide = {
         place: piece.at(_angle_in(grey, ground, piece)) for place, piece in enumerate(pieces) if piece.is_wide
     }
@@ -68,11 +38,13 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
     """
     from PIL.Image import Resampling, Transform
 
+    # The cut may go beyond the edges of the picture.
     half = math.ceil(_AROUND * min(piece.height, _TALLEST))
     left, top = math.floor(piece.left), int(piece.middle[1]) - half
-    width, height = math.ceil(piece.right) - left, 2 * half
+    width, height = max(1, math.ceil(piece.right) - left), max(1, 2 * half)
+    box = (left, top, left + width, top + height)
+    seen = grey.transform((width, height), Transform.EXTENT, box, fillcolor=ground)
     lifted, fine = (max(2, width // _COLUMNS), height), (max(2, width // _COLUMNS), _FINER * height)
-    seen = cut_out(grey, (left, top, left + width, top + height), ground)
     rough, sharp = (seen.resize(size, Resampling.BICUBIC) for size in (lifted, fine))
 
     def contrast(strip: Image, angle: float) -> float:
@@ -89,21 +61,6 @@ def _angle_in(grey: Image, ground: int, piece: Piece) -> float:
         near = [angle + step * times for times in range(-most, most + 1)]
         angle = max((contrast(strip, angle), -abs(angle), angle) for angle in near)[-1]
     return angle
-
-
-def ground_of(grey: Image) -> int:
-    """Return the shade of most of the picture, where text is dark or takes up little."""
-    return sorted(grey.resize((16, 16)).tobytes())[176]
-
-
-def cut_out(grey: Image, box: tuple[int, int, int, int], ground: int) -> Image:
-    """Return a part of the picture, which may go beyond its edges."""
-    from PIL.Image import Transform
-
-    size = (max(1, box[2] - box[0]), max(1, box[3] - box[1]))
-    return grey.transform(
-        size, Transform.EXTENT, (*box[:2], box[0] + size[0], box[1] + size[1]), fillcolor=ground
-    )
 
 
 @cache

@@ -31,7 +31,7 @@ class TextDetector(Module):
     ) -> None:
         """Take settings, all optional.
 
-        - `engine`: easyocr, rapidocr or tesseract; auto is the first of them that works here.
+        - `engine`: easyocr or rapidocr; auto is the first of them that works here.
         - `languages`: the engine's own codes; English by default. RapidOCR's model takes none.
         - `boxes`: write where each text is into the prompt's context, as the paper does.
         - `least_confidence`: from 0 to 1; of text that the engine is less sure of, "[…]" on a line with

@@ -24,7 +24,7 @@ def test_a_module_is_shown_with_its_keys_and_parameters(command: Command) -> Non
     shown = command("list", "modules", "text_detector").out
     assert re.search(r"^File: .*/modules/vision/text_detector\.py\nSource: shipped$", shown, re.MULTILINE)
     assert "Reads: input.image\nWrites: cache.detected_text, cache.text_boxes\n" in shown
-    assert '  engine: auto or easyocr or rapidocr or tesseract = "auto"\n' in shown
+    assert '  engine: auto or easyocr or rapidocr = "auto"\n' in shown
     told = json.loads(command("list", "modules", "web_search", "--json").out)
     assert told["writes"] == ["cache.web_search_response"] and told["uses"][:2] == ["web", "BRAVE_API_KEY"]
     assert {"name": "count", "type": "int", "default": 3} in told["parameters"]

@@ -275,7 +275,7 @@ def test_pages_that_no_engine_read_are_read_when_there_is_another_one(
     (folder / "town" / "lakes.md").unlink()
     put(folder / "a.pdf", "%PDF-")
     told = []
-    for engine in ("", "", "tesseract", "tesseract"):
+    for engine in ("", "", "rapidocr", "rapidocr"):
         monkeypatch.setattr("chameleon.documents.indexing.engine_installed", lambda engine=engine: engine)
         summary = index(folder)
         told.append((summary.passages, summary.unchanged, [(one.where, one.why) for one in summary.faults]))

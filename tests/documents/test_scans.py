@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_told_in_a_line(engine: list[Any], monkeypatch: p
         list(picture_parts(written("png", 80), "scan.png"))
 
 
-@pytest.mark.skipif(shutil.which("tesseract") is None, reason="the program tesseract is not installed")
+@pytest.mark.skipif(find_spec("rapidocr") is None, reason="rapidocr is not installed")
 def test_a_scan_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
     path = text_picture(tmp_path / "scan.png", {(20, 20): "Berth fees", (20, 90): "are 40 crowns"})
     (found,) = read_passages(path.read_bytes(), "port/scan.png")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,8 +33,6 @@ rapidocr = pytest.mark.skipif(
     find_spec("rapidocr") is None or find_spec("onnxruntime") is None,
     reason="rapidocr and onnxruntime are not installed",
 )
-tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
-EACH = [pytest.param("rapidocr", marks=rapidocr), pytest.param("tesseract", marks=tesseract)]
 GONE = MissingPackage("it is not here")
 WORDS = {(20, 15): "Melting point", (300, 15): "Boiling", (20, 100): "Water 100"}
 
@@ -49,18 +46,16 @@ def detect(path: Path | str, **settings: Any) -> State:
     return executor({"text_detector": TextDetector(**settings)}).run({"question": "?", "image": str(path)})
 
 
-@pytest.mark.parametrize("engine", EACH)
-def test_a_frame_close_to_the_text_is_no_letter(engine: str) -> None:
+@rapidocr
+def test_a_frame_close_to_the_text_is_no_letter() -> None:
     picture = Path(__file__).parents[3] / "demos" / "data" / "ferry.png"
-    text = detect(picture, engine=engine).cache["detected_text"]
+    text = detect(picture, engine="rapidocr").cache["detected_text"]
     assert "Adult fare: $4.50" in text and "|" not in text
 
 
-@pytest.mark.parametrize("engine", EACH)
-def test_reads_text_with_boxes_in_reading_order(
-    engine: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    state = detect(text_picture(tmp_path / "words.png", WORDS), engine=engine)
+@rapidocr
+def test_reads_text_with_boxes_in_reading_order(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    state = detect(text_picture(tmp_path / "words.png", WORDS), engine="rapidocr")
     assert state.cache["detected_text"] == "Melting point Boiling\nWater 100"
     assert capfd.readouterr() == ("", ""), "nothing is printed"
     for each, (place, text) in zip(state.cache["text_boxes"], WORDS.items(), strict=True):
@@ -68,18 +63,18 @@ def test_reads_text_with_boxes_in_reading_order(
         first, _, third, _ = each["box"]
         assert first == pytest.approx(place, abs=12) and third[0] > first[0] and third[1] > first[1]
     Image.new("RGB", (1, 1), "white").save(tmp_path / "blank.png")
-    state = detect(tmp_path / "blank.png", engine=engine)
+    state = detect(tmp_path / "blank.png", engine="rapidocr")
     assert (state.cache["detected_text"], state.cache["text_boxes"]) == ("", ())
 
 
-@pytest.mark.parametrize("engine", EACH)
-def test_boxes_are_in_pixels_of_the_upright_original(engine: str, tmp_path: Path) -> None:
+@rapidocr
+def test_boxes_are_in_pixels_of_the_upright_original(tmp_path: Path) -> None:
     text_picture(tmp_path / "words.png", {(20, 100): "Water 100"})
     large = Image.open(tmp_path / "words.png").resize((2100, 800)).transpose(Image.Transpose.ROTATE_90)
     exif = Image.Exif()
     exif[0x0112] = 6
     large.save(tmp_path / "turned.png", exif=exif)
-    (found,) = detect(tmp_path / "turned.png", engine=engine).cache["text_boxes"]
+    (found,) = detect(tmp_path / "turned.png", engine="rapidocr").cache["text_boxes"]
     assert found["text"] == "Water 100"
     assert found["box"][0] == pytest.approx((100, 525), abs=60)
 
@@ -150,7 +145,7 @@ def test_auto_takes_the_first_engine_that_works(
     sys.modules["easyocr"].Reader = failing_reader  # type: ignore[attr-defined]
     broken = detect(path, engine="easyocr")
     assert broken.ended is not None and "cannot load its models" in str(broken.ended.error)
-    if find_spec("rapidocr") is None and shutil.which("tesseract") is None:
+    if find_spec("rapidocr") is None:
         pytest.skip("no other engine is installed")
     with caplog.at_level(logging.WARNING, "chameleon"):
         assert detect(path).cache["detected_text"] == "Boiling"
@@ -160,24 +155,10 @@ def test_auto_takes_the_first_engine_that_works(
 def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("easyocr", "rapidocr", "onnxruntime"):
         monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setenv("PATH", "")
-    hints = {
-        "easyocr": "pip install easyocr",
-        "rapidocr": "pip install rapidocr onnxruntime",
-        "tesseract": "apt-get install tesseract-ocr",
-    }
+    hints = {"easyocr": "pip install easyocr", "rapidocr": "pip install rapidocr onnxruntime"}
     for engine, hint in {**hints, "auto": ".*".join(hints.values())}.items():
         with pytest.raises(InventoryError, match=hint):
             inventory_with({"engine": engine}).check()
-
-
-@tesseract
-def test_check_refuses_a_language_that_tesseract_does_not_have() -> None:
-    for languages in (["xyz"], ["eng+xyz"]):
-        module = TextDetector("tesseract", languages=languages)
-        with pytest.raises(InventoryError, match=r"languages has xyz, which tesseract.*It has .*eng"):
-            module.check()
-    TextDetector("tesseract", languages=["eng"]).check()
 
 
 def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.MonkeyPatch) -> None:
