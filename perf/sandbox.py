@@ -2,10 +2,9 @@
 
     python perf/sandbox.py [--programs 300]
 
-Runs the same programs, written for this file, in the sealed sandbox, in Monty, in both layered and in a
-fresh process each. "std" programs need the stdlib alone, "sci" ones numpy, pandas or sympy; "mix" is six
-std to one sci, as recorded programs are. Other load on the machine shows in the figures; compare them
-with each other.
+Runs the same programs, written for this file, in the sealed sandbox and in Monty. "std" programs need the
+stdlib alone, "sci" ones numpy, pandas or sympy; "mix" is six std to one sci, as recorded programs are. Other
+load on the machine shows in the figures; compare them with each other.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def measure(kind: str, count: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--programs", type=int, default=300, help="programs per figure")
-    parser.add_argument("--kinds", nargs="*", default=["sealed", "monty", "monty+sealed"])
+    parser.add_argument("--kinds", nargs="*", default=["sealed", "monty"])
     options = parser.parse_args()
     for kind in options.kinds:
         measure(kind, options.programs)

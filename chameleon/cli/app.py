@@ -442,9 +442,7 @@ def sandbox(
     file: Path = argument("FILE.py", "The program."),
     result: str = option(default="ans", help="The variable that holds the answer."),
     timeout: float = option(default=2.0, min=0.01, max=3600, help="Seconds of wall time."),
-    kind: Literal["auto", "sealed", "monty", "monty+sealed"] = option(
-        default="auto", help="The sandbox to use."
-    ),
+    kind: Literal["auto", "sealed", "monty"] = option(default="auto", help="The sandbox to use."),
     json: bool = JSON,
 ) -> int:
     """Run one program in the sandbox; print its result and the guarantees that are really active."""

@@ -11,14 +11,14 @@ from typing import Literal, get_args
 
 from chameleon.errors import ChameleonError, InputError, SandboxUnavailable
 from chameleon.sandbox.inside.libraries import installed
-from chameleon.sandbox.monty import LayeredSandbox, MontySandbox
+from chameleon.sandbox.monty import MontySandbox
 from chameleon.sandbox.result import Limits
 from chameleon.sandbox.sandbox import Sandbox
 from chameleon.sandbox.sealed import MONTY_HINT, SealedSandbox
 from chameleon.sandbox.zygote import why_unusable
 
 LIBRARIES = ("numpy", "pandas", "sympy")
-Kind = Literal["auto", "sealed", "monty", "monty+sealed"]
+Kind = Literal["auto", "sealed", "monty"]
 
 _DEFAULT_LIMITS = Limits()
 
@@ -32,14 +32,12 @@ def make_sandbox(
 ) -> Sandbox:
     """Start a sandbox for model-written programs; close it when done, or use it in a `with`.
 
-    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `monty+sealed` tries Monty first and reruns
-    in the sealed sandbox what does not end well there. `require` lists layers without which a sealed
+    `auto` is `sealed` on Linux x86_64 and `monty` elsewhere. `require` lists layers without which a sealed
     sandbox does not start. Raises SandboxUnavailable, with the reason, rather than run with less.
     """
     if kind not in get_args(Kind):
-        raise InputError(
-            f"there is no sandbox '{kind}'", where="make_sandbox", hint=f"Choose of {get_args(Kind)}."
-        )
+        hint = f"Choose one of {', '.join(get_args(Kind))}."
+        raise InputError(f"there is no sandbox '{kind}'", where="make_sandbox", hint=hint)
     if workers < 1:
         raise InputError("workers must be at least 1", where="make_sandbox")
     if kind == "auto":
@@ -48,10 +46,7 @@ def make_sandbox(
         return MontySandbox(libraries, limits, workers)
     if reason := why_unusable():
         raise SandboxUnavailable(reason, hint=MONTY_HINT)
-    if kind == "sealed":
-        return SealedSandbox(libraries, limits, workers, require)
-    first = MontySandbox(libraries, limits, workers)
-    return LayeredSandbox(first, SealedSandbox(libraries, limits, workers, require), limits)
+    return SealedSandbox(libraries, limits, workers, require)
 
 
 def importable() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -31,11 +32,10 @@ def test_a_required_layer_that_is_missing_stops_everything() -> None:
         make_sandbox("sealed", require=("seccomp", "moat"))
 
 
-@pytest.mark.parametrize("kind", ["sealed", "monty+sealed"])
-def test_no_filter_for_this_machine_stops_everything(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_no_filter_for_this_machine_stops_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seccomp.platform, "machine", lambda: "riscv64")
     with pytest.raises(SandboxUnavailable, match=r"riscv64.*monty"):
-        make_sandbox(kind)  # type: ignore[arg-type]
+        make_sandbox("sealed")
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
@@ -53,8 +53,9 @@ def test_monty_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kinds_that_do_not_exist() -> None:
-    with pytest.raises(InputError, match="no sandbox 'docker'"):
-        make_sandbox("docker")  # type: ignore[arg-type]
+    for kind in ("docker", "monty+sealed"):
+        with pytest.raises(InputError, match=rf"no sandbox '{re.escape(kind)}'.*auto, sealed, monty"):
+            make_sandbox(kind)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="workers"):
         make_sandbox(workers=0)
 

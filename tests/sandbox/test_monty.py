@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from chameleon.sandbox import Limits, Sandbox, make_sandbox
-from chameleon.sandbox.monty import drop_unused_imports
-from chameleon.sandbox.zygote import why_unusable
-from tests.sandbox.conftest import each_program, in_plain_python, own_children
+from chameleon.sandbox.monty import without_unused_imports
+from tests.sandbox.conftest import each_program, own_children
 from tests.sandbox.test_attacks import Canary, attack, canary
 
 pytest.importorskip("pydantic_monty")
@@ -21,14 +20,6 @@ __all__ = ["canary"]
 @pytest.fixture(scope="module")
 def monty() -> Iterator[Sandbox]:
     with make_sandbox("monty", limits=Limits(memory_mb=128)) as sandbox:
-        yield sandbox
-
-
-@pytest.fixture(scope="module")
-def layered() -> Iterator[Sandbox]:
-    if reason := why_unusable():
-        pytest.skip(reason)
-    with make_sandbox("monty+sealed", limits=Limits(wall_s=5)) as sandbox:
         yield sandbox
 
 
@@ -95,11 +86,6 @@ def test_attacks(monty: Sandbox, canary: Canary, code: str) -> None:
     attack(monty, canary, code)
 
 
-@each_program(*HOSTILE)
-def test_attacks_where_monty_comes_first(layered: Sandbox, canary: Canary, code: str) -> None:
-    attack(layered, canary, code)
-
-
 @pytest.mark.parametrize("code", ["ans = [[]] * 20000000", "ans = 'x' * (400 << 20)"])
 def test_an_answer_that_cannot_be_fetched_is_too_much(monty: Sandbox, code: str) -> None:
     outcome = monty.run(code)
@@ -144,32 +130,16 @@ def test_a_program_ends_soon_after_its_limit(monty: Sandbox, first: str) -> None
     assert outcome.wall_ms < 300 + 700
 
 
-@each_program("harmless")
-def test_monty_first_gives_what_plain_python_gives(layered: Sandbox, code: str) -> None:
-    outcome = layered.run(code)
-    assert (outcome.status, outcome.value) == ("ok", in_plain_python(code)), outcome
-
-
-def test_only_a_good_end_in_monty_is_final(layered: Sandbox) -> None:
-    assert layered.run("ans = 1").tier == "monty"
-    assert layered.run("def g():\n    yield 1\nans = list(g())").tier == "sealed"
-    assert layered.run("ans = 1 / 0").tier == "sealed"
-    assert layered.guarantees().active("seccomp")
-
-
 @pytest.mark.parametrize(
     ("code", "stripped"),
     [
-        ("import numpy as np\nans = 1", "pass\nans = 1"),
-        ("import numpy as np, math\nans = math.pi", "import math\nans = math.pi"),
-        ("if 1:\n    import numpy  # why\n    ans = 1", "if 1:\n    pass\n    ans = 1"),
+        ("import numpy as np\nans = 1", "\nans = 1"),
+        ("import numpy\nimport os\nans = 1", "\n\nans = 1"),
         ("import numpy as np\nans = np.pi", None),
         ("import no_such_thing\nans = 1", None),
         ("from numpy import pi\nans = 1", None),
         ("import numpy; ans = 1", None),
-        ("import numpy\nans = eval('numpy.pi')", None),
-        ("import numpy\nans = = 1", None),
     ],
 )
 def test_unused_imports_are_dropped(code: str, stripped: str | None) -> None:
-    assert drop_unused_imports(code, {"numpy"}) == (stripped or code)
+    assert without_unused_imports(code, {"numpy", "os"}) == (stripped or code)
