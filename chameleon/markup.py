@@ -153,17 +153,6 @@ def visible(text: str) -> str:
     )
 
 
-def one_line(text: str, limit: int) -> str:
-    """The visible text on one line of at most `limit` characters, cut between words where that is near."""
-    # Ten times the limit is enough to fill it; the rest of a large page need not be looked at.
-    line = " ".join(visible(text[: 10 * limit + 1000]).split())
-    if len(line) <= limit:
-        return line
-    cut = line[: limit - 1]
-    space = cut.rfind(" ", limit // 2)
-    return (cut[:space] if space > 0 else cut).rstrip() + "…"
-
-
 def decoded(body: bytes, content_type: str = "") -> str:
     """The text of a page: by its byte-order mark, its header, its meta element, else UTF-8 or Windows-1252.
 

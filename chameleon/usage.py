@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self, TypeGuard
 
 from chameleon.errors import BudgetExceeded
-from chameleon.figures import in_digits
+from chameleon.figures import in_digits, in_dollars
 
 
 def is_amount(value: Any) -> TypeGuard[int | float]:
@@ -50,11 +50,20 @@ class Usage:
         )
 
     @property
-    def parts(self) -> str:
-        """Say what of the tokens is cheaper, and what nobody sees: " (512 cached, 300 of thoughts)"."""
-        counts = [(self.cached_tokens, "cached"), (self.reasoning_tokens, "of thoughts")]
-        told = ", ".join(f"{count:,} {name}" for count, name in counts if count)
-        return f" ({told})" if told else ""
+    def in_words(self) -> str:
+        """Write "3 calls, 812 + 40 tokens (512 cached), $0.0012"; leave out what is not known."""
+        if not self.calls:
+            return "no model calls"
+        parts = [f"{self.calls:,} call{'' if self.calls == 1 else 's'}"]
+        if self.input_tokens or self.output_tokens or self.cost:  # else nothing was reported, or paid
+            if self.input_tokens is not None and self.output_tokens is not None:
+                counts = ((self.cached_tokens, "cached"), (self.reasoning_tokens, "of thoughts"))
+                kinds = ", ".join(f"{count:,} {name}" for count, name in counts if count)
+                tokens = f"{self.input_tokens:,} + {self.output_tokens:,} tokens"
+                parts.append(f"{tokens} ({kinds})" if kinds else tokens)
+            if self.cost is not None:
+                parts.append(in_dollars(self.cost))
+        return ", ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts by name."""

@@ -19,7 +19,7 @@ from chameleon.cli.exporting import RunSender
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, GivenOptions, QuestionOptions
-from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, one_line, say
+from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, say
 from chameleon.cli.progress import Activity
 from chameleon.cli.setup import defaults_for, set_up
 from chameleon.cli.show import RunPage
@@ -32,7 +32,7 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.table import Table, to_terminal
-from chameleon.text import harmless
+from chameleon.text import harmless, one_line
 
 _HELP = (
     "A line is a question, and may refer to those before it. /table shows the table as it stands, /history "
@@ -201,7 +201,7 @@ class Chat:
             say("")
             state = self._stopped(state)
         except InputError as problem:
-            say(f"chameleon: {one_line(in_options(str(problem)))}")
+            say(f"chameleon: {one_line(in_options(str(problem)), 400)}")
             return
         if state.begun is None:
             return

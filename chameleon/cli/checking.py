@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from chameleon.cli.hints import error_in_options, in_options
-from chameleon.cli.out import counted, echo, echo_json, one_line, say
+from chameleon.cli.out import counted, echo, echo_json, say
 from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
 from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.executor import Executor
@@ -24,7 +24,7 @@ from chameleon.llm.choose import with_end
 from chameleon.module import Module, split_keys
 from chameleon.planner import Planner, every_planner
 from chameleon.sandbox import importable
-from chameleon.text import harmless, redact
+from chameleon.text import harmless, one_line, redact
 
 _CARD = "card"
 _LABELS = {"llm": "A run still needs a model", _CARD: "Note", "prompts": "Note"}
@@ -95,7 +95,7 @@ def read_inventory(name: str, *, as_json: bool) -> int:
         below = value.items() if is_parted else [("", value)]
         for part, held in below:
             said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
-            echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(said)}")
+            echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(said, 400)}")
     return 0
 
 

@@ -13,7 +13,7 @@ from chameleon.cli.columns import show_counts
 from chameleon.cli.exporting import sending_problems
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
-from chameleon.cli.out import Interrupted, counted, is_verbose, one_line, say
+from chameleon.cli.out import Interrupted, counted, is_verbose, say
 from chameleon.cli.progress import Activity, Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, placed, set_up
@@ -31,7 +31,7 @@ from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.llm.connection import DROPPED
-from chameleon.text import harmless
+from chameleon.text import harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import freeze
 

@@ -19,7 +19,7 @@ from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
 from chameleon.cli.origins import because, others_in_words
-from chameleon.cli.out import Interrupted, counted, echo, echo_json, one_line, say
+from chameleon.cli.out import Interrupted, counted, echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import placed, set_up
@@ -35,7 +35,7 @@ from chameleon.evaluation.run import DASH, Run, read_run
 from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.table import Table
-from chameleon.text import harmless
+from chameleon.text import harmless, one_line
 from chameleon.usage import Usage
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class GridRun:
         columns = [TextColumn(name, cells, name != NEEDS) for name, cells in table.columns.items()]
         echo(in_blocks(TextColumn("arm", table.names), columns))
         for note in table.notes:
-            echo(f"\n{one_line(note)}")
+            echo(f"\n{one_line(note, 400)}")
         if out is not None:
             say(f"Kept in {out}: {_TABLE}, {_FIGURES}, and a folder for each arm that was evaluated.")
 
@@ -289,7 +289,7 @@ def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:
     echo(in_blocks(TextColumn("arm", list(grid.arms)), columns))
     for name, errors_of in lacks.items():
         for error in errors_of:
-            echo(f"{name} cannot run here: {one_line(error)}")
+            echo(f"{name} cannot run here: {one_line(error, 400)}")
     command = f"chameleon grid {shlex.quote(typed)} DATA"
     echo(f"\n`{command}` compares them, without a model as far as none is needed.")
     return int(all(lacks.values()))

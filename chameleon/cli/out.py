@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TextIO
 
 import typer
 
-from chameleon.text import harmless, harmless_lines
+from chameleon.text import harmless_lines
 
 _PIECE = 10_000  # characters
 Style = Literal["", "bold", "dim"]
@@ -85,7 +85,7 @@ def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") ->
     """Print a text for people, on stdout or, with `err`, on stderr; at a terminal in a style.
 
     Characters that are invisible or steer a terminal become U+FFFD. Line breaks stay: a name or a reply that
-    is to be one line goes through `harmless` before.
+    must stay on one line goes through `harmless` or `one_line` before.
     """
     if _drawn is not None:
         _drawn.hide()
@@ -142,8 +142,3 @@ def counted(number: int, name: str) -> str:
     """Write a number with its noun: "1 problem", "2,000 problems", "3 replies"."""
     several = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
     return f"{number:,} {name if number == 1 else several}"
-
-
-def one_line(text: str, most: int = 400) -> str:
-    """Return the beginning of a text, fit for one line of a terminal."""
-    return harmless(text[:most]) + ("…" if len(text) > most else "")

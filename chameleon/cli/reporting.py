@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chameleon.cli.columns import TextColumn, counts_table, in_blocks, terminal_width
-from chameleon.cli.out import counted, echo, echo_json, one_line, say
+from chameleon.cli.out import counted, echo, echo_json, say
 from chameleon.cli.progress import Activity
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
+from chameleon.text import one_line
 
 _TOP_PROGRAMS, _MOST_NAMES = 10, 20
 
@@ -99,7 +100,7 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
             begin = f"  {one_line(name, 30):10} "
             echo(
                 textwrap.fill(
-                    one_line(text),
+                    one_line(text, 400),
                     terminal_width(),
                     initial_indent=begin,
                     subsequent_indent=" " * 13,

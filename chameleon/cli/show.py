@@ -13,7 +13,6 @@ from typing import Any
 from chameleon.cli.out import Style, echo, is_verbose, say
 from chameleon.cli.words import (
     answer_text,
-    in_words,
     one_of_list,
     plain,
     plan_in_words,
@@ -175,7 +174,7 @@ class RunPage:
         for model in models if len(models) > 1 else ():
             usage = sum((call.usage for call in calls if call.model == model), Usage())
             if usage.calls:
-                self._line(f"{_INDENT}{harmless(model)}: {in_words(usage)}")
+                self._line(f"{_INDENT}{harmless(model)}: {usage.in_words}")
 
     def _plan(self, plan: Plan) -> None:
         repair = plan.kind == "repair"
@@ -209,7 +208,7 @@ class RunPage:
     @staticmethod
     def _spent(calls: Sequence[Call]) -> str:
         usage = sum((call.usage for call in calls), Usage())
-        return f"  [{in_words(usage)}]" if usage.calls else ""
+        return f"  [{usage.in_words}]" if usage.calls else ""
 
     def _said(self, calls: Sequence[Call]) -> None:
         """Print what a model was asked, and replied, where all there is to say is wanted."""
@@ -240,7 +239,7 @@ class RunPage:
 
     def _step(self, record: StepRecord) -> None:
         usage = sum((call.usage for call in record.calls), Usage())
-        spent = (f", {in_words(usage)}" if usage.calls else ", reply from the store") if record.calls else ""
+        spent = (f", {usage.in_words}" if usage.calls else ", reply from the store") if record.calls else ""
         spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""
         spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""

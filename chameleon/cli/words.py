@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from chameleon.cli.out import counted
-from chameleon.figures import in_digits, in_dollars, with_unit, without_noise
+from chameleon.figures import in_digits, with_unit, without_noise
 from chameleon.inventory import Inventory
 from chameleon.state import State, Step
 from chameleon.steps import parallel_group
@@ -89,21 +89,9 @@ def now_in_words(state: State, inventory: Inventory) -> str:
     return f"{said} {'asks' if len(names) == 1 else 'ask'} {asks}" if asks else said
 
 
-def in_words(usage: Usage) -> str:
-    """Write "3 calls, 812 + 40 tokens (512 cached), $0.0012"; leave out what the provider does not say."""
-    parts = [counted(usage.calls, "call")]
-    if not usage.input_tokens and not usage.output_tokens and not usage.cost:  # nothing was told, or paid
-        return parts[0]
-    if usage.calls and usage.input_tokens is not None and usage.output_tokens is not None:
-        parts.append(f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}")
-    if usage.calls and usage.cost is not None:
-        parts.append(in_dollars(usage.cost))
-    return ", ".join(parts)
-
-
 def spent_in_words(usage: Usage, stored: int) -> str:
     """Write "Model: 3 calls, …, 2 from the response store"; "" where there was neither."""
-    parts = [in_words(usage)] if usage.calls else []
+    parts = [usage.in_words] if usage.calls else []
     parts += [f"{stored} from the response store"] if stored else []
     return f"Model: {', '.join(parts)}" if parts else ""
 

@@ -16,7 +16,7 @@ from chameleon import values
 from chameleon.errors import InputError
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result
-from chameleon.evaluation.run import Run, in_figures, spent_in_words, usage_in_words, verdict_of
+from chameleon.evaluation.run import Run, in_figures, verdict_of
 from chameleon.state import Event, Nested, RunStarted, StepRecord
 from chameleon.table import Table
 
@@ -92,9 +92,7 @@ def _environment() -> Environment:
         "percent": lambda share: f"{100 * share:.2f}",
         "count": lambda number: f"{number:,}",
         "from_json": values.from_json,
-        "in_words": usage_in_words,
         "text": _value_text,
-        "spent": spent_in_words,
         "extent": _extent,
         "parts": _parts,
         "picture": _picture_of,

@@ -29,7 +29,6 @@ from chameleon.evaluation.run_dir import (
 from chameleon.evaluation.stats import PlanStats, Program
 from chameleon.figures import in_time
 from chameleon.state import Event
-from chameleon.usage import Usage
 
 DASH = "–"
 VERDICTS = ("wrong", "declined", "failed", "right")
@@ -194,7 +193,7 @@ class Run:
             *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
             *(("", f"answered {count:,} times without {where}") for where, count in skipped),
             ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
-            ("Spent", usage_in_words(tally.usage)),
+            ("Spent", tally.usage.in_words),
             ("Time", f"{in_time(self.seconds)} summed over all problems{each}"),
             *((name.capitalize(), _in_words(value)) for name, value in settings.items()),
         ]
@@ -233,23 +232,6 @@ def told_apart(runs: Iterable[Run]) -> list[Run]:
     found = list(runs)
     names = Counter(run.name for run in found)
     return [run if names[run.name] == 1 else replace(run, name=str(run.path)) for run in found]
-
-
-def usage_in_words(usage: Usage) -> str:
-    """Return "3 model calls, 812 + 40 tokens, $0.0012"."""
-    if not usage.calls:
-        return "no model calls"
-    return f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}, {spent_in_words(usage)}"
-
-
-def spent_in_words(usage: Usage) -> str:
-    """Return "812 + 40 tokens, $0.0012"; what the provider does not say is called unknown."""
-    tokens, cost = "tokens unknown", "cost unknown"
-    if usage.input_tokens is not None and usage.output_tokens is not None:
-        tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens{usage.parts}"
-    if usage.cost is not None:
-        cost = f"${usage.cost:,.4f}"
-    return f"{tokens}, {cost}"
 
 
 def _part(count: int, n: int) -> str:

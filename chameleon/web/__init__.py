@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chameleon.markup import one_line, page_text
+from chameleon.markup import page_text
 from chameleon.web.cache import PageCache
 from chameleon.web.client import Limits, Web
 from chameleon.web.reply import WebReply
 
-__all__ = ["Limits", "PageCache", "Web", "WebReply", "one_line", "page_text"]
+__all__ = ["Limits", "PageCache", "Web", "WebReply", "page_text"]

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from chameleon.errors import WebError, require, versions_of
 from chameleon.markup import decoded
 from chameleon.modules.search.provider import LONGEST_QUERY, SearchResult
-from chameleon.web import Web, WebReply, one_line
+from chameleon.text import one_line
+from chameleon.web import Web, WebReply
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import require_requests, seconds_asked
 from chameleon.web.reply import LATE, Unanswered

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from chameleon.errors import InventoryError, WebError
-from chameleon.markup import markup_text, require_lxml
-from chameleon.web import Web, WebReply, one_line
+from chameleon.markup import markup_text, require_lxml, visible
+from chameleon.text import one_line
+from chameleon.web import Web, WebReply
 from chameleon.web.addresses import checked_url
 from chameleon.web.client import can_be_sent, require_requests
 from chameleon.web.reply import LATE, Unanswered
@@ -32,15 +33,19 @@ _OTHERS = "docs/web_search.md lists other providers."
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One result: text from a stranger, stripped of markup but otherwise as it came.
+    """One result: text from a stranger, without markup and characters that are not seen.
 
-    `revised`: the day of the page's revision, as in 2026-05-04, where the provider tells it.
+    `revised`: the day of the page's revision, as in 2026-05-04, if the provider reports it.
     """
 
     title: str
     url: str
     text: str
     revised: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("title", "url", "text"):
+            object.__setattr__(self, name, visible(getattr(self, name)))
 
 
 class SearchProvider(Protocol):
@@ -66,7 +71,7 @@ class Service:
     - `key_variable`: the environment variable with the key, "" where none is needed; `key_header`: the header
       that carries it, after `key_prefix`.
     - `endpoint`, `endpoint_variable`: its address, and the variable with one that takes its place;
-      `endpoint_end`: what the address of a request ends with; `no_endpoint`: why it has no address.
+      `endpoint_end`: what the address of a request ends with.
     - `spacing`: the least number of seconds between requests, by the service's own terms.
     - `path`, `fields`: the keys down to the list of results in its reply, and those of title, address and
       text in a result; `markup`: whether title and text are HTML. `empty`: a key and its value in a reply
@@ -82,7 +87,6 @@ class Service:
     endpoint: str = ""
     endpoint_variable: str = ""
     endpoint_end: str = ""
-    no_endpoint: str = ""
     spacing: float = 0.1
     path: tuple[str, ...] = ("results",)
     fields: tuple[str, str, str] = ("title", "url", "content")
@@ -150,11 +154,8 @@ class WebProvider:
                 f"{service.key_variable} holds characters that cannot be sent", hint="Use plain ASCII."
             )
         if not self.address:
-            missing = (
-                f"the search provider {self.name} has no address: {service.endpoint_variable} is not set"
-            )
-            hint = f"`endpoint:` in YAML takes its place; {_OTHERS}"
-            raise InventoryError(service.no_endpoint or missing, hint=hint)
+            what = f"the search provider {self.name} has no address: {service.endpoint_variable} is not set"
+            raise InventoryError(what, hint=f"Set it, or write `endpoint:` in YAML; {_OTHERS}")
         self._check_address()
 
     def _check_address(self) -> None:

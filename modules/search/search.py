@@ -15,16 +15,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
-from chameleon.errors import InventoryError, WebError
+from chameleon.errors import WebError
+from chameleon.markup import visible
 from chameleon.module import Keys, Module
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
 from chameleon.modules.search.services import VARIABLES
 from chameleon.quoting import untagged
 from chameleon.state import State
-from chameleon.web import Limits, PageCache, Web, one_line, page_text
+from chameleon.text import one_line
+from chameleon.web import Limits, PageCache, Web, page_text
 
 OPENING, CLOSING = "<search_results>", "</search_results>"
 _LONGEST_TITLE, _LONGEST_URL = 150, 300
@@ -59,13 +61,6 @@ class SearchModule(Module):
         self, settings: Settings, count: int, characters: int, timeout: float, read_pages: int = 0
     ) -> None:
         self.settings, self.count, self.characters, self.read_pages = settings, count, characters, read_pages
-        given: dict[str, tuple[Any, Any]] = {"count": (count, Count), "characters": (characters, Characters)}
-        given |= {"timeout": (timeout, Seconds), "read_pages": (read_pages, Pages)}
-        for name, (value, bounds) in given.items():
-            try:
-                TypeAdapter(bounds).validate_python(value, strict=True)
-            except ValidationError as problem:
-                raise InventoryError(f"{name} is {value!r}: {problem.errors()[0]['msg']}") from None
         self._web = Web(Limits(seconds=timeout))
 
     def _chosen(self) -> SearchProvider:
@@ -83,7 +78,7 @@ class SearchModule(Module):
         self._provider = self._chosen()
 
     def run(self, state: State) -> dict[str, Any]:
-        query = " ".join(str(state.cache.get("query") or state.input.get("question", "")).split())
+        query = " ".join(visible(str(state.cache.get("query") or state.input.get("question", ""))).split())
         if not hasattr(self, "_provider"):  # in Python, no executor need be there
             self.check()
             self.setup()
@@ -139,10 +134,9 @@ class BingSearch(SearchModule):
         timeout: Seconds = 20.0,
         allow_private: bool = False,
     ) -> None:
-        """Read the keys BING_SEARCH_KEY, and BING_SEARCH_ENDPOINT unless `endpoint` is given.
+        """Ask a service that speaks Bing's API, at `endpoint` or BING_SEARCH_ENDPOINT, with BING_SEARCH_KEY.
 
-        Microsoft's own service was switched off in August 2025, so there is no default. A server that wants
-        no key gets any. The published runs of Chameleon on ScienceQA had `count` 3, its code 1.
+        The published runs of Chameleon on ScienceQA had `count` 3, its code 1.
         """
         settings = Settings("bing", endpoint, allow_private=allow_private)
         super().__init__(settings, count, characters, timeout, read_pages)

@@ -44,17 +44,13 @@ SEARXNG = Service(
     },
 )
 BING = Service(
-    "bing",  # version 7 of Bing Web Search
+    "bing",  # version 7 of Bing Web Search: Microsoft's own ended in August 2025, other servers speak it
     lambda query, count: {
         "params": {"q": query, "count": count, "textFormat": "Raw", "safeSearch": "Moderate"}
     },
     key_variable="BING_SEARCH_KEY",
     key_header="Ocp-Apim-Subscription-Key",
     endpoint_variable="BING_SEARCH_ENDPOINT",
-    no_endpoint=(
-        "Microsoft switched its search API off in August 2025, so bing_search has no address of its own: "
-        "set BING_SEARCH_ENDPOINT to a service that speaks the same API"
-    ),
     path=("webPages", "value"),
     empty=("_type", "SearchResponse"),
     fields=("name", "url", "snippet"),

@@ -20,7 +20,8 @@ from chameleon.modules.search.provider import (
     text_of,
     url_of,
 )
-from chameleon.web import Web, WebReply, one_line
+from chameleon.text import one_line
+from chameleon.web import Web, WebReply
 from chameleon.web.reply import LATE
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")

@@ -15,7 +15,8 @@ from chameleon.errors import ChameleonError
 from chameleon.module import Keys
 from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
 from chameleon.modules.search.provider import SearchProvider, SearchResult
-from chameleon.web import Limits, PageCache, Web, one_line
+from chameleon.text import one_line
+from chameleon.web import Limits, PageCache, Web
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _CURLY_QUOTES = str.maketrans("“”„", '"""')

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import WebError
-from chameleon.markup import decoded, one_line, page_text, visible
+from chameleon.markup import decoded, page_text, visible
 
 PAGE = """<!DOCTYPE html>
 <html><head><title>Tides &amp; <b>ports</b></title><style>p {color: red}</style>
@@ -124,15 +124,6 @@ def test_markup_of_any_kind_becomes_text(text: str) -> None:
     assert "\n" not in page_text(f"<title>{text}</title>".encode("utf-8", "replace"))[0]
 
 
-@given(st.text(), st.integers(2, 50))
-def test_a_line_is_one_line_of_seen_characters(text: str, limit: int) -> None:
-    line = one_line(text, limit)
-    assert len(line) <= limit and len(line.splitlines()) <= 1
-    assert all(c.isprintable() or c in "\u200c\u200d" for c in line)
-
-
 def test_hidden_characters_go_and_joiners_stay() -> None:
     assert visible("a\u202eb\u2066c\u200bd\x1b[31m\ufeff\ue000\U000e0041") == "abcd[31m"
     assert visible("می\u200cخواهم") == "می\u200cخواهم"
-    assert one_line("one two three", 9) == "one two…"
-    assert one_line("a" * 20, 5) == "aaaa…"
