@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from chameleon.errors import InventoryError
 from chameleon.modules.search.duckduckgo import DuckDuckGo
 from chameleon.modules.search.folder import DocumentFolder
-from chameleon.modules.search.provider import WAYS, SearchProvider, WebProvider
+from chameleon.modules.search.provider import WAYS, SearchProvider
 from chameleon.modules.search.services import SERVICES
 from chameleon.modules.search.wikipedia import LANGUAGE, Wikipedia
 from chameleon.text import nearest
@@ -74,13 +74,13 @@ def choose_provider(settings: Settings, web: Web) -> SearchProvider:
     if name == "ddgs":
         return DuckDuckGo(web)
     if name == "wikipedia":
-        return Wikipedia.of(settings.language, web, endpoint, settings.allow_private)
+        return Wikipedia(web, endpoint, settings.allow_private, settings.language)
     for service in SERVICES.values():
-        if name == service.name or (name == "auto" and all(service.needs.values())):
-            return WebProvider(service, web, endpoint, settings.allow_private)
-    told = "no search provider is configured"
-    for needs in (service.needs for service in SERVICES.values()):
-        if any(needs.values()):
-            is_set, is_not = sorted(needs, key=lambda name: not needs[name])
-            told += f": {is_set} is set, and {is_not} is not"
-    raise InventoryError(told, hint=WAYS)
+        if name == service.name or (name == "auto" and all(service.variables().values())):
+            return service(web, endpoint, settings.allow_private)
+    what = "no search provider is configured"
+    for variables in (service.variables() for service in SERVICES.values()):
+        if any(variables.values()):
+            is_set, is_not = sorted(variables, key=lambda name: not variables[name])
+            what += f": {is_set} is set, and {is_not} is not"
+    raise InventoryError(what, hint=WAYS)

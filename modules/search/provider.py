@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
 
 from chameleon.errors import InventoryError, WebError
 from chameleon.markup import markup_text, require_lxml, visible
@@ -64,76 +64,61 @@ class SearchProvider(Protocol):
 
 
 @dataclass(frozen=True)
-class Service:
-    """How a search service on the web is asked, and where its reply holds the results.
+class WebProvider:
+    """A search service that is asked over HTTP, at `endpoint` if one is given; a subclass says how.
 
-    - `request`: from a query and a count to what `Web.fetch` is to send.
-    - `key_variable`: the environment variable with the key, "" where none is needed; `key_header`: the header
+    - `key_variable`: the environment variable with the key, "" if none is needed; `key_header`: the header
       that carries it, after `key_prefix`.
-    - `endpoint`, `endpoint_variable`: its address, and the variable with one that takes its place;
-      `endpoint_end`: what the address of a request ends with.
+    - `home`, `endpoint_variable`: its address, and the variable with one that replaces it; `endpoint_end`:
+      what the address of a request ends with.
     - `spacing`: the least number of seconds between requests, by the service's own terms.
     - `path`, `fields`: the keys down to the list of results in its reply, and those of title, address and
       text in a result; `markup`: whether title and text are HTML. `empty`: a key and its value in a reply
       that has no such list because nothing was found.
-    - `hints`: what to do about a status; of 200, about a page that is no JSON.
+    - `hints`: what to do about a status; of 200, about a page that is not JSON.
     """
 
-    name: str
-    request: Callable[[str, int], dict[str, Any]]
-    key_variable: str = ""
-    key_header: str = ""
-    key_prefix: str = ""
+    name: ClassVar[str]
+    key_variable: ClassVar[str] = ""
+    key_header: ClassVar[str] = ""
+    key_prefix: ClassVar[str] = ""
+    home: ClassVar[str] = ""
+    endpoint_variable: ClassVar[str] = ""
+    endpoint_end: ClassVar[str] = ""
+    spacing: ClassVar[float] = 0.1
+    path: ClassVar[tuple[str, ...]] = ("results",)
+    fields: ClassVar[tuple[str, str, str]] = ("title", "url", "content")
+    markup: ClassVar[bool] = False
+    empty: ClassVar[tuple[str, str]] = ("", "")
+    hints: ClassVar[Mapping[int, str]] = {}
+
+    web: Web
     endpoint: str = ""
-    endpoint_variable: str = ""
-    endpoint_end: str = ""
-    spacing: float = 0.1
-    path: tuple[str, ...] = ("results",)
-    fields: tuple[str, str, str] = ("title", "url", "content")
-    markup: bool = False
-    empty: tuple[str, str] = ("", "")
-    hints: Mapping[int, str] = field(default_factory=dict)
+    allow_private: bool = False
+
+    def request(self, query: str, count: int) -> dict[str, Any]:
+        """Return what `Web.fetch` sends for a query."""
+        raise NotImplementedError
+
+    @classmethod
+    def variables(cls) -> dict[str, str]:
+        """Return the environment variables that it needs, and what they hold."""
+        names = (cls.key_variable, "" if cls.home else cls.endpoint_variable)
+        return {name: os.environ.get(name, "").strip() for name in names if name}
 
     @property
     def key(self) -> str:
         return os.environ.get(self.key_variable, "").strip()
 
     @property
-    def set_endpoint(self) -> str:
-        """Return the address that the environment holds, "" for none."""
-        return os.environ.get(self.endpoint_variable, "").strip()
-
-    @property
-    def needs(self) -> Mapping[str, str]:
-        """Return the variables that it needs, and what the environment holds for them."""
-        needed = {self.key_variable: self.key}
-        needed |= {} if self.endpoint else {self.endpoint_variable: self.set_endpoint}
-        return {name: value for name, value in needed.items() if name}
-
-
-@dataclass(frozen=True)
-class WebProvider:
-    """A service that is asked with `web`, at `endpoint` if one is given."""
-
-    service: Service
-    web: Web
-    endpoint: str = ""
-    allow_private: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.service.name
-
-    @property
     def address(self) -> str:
         """Return the endpoint in use; "" where none is set."""
-        address = self.endpoint or self.service.set_endpoint or self.service.endpoint
+        address = self.endpoint or os.environ.get(self.endpoint_variable, "").strip() or self.home
         start, mark, query = address.partition("?")
         path = "/" + start.partition("://")[2].partition("/")[2].rstrip("/")
-        end = self.service.endpoint_end
-        if not start or not end or path.endswith(end):
+        if not start or not self.endpoint_end or path.endswith(self.endpoint_end):
             return address
-        return f"{start.rstrip('/')}{end}{mark}{query}"
+        return f"{start.rstrip('/')}{self.endpoint_end}{mark}{query}"
 
     @property
     def host(self) -> str:
@@ -143,35 +128,30 @@ class WebProvider:
     def check(self) -> None:
         require_requests()
         require_lxml()
-        service = self.service
-        if service.key_variable and not service.key:
+        if self.key_variable and not self.key:
             raise InventoryError(
-                f"the search provider {self.name} has no key: {service.key_variable} is not set",
-                hint=f"Set {service.key_variable} to yours; {_OTHERS}",
+                f"the search provider {self.name} has no key: {self.key_variable} is not set",
+                hint=f"Set {self.key_variable} to yours; {_OTHERS}",
             )
-        if not can_be_sent(service.key):
+        if not can_be_sent(self.key):
             raise InventoryError(
-                f"{service.key_variable} holds characters that cannot be sent", hint="Use plain ASCII."
+                f"{self.key_variable} holds characters that cannot be sent", hint="Use plain ASCII."
             )
         if not self.address:
-            what = f"the search provider {self.name} has no address: {service.endpoint_variable} is not set"
+            what = f"the search provider {self.name} has no address: {self.endpoint_variable} is not set"
             raise InventoryError(what, hint=f"Set it, or write `endpoint:` in YAML; {_OTHERS}")
-        self._check_address()
-
-    def _check_address(self) -> None:
-        """Refuse here what every request would refuse, as far as the address itself tells it."""
-        setting = self._setting or self.service.endpoint_variable
-        try:
-            self._own_web.check_address(self.address, has_key=bool(self.service.key_variable))
+        try:  # what every request would refuse, as far as the address itself shows it
+            self._own_web.check_address(self.address, has_key=bool(self.key_variable))
         except WebError as refused:
+            setting = self._setting or self.endpoint_variable
             place = f"{setting} (the endpoint of {self.name}){refused.where and f' at {refused.where}'}"
             raise InventoryError(f"{place} cannot be asked: {refused.what}", hint=refused.hint) from None
 
     @property
     def _setting(self) -> str:
         """Return what holds the address in use; "" where it is the service's own."""
-        variable = self.service.endpoint_variable if self.service.set_endpoint else ""
-        return "endpoint" if self.endpoint else variable
+        is_set = os.environ.get(self.endpoint_variable, "").strip()
+        return "endpoint" if self.endpoint else self.endpoint_variable if is_set else ""
 
     @property
     def _own_web(self) -> Web:
@@ -184,8 +164,7 @@ class WebProvider:
         return {"provider": self.name, "host": self.host}
 
     def search(self, query: str, count: int) -> list[SearchResult]:
-        asked = self.service.request(one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS))
-        reply, data = self.reply(**asked)
+        reply, data = self.reply(**self.request(one_line(query, LONGEST_QUERY), min(count, MOST_RESULTS)))
         found = [result for result in self.results(data) if result.title or result.text]
         if found:
             self.web.keep(reply)
@@ -196,28 +175,28 @@ class WebProvider:
 
         Raise `WebError` for any other than JSON with status 200.
         """
-        service, setting = self.service, self._setting
-        secrets = {service.key_header: service.key_prefix + service.key} if service.key else {}
+        setting = self._setting
+        secrets = {self.key_header: self.key_prefix + self.key} if self.key else {}
         try:
-            reply = self._own_web.fetch(self.address, secrets=secrets, spacing=service.spacing, **sent)
+            reply = self._own_web.fetch(self.address, secrets=secrets, spacing=self.spacing, **sent)
         except Unanswered as error:
             ways = [f"Check that the server runs, and that {setting} is its address"] if setting else []
             ways += [f"{'or set' if ways else 'Set'} a longer `timeout:`"] if error.what == LATE else []
             hint = f"{', '.join(ways)}." if ways else ""
             raise WebError(error.what, where=error.where, hint=hint) from None
-        refused = f"Check the key in {service.key_variable}." if service.key else ""
+        refused = f"Check the key in {self.key_variable}." if self.key else ""
         hints = {401: refused, 403: refused, 404: f"Check {setting}." if setting else "", 429: _USED_UP}
-        return reply, reply.data({**hints, **service.hints})
+        return reply, reply.data({**hints, **self.hints})
 
     def results(self, data: Any) -> list[SearchResult]:
         """Return the results in a reply. Raise `WebError` for one of another form."""
-        (title, url, text), markup = self.service.fields, self.service.markup
-        mark, value = self.service.empty
+        (title, url, text), markup = self.fields, self.markup
+        mark, value = self.empty
         if not isinstance(data, dict) or data.get("error") or data.get("errors"):
             raise self.misshapen
-        if data.get(self.service.path[0]) is None and data.get(mark) == value:
+        if data.get(self.path[0]) is None and data.get(mark) == value:
             return []
-        for key in self.service.path:
+        for key in self.path:
             data = data.get(key) if isinstance(data, dict) else None
         if not isinstance(data, list):
             raise self.misshapen

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from chameleon.errors import WebError, require
 from chameleon.markup import markup_text
@@ -15,13 +15,12 @@ from chameleon.modules.search.provider import (
     LONGEST_QUERY,
     MOST_RESULTS,
     SearchResult,
-    Service,
     WebProvider,
     text_of,
     url_of,
 )
 from chameleon.text import one_line
-from chameleon.web import Web, WebReply
+from chameleon.web import WebReply
 from chameleon.web.reply import LATE
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z-]{2,10})?|simple")
@@ -32,8 +31,6 @@ _MOST_MEANINGS = 8
 _LONGEST_MEANING = 160
 _API = "It is to be the address of the wiki's api.php."
 _PAUSE = "It asks for a pause: try later, and name somebody to write to in CHAMELEON_USER_AGENT."
-_HINTS = {200: _API, 404: _API, 429: _PAUSE}
-_SERVICE = Service("wikipedia", lambda q, n: {}, endpoint_variable="WIKIPEDIA_ENDPOINT", hints=_HINTS)
 
 
 @dataclass(frozen=True)
@@ -47,12 +44,19 @@ class Wikipedia(WebProvider):
     gives the search's snippets instead of introductions.
     """
 
-    @classmethod
-    def of(cls, language: str, web: Web, endpoint: str = "", allow_private: bool = False) -> Wikipedia:
-        """Ask `endpoint`, else Wikipedia in that language, else WIKIPEDIA_ENDPOINT, else the English one."""
-        service = replace(_SERVICE, endpoint=f"https://{language or 'en'}.wikipedia.org/w/api.php")
-        service = replace(service, endpoint_variable="") if language else service
-        return cls(service, web, endpoint, allow_private)
+    name = "wikipedia"
+    endpoint_variable = "WIKIPEDIA_ENDPOINT"
+    home = "https://en.wikipedia.org/w/api.php"
+    hints: ClassVar = {200: _API, 404: _API, 429: _PAUSE}
+
+    language: str = ""
+
+    @property
+    def address(self) -> str:
+        """Return the endpoint, else the Wikipedia in the language, else the one of the environment."""
+        if self.language and not self.endpoint:
+            return f"https://{self.language}.wikipedia.org/w/api.php"
+        return super().address
 
     def check(self) -> None:
         super().check()

@@ -34,9 +34,7 @@ def quick_web(seconds: float = 5.0, **options: Any) -> Web:
 
 
 def on_the_web(name: str, web: Web, endpoint: str = "", allow_private: bool = False) -> WebProvider:
-    if name == "wikipedia":
-        return Wikipedia.of("", web, endpoint, allow_private)
-    return WebProvider(SERVICES[name], web, endpoint, allow_private)
+    return (Wikipedia if name == "wikipedia" else SERVICES[name])(web, endpoint, allow_private)
 
 
 def in_form_of(name: str, pages: Sequence[SearchResult]) -> Route:
