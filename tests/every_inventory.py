@@ -23,7 +23,7 @@ from typing import Any
 from chameleon import Inventory, State, Table
 from chameleon.documents.indexing import index_files
 from chameleon.inventory import shipped_inventories
-from chameleon.table.delimited import split_rows
+from chameleon.table.bars import split_rows
 from tests.e2e import tables
 from tests.modules.reports.pages import page
 from tests.modules.statutes.samples import STATUTES

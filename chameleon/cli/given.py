@@ -21,7 +21,9 @@ from chameleon.errors import InputError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.table.databases import address_name
-from chameleon.table.readers import KINDS, Choice, choose_table, read_stream
+from chameleon.table.found import Found
+from chameleon.table.readers import KINDS, choose_table
+from chameleon.table.records import read_within
 from chameleon.text import harmless
 from chameleon.text import is_address as is_database
 
@@ -105,8 +107,8 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
             more = ", …" if found.others[_MOST_NAMED:] else ""
             which = f"Read {found.name!r} of {name}; there are also {others}{more}: choose with --sheet."
             say(harmless(which))
-        for note in found.notes[:_MOST_NAMED]:
-            say(f"{harmless(note)}.")
+        for warning in found.warnings[:_MOST_NAMED]:
+            say(f"{harmless(warning)}.")
         table, caption = found.table, found.name if sheet else Path(name).stem
         is_named = table.caption.strip() or (source == STANDARD_INPUT and len(sources) < 2)
         tables.append(table if is_named else table.with_caption(caption))
@@ -168,9 +170,9 @@ def _told_by_option(option: str, source: str) -> Iterator[None]:
         raise
 
 
-def _read_table(source: str, sheet: str | None) -> Choice:
+def _read_table(source: str, sheet: str | None) -> Found:
     if source == STANDARD_INPUT:
-        return choose_table(read_stream(sys.stdin.buffer), name=_NAME, sheet=sheet)
+        return choose_table(read_within(sys.stdin.buffer, _NAME), name=_NAME, sheet=sheet)
     return choose_table(source, sheet=sheet)
 
 

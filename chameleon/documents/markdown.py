@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from chameleon.documents.outline import LONGEST_HEADING
 from chameleon.documents.parts import BY_LETTERS, Part
 from chameleon.table import Table
-from chameleon.table.delimited import bars_in, has_bar, split_rows
+from chameleon.table.bars import bars_in, has_bar, split_rows
 from chameleon.table.records import MAX_CELLS, Origin, too_many_cells
 from chameleon.text import clean_cell
 

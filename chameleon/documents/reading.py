@@ -18,6 +18,7 @@ from chameleon.documents.outline import sections_of
 from chameleon.documents.parts import Part
 from chameleon.documents.passages import Passage, passage_from_json, passage_to_json, passages_of
 from chameleon.errors import InputError
+from chameleon.table.file_kinds import NAMES, kind_of_bytes
 from chameleon.table.records import Origin
 from chameleon.table.text_files import decode
 
@@ -35,50 +36,39 @@ _log = logging.getLogger("chameleon")
 _CACHE, _MAX_CACHE_BYTES = "~/.cache/chameleon/documents", 200_000_000
 READERS = 2
 """Counted up whenever a reader gives other tables or passages than before: files are read again then."""
-_PDF_WITHIN = 1024  # bytes: a PDF may begin so far into its file
 _PAGE = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
 )
-_PICTURE = re.compile(rb"\x89PNG\r|\xff\xd8\xff|II[*+]\0|MM\0[*+]|RIFF.{4}WEBP|BM.{4}\0{4}", re.S)
-_ZIPPED: tuple[tuple[bytes, Kind], ...] = (
-    (b"application/epub+zip", "epub"),
-    (b"application/vnd.oasis.opendocument.text", "odt"),
-    (b"application/vnd.oasis.opendocument.presentation", "odp"),
-    (b"word/document", "docx"),
-    (b"ppt/presentation.xml", "pptx"),
-)
+_ZIPPED: tuple[Kind, ...] = ("docx", "pptx", "odt", "odp", "epub")
 _AS_PDF = "Save it as PDF, .docx or text, and give that."
-_NOT_READ: tuple[tuple[bytes, str, str], ...] = (
-    (b"{\\rtf", "a text in RTF", _AS_PDF),
-    (
-        b"\xd0\xcf\x11\xe0",
-        "a document of an old Office format (.doc, .ppt, .xls) or an encrypted one",
-        _AS_PDF,
-    ),
-    (b"%!PS", "PostScript", "Convert it to PDF, and give that."),
-    (b"\x1f\x8b", "compressed (gzip)", "Unpack it first."),
-    (b"PK\x03\x04", "an archive (zip)", "Unpack it, and give one file of it."),
-)
+_NOT_READ = {
+    "rtf": _AS_PDF,
+    "ole": _AS_PDF,
+    "postscript": "Convert it to PDF, and give that.",
+    "gzip": "Unpack it first.",
+    "zip": "Unpack it, and give one file of it.",
+}
+"""What to do about kinds of files that are not read."""
 
 
 def kind_of(data: bytes, name: str) -> Kind:
-    """What a file is, by its first bytes, else by its name. Raises `InputError` for what is not read."""
-    start, suffix = data[:_PDF_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip(), Path(name).suffix.lower()
-    if start.startswith(b"%PDF-") or suffix == ".pdf":
+    """Return what a file is, by its first bytes, else by its name. Raises `InputError` for other kinds."""
+    kind, suffix = kind_of_bytes(data), Path(name).suffix.lower()
+    if kind == "pdf" or suffix == ".pdf":
         return "pdf"
-    if suffix in PICTURES or _PICTURE.match(data):
+    if kind == "picture" or suffix in PICTURES:
         return "picture"
-    if data.startswith(b"PK\x03\x04"):
-        for mark, kind in _ZIPPED:
-            if suffix == f".{kind}" or mark in (data[:200] if mark.startswith(b"app") else data):
-                return kind
-        if b"xl/workbook" in data or b"opendocument.spreadsheet" in data[:200]:
-            raise InputError("is a workbook, not a document", where=name, hint="Give a workbook as a table.")
-    for mark, what, hint in _NOT_READ:
-        if data.startswith(mark):
-            raise InputError(f"is {what}, which is not read", where=name, hint=hint)
-    if any(suffix == f".{kind}" for _, kind in _ZIPPED):
-        raise InputError(f"is no {suffix}, whatever its name says", where=name, hint="Save it anew.")
+    is_zipped = data.startswith(b"PK\x03\x04")
+    for zipped in _ZIPPED:
+        if kind == zipped or (is_zipped and suffix == f".{zipped}"):
+            return zipped
+    if kind == "workbook":
+        raise InputError("is a workbook, not a document", where=name, hint="Give a workbook as a table.")
+    if kind in _NOT_READ:
+        raise InputError(f"is {NAMES[kind]}, which is not read", where=name, hint=_NOT_READ[kind])
+    if suffix.removeprefix(".") in _ZIPPED:
+        raise InputError(f"is not a {suffix} file, whatever its name says", where=name, hint="Save it again.")
+    start = data[:1024].removeprefix(b"\xef\xbb\xbf")
     return "html" if suffix in (".html", ".htm", ".xhtml") or _PAGE.match(start) else "text"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from chameleon.errors import ChameleonError, ModuleError, StepRejected
 from chameleon.table import Table
-from chameleon.table.delimited import has_bar, is_rule
+from chameleon.table.bars import has_bar, is_rule
 from chameleon.table.readers import read_table
 from chameleon.table.replies import parse_table
 from chameleon.text import clean_cell, mask_known, one_line

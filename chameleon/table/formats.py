@@ -12,7 +12,7 @@ from itertools import accumulate, takewhile
 from typing import Literal, get_args
 
 from chameleon.errors import InputError
-from chameleon.table.delimited import escape_bars, join_bars
+from chameleon.table.bars import escape_bars, join_bars
 from chameleon.table.table import Table
 from chameleon.text import clean_cell, estimated_tokens, harmless
 

@@ -1,15 +1,14 @@
-"""What a reader finds in a file: tables with their places, and what it leaves out with the reason."""
+"""What a file gives: its tables, and what is left out or was assumed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
-from chameleon.table.records import Origin, Record, bounded, build_table
-from chameleon.table.sections import sections
-from chameleon.table.table import Table
+from chameleon.table.records import Origin, Record, bounded
+from chameleon.table.table import Table, told_apart
 from chameleon.table.typed import decimal_points
 
 _LONGEST_CAPTION = 300
@@ -19,17 +18,22 @@ _LONGEST_CAPTION = 300
 class Found:
     """A table of a file.
 
-    Its caption is what the file itself calls it, "" for nothing. `place` says where it stands, by "sheet",
-    "heading" or "table"; `notes` is the text that goes with it, such as the lines below it.
+    - `table`: its caption is what the file itself calls it, "" for nothing.
+    - `place`: where it is in the file, by "sheet", "heading" or "table".
+    - `notes`: the text that goes with it, such as the lines below it.
+    - `name`, `others`, `warnings`: what `choose_table` adds, which see.
     """
 
     table: Table
     place: Mapping[str, str] = field(default_factory=dict)
     notes: str = ""
+    name: str = ""
+    others: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
     @property
     def label(self) -> str:
-        """Return what the table is called among others of its file, "" for nothing."""
+        """Return what the file calls the place of the table, "" for nothing."""
         return next(iter(self.place.values()), "")
 
 
@@ -37,8 +41,8 @@ class Found:
 class LeftOut:
     """A part of a file, or the whole of it, that gives no table, and why.
 
-    `is_fault` is False for what nobody would miss: a table that only lays out a page; `is_picture` tells of
-    pages that another OCR engine may read.
+    `is_fault` is False for what nobody would miss, such as a table that only lays out a page. `is_picture`
+    marks pages that another OCR engine may read.
     """
 
     where: str
@@ -55,7 +59,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """How a file was read, where its reader had to choose."""
+    """How a file was read if its reader had to choose."""
 
     where: str
     what: str
@@ -69,40 +73,23 @@ class Unread:
 
 
 Finding = Found | LeftOut | Note | Unread
-_KINDS: Mapping[str, type[Finding]] = {kind.__name__: kind for kind in (Found, LeftOut, Note, Unread)}
+_WITHOUT_TABLE: Mapping[str, Any] = {kind.__name__: kind for kind in (LeftOut, Note, Unread)}
 
 
-def finding_to_json(finding: Finding) -> dict[str, Any]:
-    """Return what was found as JSON."""
-    told = {name: getattr(finding, name) for name in finding.__dataclass_fields__}
+def finding_to_json(finding: Finding) -> list[Any]:
+    """Return what a reader yields as JSON: the name of its class, then its fields."""
     if isinstance(finding, Found):
-        told |= {"table": finding.table.to_json(), "place": dict(finding.place)}
-    return {"kind": type(finding).__name__, **told}
+        return ["Found", finding.table.to_json(), dict(finding.place), finding.notes]
+    return [type(finding).__name__, *astuple(finding)]
 
 
-def finding_from_json(told: Mapping[str, Any]) -> Finding:
+def finding_from_json(data: Sequence[Any]) -> Finding:
     """Return what `finding_to_json` wrote."""
-    given = {key: value for key, value in told.items() if key != "kind"}
-    if "table" in given:
-        given["table"] = Table.from_json(given["table"])
-    return _KINDS[told["kind"]](**given)
-
-
-def tables_of(
-    records: Iterable[Record],
-    origin: Origin,
-    place: Mapping[str, str] | None = None,
-    *,
-    pad: bool = False,
-) -> Iterator[Found | LeftOut]:
-    """Yield the tables of the records of a file or sheet, cut by `sections`, with lines above and below."""
-    try:
-        found = sections(bounded(records, origin))
-    except InputError as error:
-        yield LeftOut.of(error)
-        return
-    for each in found:
-        yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), pad=pad)
+    kind, first, *others = data
+    if kind == "Found":
+        return Found(Table.from_json(first), *others)
+    finding: Finding = _WITHOUT_TABLE[kind](first, *others)
+    return finding
 
 
 def table_of(
@@ -114,24 +101,53 @@ def table_of(
     *,
     pad: bool = False,
 ) -> Found | LeftOut:
-    """Return the one table of these records, or why there is none."""
+    """Return the one table of these records, or why there is none.
+
+    Its header is the first record that holds any text. Records and columns without any text are left out,
+    and names that columns share are made different. With `pad`, records may be shorter than the header, as
+    spreadsheets keep them; others must be as long as it.
+    """
     try:
-        table = build_table(bounded(records, origin), origin, caption[:_LONGEST_CAPTION], pad=pad)
+        filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]
+        if not filled:
+            raise origin.error("holds no text", hint="A table needs a header and at least one row.")
+        if len(filled) == 1:
+            raise origin.error("has a header but no rows", hint="Add at least one row below the header.")
+        header = filled[0][1]
+        rows = [_fitted(number, cells, len(header), origin, pad=pad) for number, cells in filled[1:]]
     except InputError as error:
         return LeftOut.of(error)
-    return Found(table, place or {}, notes)
+    kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
+    if len(kept) < len(header):
+        header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
+    return Found(Table(told_apart(header), rows, caption[:_LONGEST_CAPTION]), place or {}, notes)
 
 
-def with_decimal_points(found: Found | LeftOut, *, by_table: bool = False) -> Found | LeftOut:
-    """Return what was found with the figures of its table as `with_points` writes them."""
-    if isinstance(found, LeftOut):
-        return found
-    return replace(found, table=with_points(found.table, by_table=by_table))
+def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:
+    """Return the cells of a row in the width of the header. Raises `InputError`."""
+    extra = len(cells) - width
+    if extra > 0 and not any(cells[width:]):
+        return cells[:width]
+    if extra < 0 and pad:
+        return (*cells, *[""] * -extra)
+    if extra:
+        count = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
+        hint = "Write an empty cell where nothing is known."
+        if extra > 0:
+            hint = "Put quotes around a cell that holds the delimiter."
+        raise origin.error(f"{count} found, but the header has {width:,}", at=number, hint=hint)
+    return cells
+
+
+def with_decimal_points(finding: Found | LeftOut, *, by_table: bool = False) -> Found | LeftOut:
+    """Return a finding with the figures of its table as `with_points` writes them."""
+    if isinstance(finding, LeftOut):
+        return finding
+    return Found(with_points(finding.table, by_table=by_table), finding.place, finding.notes)
 
 
 def with_points(table: Table, *, by_table: bool = False) -> Table:
     """Return a table of texts with its figures written as `read_value` reads them; see `decimal_points`."""
     columns = list(zip(*table.rows, strict=True))
-    if (told := decimal_points(columns, by_table=by_table)) == columns:
-        return table
-    return Table(table.header, zip(*told, strict=True), table.caption)
+    points = decimal_points(columns, by_table=by_table)
+    return table if points == columns else Table(table.header, zip(*points, strict=True), table.caption)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import Any
 
 from chameleon.errors import InputError
-from chameleon.table.databases import (
-    address_name,
-    duckdb_tables,
-    server_tables,
-    sqlite_tables,
-)
+from chameleon.table.databases import address_name, duckdb_tables, server_tables, sqlite_tables
+from chameleon.table.file_kinds import NAMES, kind_of_bytes
 from chameleon.table.found import (
     Finding,
     Found,
@@ -25,7 +21,7 @@ from chameleon.table.found import (
     finding_to_json,
 )
 from chameleon.table.json_files import json_line_tables, json_tables
-from chameleon.table.records import Origin, printable, read_file, read_within, shown, unpack_gzip
+from chameleon.table.records import Origin, printable, read_file, shown, unpack_gzip
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
 from chameleon.text import is_address
@@ -47,46 +43,24 @@ _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in
 KINDS = tuple(f".{suffix}" for suffix in _BY_SUFFIX)
 """Suffixes of files that hold tables."""
 
-_ALIASES = {**_BY_SUFFIX, **{kind: kind for kind in _SUFFIXES}}
+_BY_NAME = {**_BY_SUFFIX, **{kind: kind for kind in _SUFFIXES}}
 _TEXTS = ("", "csv", "tsv", "pipe", "markdown", "json", "jsonl")
 _DATABASES = ("sqlite", "duckdb", "parquet")
-_AMBIGUOUS = (".db", ".db3")  # what is neither of SQLite nor of DuckDB is something else
-_GZIP = b"\x1f\x8b"
-_SHORT, _START = 1 << 20, 4096  # bytes of a text that is read in this process, and that tell what it is
-_MAGIC = {
-    b"SQLite format 3\x00": "sqlite",
-    b"PAR1\x15": "parquet",
-    b"PK\x03\x04": "workbook",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "workbook",
-    b"\x89PNG\r\n": "a PNG picture",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"%PDF-": "a PDF document",
-    b"BZh91AY&SY": "a bzip2 archive",
-    b"\xfd7zXZ\x00": "an xz archive",
-}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The table that was read of a source, what it is called there, what else there is, and notes."""
-
-    table: Table
-    name: str = ""
-    others: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+_AMBIGUOUS = (".db", ".db3")  # these are of SQLite, of DuckDB or of something else
+_SHORT_BYTES, _START_BYTES = 1 << 20, 4096
 
 
 def holds_tables(path: Path) -> bool:
-    """Tell whether the suffix speaks for tables, or the content where the suffix has other uses."""
+    """Tell whether the suffix is one of tables, and for a suffix with other uses whether the content is."""
     if not path.name.lower().removesuffix(".gz").endswith(KINDS):
         return False
     if path.suffix.lower() not in _AMBIGUOUS:
         return True
     try:
         with path.open("rb") as file:
-            return _kind_of(file.read(16), "") in _DATABASES
+            return kind_of_bytes(file.read(16)) in _DATABASES
     except OSError:
-        return True  # the reader tells why
+        return True  # its reader says why
 
 
 def tables_in(
@@ -112,13 +86,13 @@ def tables_in(
     from chameleon.sandbox.bounded import called
 
     place, data = ([], source) if isinstance(source, bytes) else ([str(source.absolute())], None)
-    for told in called(tables_as_json, *place, name, kind, sheet, first, name=name, data=data):
-        yield finding_from_json(told)
+    for finding in called(tables_as_json, *place, name, kind, sheet, first, name=name, data=data):
+        yield finding_from_json(finding)
 
 
-def tables_as_json(source: bytes | str, *asked: Any) -> Iterator[dict[str, Any]]:
+def tables_as_json(source: bytes | str, *settings: Any) -> Iterator[list[Any]]:
     """Yield as JSON what `read_tables` yields of bytes, or of the file at a path."""
-    return map(finding_to_json, read_tables(Path(source) if isinstance(source, str) else source, *asked))
+    return map(finding_to_json, read_tables(Path(source) if isinstance(source, str) else source, *settings))
 
 
 def read_tables(
@@ -127,7 +101,7 @@ def read_tables(
     """Yield what `tables_in` does, read in this process without bounds."""
     origin, has_table = Origin(name), False
     data = source if isinstance(source, bytes) else read_file(source, name)
-    if data.startswith(_GZIP):
+    if kind_of_bytes(data) == "gzip":
         source = data = unpack_gzip(data, origin)
 
     def wanted(label: str) -> bool:
@@ -135,12 +109,13 @@ def read_tables(
             return sheet.isdecimal() or sheet.casefold().startswith(label.casefold())
         return not (first and has_table)
 
-    found = _kind_of(data, name)
-    if found not in _SUFFIXES and found:
-        raise origin.error(f"is {found}, not a table", hint="Give a CSV, TSV, Markdown, JSON or Excel file.")
+    own_kind = _kind_of(data, name)
+    if own_kind and own_kind not in _SUFFIXES:
+        hint = "Give a CSV, TSV, Markdown, JSON or Excel file."
+        raise origin.error(f"is {NAMES[own_kind]}, not a table", hint=hint)
     if not data.strip():
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
-    match kind or found:
+    match kind or own_kind:
         case "workbook":
             from chameleon.table.workbooks import workbook_tables
 
@@ -150,7 +125,7 @@ def read_tables(
         case "duckdb" | "parquet" as of_duckdb:
             findings = duckdb_tables(source, origin, wanted, is_parquet=of_duckdb == "parquet")
         case of_text:
-            findings = _of_text(data, origin, of_text)
+            findings = _tables_of_text(data, origin, of_text)
     for finding in findings:
         has_table |= isinstance(finding, Found)
         yield finding
@@ -158,11 +133,13 @@ def read_tables(
 
 def choose_table(
     source: str | Path | bytes, *, name: str = "", format: str | None = None, sheet: str | None = None
-) -> Choice:
+) -> Found:
     """Read the first table of a file, of its bytes, or at the address of a database; or `sheet` of it.
 
-    A sheet, a table of a database, a heading or key above a table is meant by `sheet`, or the table's number.
-    Raises `InputError` for a source without a table, and for one that cannot be read.
+    `sheet` is a sheet, a table of a database, a heading or key above a table, or the table's number. Sets
+    `name`, what the table is called in its source, `others`, the names of the other tables there, and
+    `warnings`: what the reader assumed, and why other parts could not be read. Raises `InputError` for a
+    source without a table, and for one that cannot be read.
     """
     if isinstance(source, str) and is_address(source):
         name, findings = address_name(source), server_tables(source, sheet)
@@ -171,24 +148,35 @@ def choose_table(
         name = name or _name_of(source)
         findings = tables_in(source, name, format=format, sheet=sheet, first=True)
     found = list(findings)
-    listed = [each for each in found if isinstance(each, Found | Unread)]
-    left_out = [each for each in found if isinstance(each, LeftOut)]
-    faults = [each for each in left_out if each.is_fault]
-    labels = told_apart([each.label or f"table {number}" for number, each in enumerate(listed, 1)])
-    for number, (label, each) in enumerate(zip(labels, listed, strict=True), 1):
-        is_meant = sheet is None or sheet.casefold() in (label.casefold(), str(number))
+    tables = [each for each in found if isinstance(each, Found | Unread)]
+    names = told_apart([each.label or f"table {number}" for number, each in enumerate(tables, 1)])
+    for number, (own, each) in enumerate(zip(names, tables, strict=True), 1):
+        is_meant = sheet is None or sheet.casefold() in (own.casefold(), str(number))
         if is_meant and isinstance(each, Found):
-            notes = [f"{note.where}: {note.what}" for note in found if isinstance(note, Note)]
-            notes += [f"{fault.where}: {fault.why}" for fault in faults]
-            return Choice(each.table, label, [other for other in labels if other != label], notes)
-    hint = f"There are: {', '.join(map(shown, labels[:20]))}." if labels else ""
-    meant = faults if sheet is None else [each for each in left_out if shown(sheet) in each.where]
+            others = [other for other in names if other != own]
+            warnings = [f"{note.where}: {note.what}" for note in found if isinstance(note, Note)]
+            warnings += [f"{fault.where}: {fault.why}" for fault in _faults(found)]
+            return replace(each, name=own, others=others, warnings=warnings)
+    raise _without_table(found, names, name, sheet)
+
+
+def _faults(findings: Sequence[Finding]) -> list[LeftOut]:
+    return [each for each in findings if isinstance(each, LeftOut) and each.is_fault]
+
+
+def _without_table(
+    findings: Sequence[Finding], names: Sequence[str], name: str, sheet: str | None
+) -> InputError:
+    """Return the error for a source that does not hold the table that is asked for."""
+    hint = f"There are: {', '.join(map(shown, names[:20]))}." if names else ""
+    left_out = [each for each in findings if isinstance(each, LeftOut)]
+    meant = _faults(findings) if sheet is None else [each for each in left_out if shown(sheet) in each.where]
     if meant:
-        raise InputError(meant[0].why, where=meant[0].where, hint=hint)
-    if sheet is not None and labels:
-        raise InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
+        return InputError(meant[0].why, where=meant[0].where, hint=hint)
+    if sheet is not None and names:
+        return InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
     why = "; ".join(each.why for each in left_out[:3])
-    raise InputError(f"holds no table{why and f' ({why})'}", where=name, hint="Give a file with a table.")
+    return InputError(f"holds no table{why and f' ({why})'}", where=name, hint="Give a file with a table.")
 
 
 def read_table(
@@ -207,13 +195,8 @@ def read_table(
     megabytes than CHAMELEON_MAX_TABLE_MB (64) are refused before they are read; errors call it `name`. Raises
     `InputError` for whatever is wrong with it, `MissingPackage` when its reader is not installed.
     """
-    found = choose_table(source, name=name, format=format, sheet=sheet)
-    return found.table.with_caption(caption) if caption else found.table
-
-
-def read_stream(stream: BinaryIO, name: str = "standard input") -> bytes:
-    """Return the bytes of a stream. Raises `InputError` beyond the limit."""
-    return read_within(stream, name)
+    table = choose_table(source, name=name, format=format, sheet=sheet).table
+    return table.with_caption(caption) if caption else table
 
 
 def _name_of(source: Path | bytes) -> str:
@@ -223,42 +206,40 @@ def _name_of(source: Path | bytes) -> str:
 def _kind_named(format: str | None) -> str:
     """Return the kind of file that a person calls by a suffix or by its name. Raises `InputError`."""
     key = (format or "").strip().lower().lstrip(".")
-    if key and key not in _ALIASES:
+    if key and key not in _BY_NAME:
         raise InputError(f"no table format is called {format!r}", hint=f"There are: {', '.join(_SUFFIXES)}.")
-    return _ALIASES[key] if key else ""
+    return _BY_NAME[key] if key else ""
 
 
 def _is_short_text(source: Path | bytes, name: str, kind: str) -> bool:
-    """Tell whether a file is so short and plain that it can do no harm; its reader tells what is wrong."""
+    """Tell whether a file is so short and plain that it can do no harm; its reader says what is wrong."""
     try:
         if isinstance(source, bytes):
-            start, size = source[:_START], len(source)
+            start, size = source[:_START_BYTES], len(source)
         elif not stat.S_ISREG((status := source.stat()).st_mode):
             return False
         else:
             with source.open("rb") as file:
-                start, size = file.read(_START), status.st_size
+                start, size = file.read(_START_BYTES), status.st_size
     except (OSError, ValueError):
         return True
     kind = kind or _kind_of(start, name)
     is_page = kind == "" and b"<" in start
-    return size <= _SHORT and kind in _TEXTS and not is_page and not start.startswith(_GZIP)
+    return size <= _SHORT_BYTES and kind in _TEXTS and not is_page and kind_of_bytes(start) != "gzip"
 
 
 def _kind_of(data: bytes, name: str) -> str:
     """Return the kind of file that the first bytes or else the suffix tell; "" for neither."""
-    if data[8:12] == b"DUCK":
-        return "duckdb"
-    if found := next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), ""):
-        return found
+    if kind := kind_of_bytes(data):
+        return "workbook" if kind in ("ole", "zip") else kind
     by_suffix = _BY_SUFFIX.get(PurePath(name.lower().removesuffix(".gz")).suffix.removeprefix("."), "")
     # What programs save as .xls may be a page, or lines with tabs.
     return "" if by_suffix == "workbook" else by_suffix
 
 
-def _of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]:
+def _tables_of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]:
     if kind == "html":
-        yield from _of_page(data, origin)
+        yield from _tables_of_page(data, origin)
         return
     text, guessed = decode(data, origin)
     text = text.removeprefix("\ufeff")
@@ -274,12 +255,12 @@ def _of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]:
         case "pipe":
             yield from bar_table(text, origin)
         case "html":
-            yield from _of_page(data, origin)
+            yield from _tables_of_page(data, origin)
         case found:
             yield from delimited_tables(text, origin, "\t" if found == "tsv" else "")
 
 
-def _of_page(data: bytes, origin: Origin) -> Iterator[Finding]:
+def _tables_of_page(data: bytes, origin: Origin) -> Iterator[Finding]:
     from chameleon.table.html_tables import page_tables
 
     return page_tables(data, origin)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from chameleon.errors import InputError
-from chameleon.table.table import Table, told_apart
 
 LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
 _PART = 1 << 20  # bytes
@@ -138,42 +137,3 @@ def shown(text: str, limit: int = 60) -> str:
 def printable(name: str) -> str:
     """Replace the control characters of a file's name, which could reach a terminal through an error."""
     return "".join(character if character.isprintable() else "?" for character in name)
-
-
-def build_table(records: Iterable[Record], origin: Origin, caption: str = "", *, pad: bool = False) -> Table:
-    """Make the table whose header is the first record that holds any text.
-
-    Records and columns without any text are left out, and names that columns share are told apart. With
-    `pad`, records may be shorter than the header, as spreadsheets keep them. Raises `InputError` for others
-    that are shorter or longer, and where there is no header or no row.
-    """
-    filled = [(number, cells) for number, cells in records if any(cells)]
-    if not filled:
-        raise origin.error("holds no text", hint="A table needs a header and at least one row.")
-    if len(filled) == 1:
-        raise origin.error("has a header but no rows", hint="Add at least one row below the header.")
-    header = filled[0][1]
-    width = len(header)
-    rows = [_fitted(number, cells, width, origin, pad=pad) for number, cells in filled[1:]]
-    kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
-    if len(kept) < width:
-        header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
-    return Table(told_apart(header), rows, caption)
-
-
-def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:
-    """Return the cells of a row in the width of the header."""
-    extra = len(cells) - width
-    if extra > 0 and not any(cells[width:]):
-        return cells[:width]
-    if extra < 0 and pad:
-        return (*cells, *[""] * -extra)
-    if extra:
-        found = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
-        hint = (
-            "Put quotes around a cell that holds the delimiter."
-            if extra > 0
-            else "Write an empty cell where nothing is known."
-        )
-        raise origin.error(f"{found} found, but the header has {width:,}", at=number, hint=hint)
-    return cells

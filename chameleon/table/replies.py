@@ -12,11 +12,12 @@ from typing import Self
 
 from chameleon.errors import InputError
 from chameleon.quoting import untagged
-from chameleon.table.delimited import bars_in, delimited_records, has_bar, is_rule, lines_of, split_rows
+from chameleon.table.bars import bars_in, has_bar, is_rule, lines_of, split_rows
 from chameleon.table.formats import ELLIPSIS
 from chameleon.table.json_files import json_records
 from chameleon.table.records import Origin
 from chameleon.table.table import Row, Table
+from chameleon.table.text_files import delimited_records
 from chameleon.text import clean_cell
 
 _ORIGIN = Origin("the reply")

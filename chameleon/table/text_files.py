@@ -1,34 +1,44 @@
-"""Tables in text files: CSV and its relatives, `a | b` lines, and Markdown; in any encoding."""
+"""Tables in text files: CSV and its relatives, `a | b` lines, and Markdown; in any encoding.
+
+What spreadsheet programs export is a page rather than a table: lines of a title above the header, a source
+below the last row, perhaps a second table after a blank row. `sections` cuts the records of a text, or of a
+sheet, into tables.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice, pairwise, takewhile
 from typing import Any
 
-from chameleon.errors import require
+from chameleon.errors import InputError, require
 from chameleon.markup import BYTE_ORDER_MARKS
-from chameleon.table.delimited import (
-    best_delimiter,
-    delimited_records,
-    delimiter_of,
-    has_bar,
-    is_rule,
-    lines_of,
-    sample_lines,
-    split_rows,
-)
-from chameleon.table.found import Found, LeftOut, table_of, tables_of, with_decimal_points
-from chameleon.table.records import Origin
+from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
+from chameleon.table.found import Found, LeftOut, table_of, with_decimal_points
+from chameleon.table.records import Origin, Record, bounded
+from chameleon.table.typed import read_value
 from chameleon.text import clean_cell
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
 _ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
-_SAMPLE = 100_000  # bytes
-_LONGEST_MARKDOWN = 2_000_000  # characters, some 5 s
+_SAMPLE_BYTES, _SAMPLE_CHARS, _SAMPLE_LINES = 100_000, 65_536, 50
+
+# csv.reader wants lines; `splitlines` would also break them at form feeds and Unicode separators.
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_END = "\x1e"
+_MAX_SHARED = 100_000
+
+_NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
+_MAX_TITLES = 10
+_NAMES = ("text", "empty")  # kinds of cells that name columns
+
+_MAX_MARKDOWN_CHARS = 2_000_000  # some 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 
 
@@ -59,7 +69,7 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
 
 def _guessed(data: bytes) -> tuple[str, str]:
     """Return the text of bytes that are not UTF-8, and its encoding; "" for both where none fits."""
-    sample = data[:_SAMPLE]
+    sample = data[:_SAMPLE_BYTES]
     high = len(_HIGH.findall(sample))
     if len(_HIGH.findall(sample.decode("utf-8", "ignore").encode())) * 2 > high:
         return "", ""  # most letters are UTF-8: the file is damaged, and would be read as other letters
@@ -91,10 +101,10 @@ def format_of_text(text: str) -> str:
             return "jsonl" if rest.strip() and [json.loads(first)] else "json"
         except (ValueError, RecursionError):
             return "json"
-    lines = sample_lines(text)
+    lines = _sample_lines(text)
     if any(is_rule(line) and has_bar(before) for before, line in pairwise(lines)):
         return "markdown"
-    delimiter, share = best_delimiter(lines)
+    delimiter, share = _best_delimiter(lines)
     if delimiter == "|" or (share < 1 and len(lines) > 1 and all(map(has_bar, lines[1:]))):
         return "pipe"
     return "tsv" if delimiter == "\t" else "csv"
@@ -102,9 +112,9 @@ def format_of_text(text: str) -> str:
 
 def delimited_tables(text: str, origin: Origin, delimiter: str = "") -> Iterator[Found | LeftOut]:
     """Yield the tables of a CSV or TSV text, with the lines above and below that belong to them."""
-    delimiter = delimiter or delimiter_of(text)
-    for found in tables_of(delimited_records(text, delimiter, origin), origin):
-        yield with_decimal_points(found, by_table=delimiter == ";")
+    delimiter = delimiter or _delimiter_of(text)
+    for finding in tables_of(delimited_records(text, delimiter, origin), origin):
+        yield with_decimal_points(finding, by_table=delimiter == ";")
 
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -125,8 +135,8 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     """Yield every table of a Markdown text outside its code, with the heading above it."""
     from markdown_it import MarkdownIt
 
-    if len(text) > _LONGEST_MARKDOWN:
-        what = f"has more than {_LONGEST_MARKDOWN:,} characters of Markdown"
+    if len(text) > _MAX_MARKDOWN_CHARS:
+        what = f"has more than {_MAX_MARKDOWN_CHARS:,} characters of Markdown"
         raise origin.error(what, hint="Save its table as CSV, or split it.")
     front = _FRONT_MATTER.match(text)
     text = "\n" * front[0].count("\n") + text[front.end() :] if front else text
@@ -150,3 +160,173 @@ def _plain(token: Any) -> str:
     """Return the text of a line of Markdown without its marks."""
     breaks = ("softbreak", "hardbreak", "html_inline")
     return clean_cell("".join(" " if each.type in breaks else each.content for each in token.children))
+
+
+def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool = False) -> Iterator[Record]:
+    """Yield each record's first line and its cells, trimmed; quoted cells may hold delimiters and breaks.
+
+    Lines may end in any of the three ways, blank lines come as records without cells. Raises `InputError`
+    for a quote that is never closed, cells above `csv`'s limit and, if `strict`, text after a closing quote.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    ended = False
+
+    def lines() -> Iterator[str]:
+        nonlocal ended
+        yield from (match[0] for match in _LINE.finditer(text))
+        ended = True
+        yield _END  # ends up in a cell if a quote is still open
+
+    tabs_are_data = "\t" in text and (delimiter != "\t" or '"' in text)
+    # Nearly all files are plain, and there one C call per cell halves the time for large ones.
+    tidy = clean_cell if tabs_are_data or _UNUSUAL.search(text) else str.strip
+    # Cells repeat, and sharing them saves a third of a large table's memory; all of them would be too many.
+    shared: dict[str, str] = {}
+    reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True, strict=strict)
+    start = 1
+    try:
+        for cells in reader:
+            if ended:
+                if cells != [_END]:
+                    hint = 'Close it, or write "" for a quote in a cell.'
+                    raise origin.error("a quote is opened here and never closed", at=start, hint=hint)
+                return
+            tidied = list(map(clean_cell if reader.line_num > start else tidy, cells))
+            yield start, tuple(map(shared.setdefault, tidied, tidied))
+            if len(shared) > _MAX_SHARED:
+                shared.clear()
+            start = reader.line_num + 1
+    except csv.Error as error:
+        what = f"a cell is longer than {csv.field_size_limit():,} characters, or a quote is never closed"
+        raise origin.error(what if "limit" in str(error) else str(error), at=start) from None
+
+
+def _delimiter_of(text: str) -> str:
+    """Return which of tab, bar, semicolon and comma splits the first lines most evenly; else the comma.
+
+    The first lines may be titles, which no delimiter splits.
+    """
+    lines = _sample_lines(text)
+    for start in range(min(_MAX_TITLES, max(len(lines) - 2, 0)) + 1):
+        delimiter, share = _best_delimiter(lines[start:])
+        if share > 0.5:
+            return delimiter
+    return ","
+
+
+def _best_delimiter(lines: list[str]) -> tuple[str, float]:
+    """Return the delimiter and the share of records as wide as the first; ties go to the rarer character."""
+    best, best_share = ",", 0.5  # what splits the header but few of the rows is part of a cell
+    for delimiter in "\t|;,":
+        widths = list(map(len, csv.reader(lines, delimiter=delimiter, skipinitialspace=True)))
+        share = widths.count(widths[0]) / len(widths) if widths and widths[0] > 1 else 0
+        if share > best_share:
+            best, best_share = delimiter, share
+    return best, best_share
+
+
+def _sample_lines(text: str) -> list[str]:
+    """Return up to 50 filled lines from the start, without a last line that the sample cuts off."""
+    lines = lines_of(text[:_SAMPLE_CHARS])
+    if len(text) > _SAMPLE_CHARS and len(lines) > 1:
+        lines.pop()
+    return [line for line in islice(lines, _SAMPLE_LINES) if line.strip()]
+
+
+def tables_of(
+    records: Iterable[Record],
+    origin: Origin,
+    place: Mapping[str, str] | None = None,
+    *,
+    pad: bool = False,
+) -> Iterator[Found | LeftOut]:
+    """Yield the tables of the records of a file or sheet, cut by `sections`; see `table_of`."""
+    try:
+        found = sections(bounded(records, origin))
+    except InputError as error:
+        yield LeftOut.of(error)
+        return
+    for each in found:
+        yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), pad=pad)
+
+
+@dataclass
+class Section:
+    """One table's records, the header first, with the lines above and below that belong to it."""
+
+    titles: list[str]
+    records: list[Record]
+    notes: list[str] = field(default_factory=list)
+
+
+def sections(records: Iterable[Record]) -> list[Section]:
+    """Cut records, of which blank ones are kept, into tables.
+
+    - Lines with one filled cell above wider lines are titles, and so are up to ten lines of a name and a
+      value before a blank line and a table of three columns or more.
+    - Such a line after a blank line, with a header below it, begins another table.
+    - The last lines are notes if they are set apart, are shorter than any row or begin like one ("Source:").
+
+    Where no line has two filled cells, all of it is one table of one column.
+    """
+    blocks = [list(group) for filled, group in groupby(records, lambda record: any(record[1])) if filled]
+    if not any(_filled(cells) > 1 for block in blocks for _, cells in block):
+        merged = [record for block in blocks for record in block]
+        return [Section([], merged)] if merged else []
+    found: list[Section] = []
+    titles: list[str] = []
+    for block, following in zip(blocks, [*blocks[1:], []], strict=True):
+        above = _titles_in(block)
+        # Lines of a name and a value above a wider table, such as the date of an export.
+        is_narrow = len(block) <= _MAX_TITLES and all(_filled(cells) <= 2 for _, cells in block)
+        head = following[_titles_in(following) % len(following)][1] if following else []
+        if not found and is_narrow and _filled(head) >= 3:
+            titles += _lines(block)
+        elif above == len(block):  # lines alone: notes to the table above, or titles of the one below
+            if found and not following:
+                found[-1].notes += titles
+                titles = []
+            for line in _lines(block):
+                (found[-1].notes if found and (not following or _NOTE.match(line)) else titles).append(line)
+        elif found and not (
+            (titles or above) and all(read_value(cell).kind in _NAMES for cell in block[above][1])
+        ):
+            found[-1].records += [*((0, [title]) for title in titles), *block]
+            titles = []
+        else:
+            found.append(Section([*titles, *_lines(block[:above])], block[above:]))
+            titles = []
+    for section in found:
+        _take_notes(section)
+    return found
+
+
+def _titles_in(block: Sequence[Record]) -> int:
+    """Count the lines at the start with one filled cell; none where they may be the name of a column."""
+    above = len(list(takewhile(lambda record: _filled(record[1]) == 1, block)))
+    if 0 < above < len(block) and len(block[above][1]) == 2:
+        names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1
+        return 0 if names_a_column else above
+    return above
+
+
+def _take_notes(section: Section) -> None:
+    """Move the last records of a section that are notes to its notes."""
+    width = max(len(cells) for _, cells in section.records)
+    notes: list[str] = []
+    while width > 1 and len(section.records) > 2:
+        _, cells = section.records[-1]
+        line = _lines(section.records[-1:])[0]
+        if _filled(cells) != 1 or not (len(cells) == 1 or _NOTE.match(line)):
+            break
+        notes.insert(0, line)
+        section.records.pop()
+    section.notes = notes + section.notes
+
+
+def _filled(cells: Sequence[str]) -> int:
+    return sum(map(bool, cells))
+
+
+def _lines(records: Iterable[Record]) -> list[str]:
+    return [" ".join(filter(None, cells)) for _, cells in records]

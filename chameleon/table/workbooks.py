@@ -9,8 +9,9 @@ import zlib
 from collections.abc import Callable, Iterator
 
 from chameleon.errors import InputError, require
-from chameleon.table.found import Finding, LeftOut, Unread, tables_of
+from chameleon.table.found import Finding, LeftOut, Unread
 from chameleon.table.records import MAX_CELLS, Origin, shown, too_many_cells
+from chameleon.table.text_files import tables_of
 from chameleon.table.typed import cell_text
 
 MAX_UNPACKED_BYTES = 1 << 28

@@ -16,7 +16,7 @@ from chameleon.llm_module import Weights
 from chameleon.modules.table_ops.names import call_in, column_named
 from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.prompt import table_text
-from chameleon.table.delimited import split_rows
+from chameleon.table.bars import split_rows
 
 _EXPLAINED = re.compile(r"We extract the value from.*", re.DOTALL | re.IGNORECASE)
 _VALUE = "The value:"

@@ -12,8 +12,9 @@ from chameleon.cli.out import Interrupted
 from chameleon.documents import indexing
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.retrieval.index import Index
-from chameleon.table.found import LeftOut, tables_of
+from chameleon.table.found import LeftOut
 from chameleon.table.records import MAX_CELL, Origin
+from chameleon.table.text_files import tables_of
 
 pytest.importorskip("tantivy")
 

@@ -21,7 +21,7 @@ from typing import Any
 from chameleon import Declined, Table
 from chameleon.modules.offline.judge import answer
 from chameleon.modules.offline.sheet import Sheet
-from chameleon.table.delimited import split_rows
+from chameleon.table.bars import split_rows
 from tests.loopback import Answer, Reply
 
 # The last line of each prompt, and who asks with it.

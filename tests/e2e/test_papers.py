@@ -194,7 +194,7 @@ def _zipped(name: str) -> bytes:
     [
         ("lease.docx", _zipped("word/document.xml"), "is broken"),
         ("book.epub", b"PK\x03\x04", "is broken"),
-        ("lease.odt", b"Rent: 900 EUR", "is no .odt"),
+        ("lease.odt", b"Rent: 900 EUR", "is not a .odt file"),
         ("book.xlsx", _zipped("xl/workbook.xml"), "Give it with --table"),
         ("lease.rtf", b"{\\rtf1 Rent: 900 EUR}", "is a text in RTF"),
         ("lease.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office format"),

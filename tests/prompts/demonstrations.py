@@ -13,7 +13,7 @@ import yaml
 from chameleon import Table
 from chameleon.inventory import Card
 from chameleon.prompt import Prompt
-from chameleon.table.delimited import split_rows
+from chameleon.table.bars import split_rows
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 TASKS = ("wikitq", "tabfact", "fetaqa")

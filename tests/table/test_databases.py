@@ -16,7 +16,7 @@ import pytest
 from chameleon.errors import ChameleonError, InputError, MissingPackage
 from chameleon.table import choose_table, databases, read_table
 from chameleon.table.found import Found, LeftOut
-from chameleon.table.readers import Choice, tables_in
+from chameleon.table.readers import tables_in
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -241,8 +241,8 @@ def test_a_server_is_only_read_and_a_huge_table_is_told_at_once(server: str) -> 
     with pytest.raises(InputError, match="table 'large': has more than 5,000,000 cells"):
         choose_table(server, sheet="large")
     assert time.monotonic() - begun < 10
-    first: Choice = choose_table(server)  # the first that can be read; why others cannot is told
-    assert first.name == "people" and any("'large'" in note for note in first.notes)
+    first = choose_table(server)  # the first that can be read; why others cannot is told
+    assert first.name == "people" and any("'large'" in note for note in first.warnings)
 
 
 @pytest.mark.slow

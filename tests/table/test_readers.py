@@ -20,7 +20,7 @@ from chameleon.table import (
     read_table,
     readers,
 )
-from chameleon.table.readers import read_stream
+from chameleon.table.records import read_within
 from tests.table.strategies import read_text
 
 FRUIT = Table(["Fruit", "Price"], [["Apple", "$1,200.50"], ["Pear, ripe", ""]])
@@ -207,9 +207,10 @@ def test_unknown_formats_and_sheets() -> None:
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture"),
-        (b"%PDF-1.7\n", "a PDF document"),
-        (b"PK\x03\x04word/document.xml", "cannot be read as a spreadsheet"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "is a picture, not a table"),
+        (b"%PDF-1.7\n", "is a PDF document, not a table"),
+        (b"PK\x03\x04word/document.xml", "is a Word document, not a table"),
+        (b"PK\x03\x04xl/workbook.xml", "cannot be read as a spreadsheet"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "cannot be read as a spreadsheet"),
         (b"\x1f\x8b\x08\0", "damaged gzip archive"),
         ("a,b\n1,2\n".encode("utf-16-le"), "a NUL byte"),
@@ -299,5 +300,5 @@ def test_a_stream_is_read_up_to_the_limit_only(monkeypatch: pytest.MonkeyPatch) 
             return b"a,b\n" * (size // 4 + 1)
 
     with pytest.raises(InputError, match=r"standard input: has more than the limit of 1\.0 MB"):
-        read_stream(Endless())
-    assert read_stream(io.BytesIO(b"a,b\n")) == b"a,b\n"
+        read_within(Endless(), "standard input")
+    assert read_within(io.BytesIO(b"a,b\n"), "standard input") == b"a,b\n"

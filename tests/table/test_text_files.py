@@ -13,7 +13,7 @@ from chameleon.errors import InputError
 from chameleon.table import Table, choose_table, read_table
 from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
-from chameleon.table.sections import sections
+from chameleon.table.text_files import sections
 from tests.table.strategies import read_text
 
 
@@ -136,7 +136,7 @@ def test_texts_of_other_encodings(encoding: str, read_as: str, text: str) -> Non
         pytest.importorskip("charset_normalizer")
     read = choose_table(text.encode(encoding), name="towns.csv")
     assert read.table == read_text(text)
-    assert read.notes == ([f"towns.csv: is not UTF-8, and was read as {read_as}"] if read_as else [])
+    assert read.warnings == ([f"towns.csv: is not UTF-8, and was read as {read_as}"] if read_as else [])
 
 
 @pytest.mark.parametrize("data", [b"a,b\n1,\x81x\n", b"a,b\n1,\xe4\x01\n", "a,b\nü,".encode() + b"\xe4\n"])

@@ -12,7 +12,7 @@ from chameleon.modules.table_ops.aggregate import Aggregate
 from chameleon.modules.table_ops.filter_rows import FilterRows
 from chameleon.modules.table_ops.join import Join
 from chameleon.modules.table_ops.operation import Operation, TableOperation
-from chameleon.table.delimited import split_rows
+from chameleon.table.bars import split_rows
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts" / "chain_of_table"
 CASE = re.compile(

@@ -12,7 +12,7 @@ from chameleon import Table
 from chameleon.modules.tablerag.answer import AnswerForm, TableAnswerer
 from chameleon.modules.tablerag.clarifiers import terms_in
 from chameleon.modules.tablerag.llm_filter import KeptPart, run_filter, without_pandas
-from chameleon.table.delimited import split_rows
+from chameleon.table.bars import split_rows
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts/tablerag"
 ANSWERS: dict[str, tuple[AnswerForm, list[Any]]] = {
