@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from chameleon.documents.parts import Part, unread_page
 from chameleon.errors import MissingPackage
@@ -38,18 +38,12 @@ def picture_parts(data: bytes, name: str) -> Iterator[Part]:
         yield part if count > 1 else part._replace(page=None)
 
 
-def light_engine() -> EngineName:
-    """Return the engine for pages: RapidOCR if possible, since EasyOCR may need too much memory."""
+def engine_installed() -> EngineName | Literal[""]:
+    """Return the engine for pages, "" for none: RapidOCR first, since EasyOCR may need too much memory."""
     from chameleon.pictures.engines import resolved_engine
 
-    return "rapidocr" if resolved_engine("rapidocr", ())["engine"] else "auto"
-
-
-def engine_installed() -> str:
-    """Return the name of the engine that is there; "" for none."""
-    from chameleon.pictures.engines import resolved_engine
-
-    return str(resolved_engine(light_engine(), ())["engine"] or "")
+    names: tuple[EngineName, ...] = ("rapidocr", "easyocr")
+    return next((name for name in names if resolved_engine(name, ())["engine"]), "")
 
 
 def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, Part]:
@@ -62,7 +56,7 @@ def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: st
 
     going_on(_PAGE_SECONDS)
     try:
-        engine = shared_engine(light_engine(), ())
+        engine = shared_engine(engine_installed() or "auto", ())
     except MissingPackage as problem:
         what = "its pages are pictures, and no engine that reads them is installed"
         raise MissingPackage(what, where=name, hint=problem.hint) from None

@@ -37,10 +37,6 @@ class PackageEngine:
             name = cls.packages[0]
             raise MissingPackage(f"the text engine {name} needs the package {name}", hint=cls.hint)
 
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return versions_of(*cls.packages)
-
 
 class EasyEngine(PackageEngine):
     """EasyOCR reads many scripts; `languages` are its codes, by default English. Uses a GPU if there is one.
@@ -163,7 +159,7 @@ _made: dict[tuple[str, tuple[str, ...]], Engine] = {}
 
 
 def chosen_engine(name: EngineName, languages: Sequence[str]) -> str:
-    """Choose an engine, as far as that can be told without loading it; with `auto` the first that is there.
+    """Choose an engine without loading it; with `auto` the first that is installed.
 
     Raises `MissingPackage` when it, or with `auto` every one, is missing, and `InventoryError` for languages
     that it does not know.
@@ -172,12 +168,12 @@ def chosen_engine(name: EngineName, languages: Sequence[str]) -> str:
 
 
 def resolved_engine(name: EngineName, languages: Sequence[str]) -> dict[str, Any]:
-    """Return what the settings come to: the engine, None where there is none, and its versions."""
+    """Return the engine that these settings choose, or None, and its versions."""
     try:
         chosen = chosen_engine(name, languages)
-    except ChameleonError:  # a record of settings; `chosen_engine` tells it where it matters
+    except ChameleonError:  # this only records settings; `chosen_engine` raises it when it matters
         return {"engine": None, "versions": versions_of("pillow")}
-    return {"engine": chosen, "versions": ENGINES[chosen].versions() | versions_of("pillow")}
+    return {"engine": chosen, "versions": versions_of(*ENGINES[chosen].packages, "pillow")}
 
 
 def shared_engine(name: EngineName, languages: Sequence[str]) -> Engine:

@@ -26,8 +26,11 @@ def folder(tmp_path: Path) -> Path:
     (documents / "birds.txt").write_bytes("Möwen nest on cliffs.".encode("latin-1"))
     (documents / "broken.pdf").write_text("magnet")
     (documents / "magnet.png").write_text("magnet")
-    (tmp_path / "outside.txt").write_text("magnet outside")
-    (documents / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.txt").write_text("magnet outside")
+    (documents / "link.txt").symlink_to(tmp_path / "outside" / "secret.txt")
+    (documents / "folder").symlink_to(tmp_path / "outside", target_is_directory=True)
+    (documents / "circle").symlink_to(documents, target_is_directory=True)
     return documents
 
 
@@ -40,6 +43,7 @@ def test_the_passage_that_fits_is_found(folder: Path) -> None:
     assert (tides.title, tides.url) == ("Tides", "sea/tides.md")
     assert "The Moon pulls at the sea" in tides.text and len(tides.text) < 1_300
     assert documents.search("möwen", 3)[0].url == "birds.txt"
+    assert [each.url for each in documents.search("magnet outside", 9)] == ["metals.html"]
     assert documents.search("zebra?", 3) == [] and documents.search("", 3) == []
 
 

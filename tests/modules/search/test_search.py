@@ -198,9 +198,10 @@ def test_the_check_of_an_inventory_names_the_module_and_what_is_wrong(
 
 def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """What no machine can do is no mishap of this one."""
-    for key, value in {"endpoint": "https://searx.example", "provider": "folder"}.items():
+    endpoint = {"endpoint": "https://searx.example"}  # a key must not go to another service's address
+    for settings in (endpoint, {**endpoint, "provider": "ddgs"}, {"provider": "folder"}):
         with pytest.raises(InventoryError, match=r"provider: \w+ (takes no endpoint|needs a folder)"):
-            inventory(["web_search"], web_search={key: value, "on_error": "skip"})
+            inventory(["web_search"], web_search={**settings, "on_error": "skip"})
     with pytest.raises(InventoryError, match="language is 'english'"):
         inventory(["wikipedia_search"], wikipedia_search={"language": "english", "on_error": "skip"})
 

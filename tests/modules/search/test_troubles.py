@@ -259,15 +259,3 @@ class TestFolder:
         block, found = self.answers(tmp_path)
         assert found == ["good.txt"]
         is_quoted(block, 1)
-
-    def test_links_lead_nowhere_outside(self, tmp_path: Path) -> None:
-        documents, outside = tmp_path / "documents", tmp_path / "outside"
-        documents.mkdir()
-        outside.mkdir()
-        (outside / "secret.txt").write_text("tides secret")
-        (documents / "file.txt").symlink_to(outside / "secret.txt")
-        (documents / "folder").symlink_to(outside, target_is_directory=True)
-        (documents / "circle").symlink_to(documents, target_is_directory=True)
-        (documents / "good.txt").write_text("The tides come twice a day.")
-        block, found = self.answers(documents)
-        assert found == ["good.txt"] and "secret" not in block
