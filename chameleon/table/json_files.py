@@ -27,14 +27,12 @@ def json_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     data = _load(text, origin)
     if isinstance(data, list) and data and all(_shape(value) == "whole" for value in data):
         for number, value in enumerate(data, 1):
-            yield _table(value, Origin(f"{origin.name}, table {number}", "row"))
+            yield _table(value, f"{origin.name}, table {number}")
     elif isinstance(data, dict) and _shape(data) != "whole" and (keyed := _keyed(data)):
         for keys, value in keyed:
-            key = ".".join(keys)
-            where = Origin(f"{origin.name}, {key!r}", "row")
-            yield _table(value, where, {"table": key}, ": ".join(keys))
+            yield _table(value, f"{origin.name}, {'.'.join(keys)!r}", keys)
     elif _shape(data):
-        yield _table(data, Origin(origin.name, "row"))
+        yield _table(data, origin.name)
 
 
 def json_line_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -43,7 +41,7 @@ def json_line_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     values = [(number, _load(line, origin, number)) for number, line in lines if line.strip()]
     if all(_shape(value) == "whole" for _, value in values):
         for number, value in values:
-            yield _table(value, Origin(origin.at(number), "row"))
+            yield _table(value, origin.at(number))
     else:
         yield table_of(_of_rows(values, origin), origin)
 
@@ -75,11 +73,11 @@ def _load(text: str, origin: Origin, line: int = 0) -> Any:
         raise origin.error("holds JSON that is nested too deeply", at=line, hint=_SHAPES) from None
 
 
-def _table(
-    value: Any, origin: Origin, place: Mapping[str, str] | None = None, title: str = ""
-) -> Found | LeftOut:
+def _table(value: Any, where: str, keys: Sequence[str] = ()) -> Found | LeftOut:
+    """Return the table of a value, called by the keys above it or else as it says itself."""
     names = [value[name] for name in _NAMES if name in value] if isinstance(value, dict) else []
-    title = title or next((clean_cell(name) for name in names if isinstance(name, str)), "")
+    title = ": ".join(keys) or next((clean_cell(name) for name in names if isinstance(name, str)), "")
+    origin, place = Origin(where, "row"), {"table": ".".join(keys)} if keys else {}
     return table_of(_records(value, origin), origin, place, title)
 
 

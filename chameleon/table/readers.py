@@ -155,22 +155,19 @@ def choose_table(
         if is_meant and isinstance(each, Found):
             others = [other for other in names if other != own]
             warnings = [f"{note.where}: {note.what}" for note in found if isinstance(note, Note)]
-            warnings += [f"{fault.where}: {fault.why}" for fault in _faults(found)]
+            faults = [fault for fault in found if isinstance(fault, LeftOut) and fault.is_fault]
+            warnings += [f"{fault.where}: {fault.why}" for fault in faults]
             return replace(each, name=own, others=others, warnings=warnings)
-    raise _without_table(found, names, name, sheet)
-
-
-def _faults(findings: Sequence[Finding]) -> list[LeftOut]:
-    return [each for each in findings if isinstance(each, LeftOut) and each.is_fault]
+    left_out = [each for each in found if isinstance(each, LeftOut)]
+    raise _without_table(left_out, names, name, sheet)
 
 
 def _without_table(
-    findings: Sequence[Finding], names: Sequence[str], name: str, sheet: str | None
+    left_out: Sequence[LeftOut], names: Sequence[str], name: str, sheet: str | None
 ) -> InputError:
     """Return the error for a source that does not hold the table that is asked for."""
     hint = f"There are: {', '.join(map(shown, names[:20]))}." if names else ""
-    left_out = [each for each in findings if isinstance(each, LeftOut)]
-    meant = _faults(findings) if sheet is None else [each for each in left_out if shown(sheet) in each.where]
+    meant = [each for each in left_out if (each.is_fault if sheet is None else shown(sheet) in each.where)]
     if meant:
         return InputError(meant[0].why, where=meant[0].where, hint=hint)
     if sheet is not None and names:
@@ -238,14 +235,18 @@ def _kind_of(data: bytes, name: str) -> str:
 
 
 def _tables_of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]:
-    if kind == "html":
-        yield from _tables_of_page(data, origin)
-        return
-    text, guessed = decode(data, origin)
-    text = text.removeprefix("\ufeff")
-    if guessed:
-        yield Note(origin.name, f"is not UTF-8, and was read as {guessed}")
-    match kind or format_of_text(text):
+    text = ""
+    if kind != "html":
+        text, guessed = decode(data, origin)
+        text = text.removeprefix("\ufeff")
+        if guessed:
+            yield Note(origin.name, f"is not UTF-8, and was read as {guessed}")
+        kind = kind or format_of_text(text)
+    match kind:
+        case "html":
+            from chameleon.table.html_tables import page_tables
+
+            yield from page_tables(data, origin)
         case "json":
             yield from json_tables(text, origin)
         case "jsonl":
@@ -254,13 +255,5 @@ def _tables_of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]
             yield from markdown_tables(text, origin)
         case "pipe":
             yield from bar_table(text, origin)
-        case "html":
-            yield from _tables_of_page(data, origin)
-        case found:
-            yield from delimited_tables(text, origin, "\t" if found == "tsv" else "")
-
-
-def _tables_of_page(data: bytes, origin: Origin) -> Iterator[Finding]:
-    from chameleon.table.html_tables import page_tables
-
-    return page_tables(data, origin)
+        case _:
+            yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "")
