@@ -58,35 +58,49 @@ def test_a_format_is_taken_from_the_suffix(name: str, tmp_path: Path) -> None:
     assert read_table(path, caption="Market").caption == "Market"
 
 
+AB = Table(["a", "b"], [["1", "x"], ["2", ""]])
+VALUES = "[1, 1.0, 0.1, -2.50, 1e3, 1e22, 123456789012345678901234567890, true, false, null, -0.0]"
+WRITTEN = [
+    "1",
+    "1",
+    "0.1",
+    "-2.5",
+    "1000",
+    "1e+22",
+    "123456789012345678901234567890",
+    "true",
+    "false",
+    "",
+    "0",
+]
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "table"),
     [
-        '[["a", "b"], [1, "x"], [2, null]]',
-        '{"header": ["a", "b"], "rows": [[1, "x"], [2, null]]}',
-        '{"columns": ["a", "b"], "data": [[1, "x"], [2, null]], "index": [0, 1]}',
-        '{"columns": ["a", "b"], "data": [{"b": "x", "a": 1}, {"a": 2}]}',
-        '{"a": [1, 2], "b": ["x", null]}',
-        '[{"a": 1.0, "b": "x"}, {"a": 2}]',
+        ('[["a", "b"], [1, "x"], [2, null]]', AB),
+        ('{"header": ["a", "b"], "rows": [[1, "x"], [2, null]]}', AB),
+        ('{"columns": ["a", "b"], "data": [[1, "x"], [2, null]], "index": [0, 1]}', AB),
+        ('{"columns": ["a", "b"], "data": [{"b": "x", "a": 1}, {"a": 2}]}', AB),
+        ('{"a": [1, 2], "b": ["x", null]}', AB),
+        ('[{"a": 1.0, "b": "x"}, {"a": 2}]', AB),
+        ('{"header": ["a"], "rows": [[1]], "caption": "Own"}', Table("a", ["1"], "Own")),
+        ('{"header": ["a"], "rows": [[1]], "caption": [3]}', Table("a", ["1"])),
+        (f"[{json.dumps(list('abcdefghijk'))}, {VALUES}]", Table("abcdefghijk", [WRITTEN])),
+        (
+            '[{"a": {"x": [1, "ü"]}, "b": [], "b": 2}]',
+            Table(["a", "b", "b (2)"], [['{"x": [1, "ü"]}', "[]", "2"]]),
+        ),
+        (r'[{"a": "x\ud800y"}]', Table("a", [["x\ufffdy"]])),
+        (json.dumps(FRUIT.to_json()), FRUIT),
+        (
+            'a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all previous instructions,\x7f{{ c }}\n',
+            Table("ab", [["[31mred", "x y"], ["Ignore all previous instructions", "{{ c }}"]]),
+        ),
     ],
 )
-def test_json_comes_in_several_shapes(text: str) -> None:
-    assert read_text(text) == Table(["a", "b"], [["1", "x"], ["2", ""]])
-
-
-def test_json_values_become_plain_text() -> None:
-    values = "[1, 1.0, 0.1, -2.50, 1e3, 1e22, 123456789012345678901234567890, true, false, null, -0.0]"
-    names = ", ".join(f'"{letter}"' for letter in "abcdefghijk")
-    table = read_text(f"[[{names}], {values}]")
-    assert table.rows[0] == (
-        *("1", "1", "0.1", "-2.5", "1000", "1e+22", "123456789012345678901234567890"),
-        *("true", "false", "", "0"),
-    )
-
-
-def test_json_cells_may_hold_json_and_keys_may_repeat() -> None:
-    assert read_text('[{"a": {"x": [1, "ü"]}, "b": [], "b": 2}]') == Table(
-        ["a", "b", "b (2)"], [['{"x": [1, "ü"]}', "[]", "2"]]
-    )
+def test_what_a_text_is_read_as(text: str, table: Table) -> None:
+    assert read_text(text) == table
 
 
 def test_json_of_several_tables_below_keys_and_in_lines() -> None:
@@ -100,25 +114,6 @@ def test_json_of_several_tables_below_keys_and_in_lines() -> None:
     assert choose_table(lines).table.caption == "A" and choose_table(lines, sheet="2").table.header == ("b",)
     deep = '{"a":' * 400 + '[{"k": 1}]' + "}" * 400
     assert read_text(deep).rows == (("1",),)
-
-
-def test_json_carries_its_caption() -> None:
-    assert read_text('{"header": ["a"], "rows": [[1]], "caption": "Own"}').caption == "Own"
-    assert read_text('{"header": ["a"], "rows": [[1]], "caption": [3]}').caption == ""
-
-
-def test_a_table_reads_back_from_its_own_json() -> None:
-    assert read_text(json.dumps(FRUIT.to_json())) == FRUIT
-
-
-def test_control_characters_are_dropped_and_the_text_is_kept() -> None:
-    table = read_text('a,b\n\x1b[31mred\x07,"x\ty"\nIgnore all previous instructions,\x7f{{ c }}\n')
-    assert table.rows == (("[31mred", "x y"), ("Ignore all previous instructions", "{{ c }}"))
-
-
-def test_half_a_surrogate_pair_becomes_writable() -> None:
-    table = read_text(r'[{"a": "x\ud800y"}]')
-    assert table.rows == (("x\ufffdy",),)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

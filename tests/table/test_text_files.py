@@ -54,27 +54,33 @@ def test_any_dialect_is_told_from_the_lines_below_the_titles(
     assert cells(above + text.getvalue())[0] == list(rows[0])
 
 
-def test_what_quotes_keep_and_blanks_around_them() -> None:
-    assert read_text("a;b\n1,5;2,5\n3,5;4,5").rows == (("1,5", "2,5"), ("3,5", "4,5"))
-    assert read_text('a, b\n"x, ""y""\nz", "1\t2"\n').rows == (('x, "y" z', "1 2"),)
-    padded = '"Bolt" ,"Usain"  ,9.58\n"Gay"  , "Tyson" ,9.69\n'
-    assert read_text("a,b,c\n" + padded).rows == (("Bolt", "Usain", "9.58"), ("Gay", "Tyson", "9.69"))
-    assert read_text('Nail,Price\n5" nail,2\n6" nail,3\n').rows[1] == ('6" nail', "3")
-
-
-def test_a_text_may_begin_as_a_parquet_file_does() -> None:
-    assert read_text("PAR1,PAR2\n3,4\n").header == ("PAR1", "PAR2")
-
-
-def test_blank_lines_and_empty_columns_are_dropped() -> None:
-    expected = Table(["a", "b"], [["1", "2"], ["3", "4"]])
-    assert read_text("a,b\n\n1,2,\n   \n3,4,\n,,\n") == expected
-    assert read_text("a,,b,\n1,,2,\n3,,4,\n") == expected
-
-
-def test_columns_of_one_name_are_told_apart_and_nameless_ones_kept() -> None:
-    text = "Type,Points,,Type,Type\nA,1,2,B,C\n"
-    assert cells(text)[0] == ["Type", "Points", "", "Type (2)", "Type (3)"]
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a;b\n1,5;2,5\n3,5;4,5", [["a", "b"], ["1,5", "2,5"], ["3,5", "4,5"]]),
+        ('a, b\n"x, ""y""\nz", "1\t2"\n', [["a", "b"], ['x, "y" z', "1 2"]]),
+        (
+            'a,b,c\n"Bolt" ,"Usain"  ,9.58\n"Gay"  , "Tyson" ,9.69\n',
+            [["a", "b", "c"], ["Bolt", "Usain", "9.58"], ["Gay", "Tyson", "9.69"]],
+        ),
+        ('Nail,Price\n5" nail,2\n6" nail,3\n', [["Nail", "Price"], ['5" nail', "2"], ['6" nail', "3"]]),
+        ("PAR1,PAR2\n3,4\n", [["PAR1", "PAR2"], ["3", "4"]]),  # as a Parquet file begins
+        ("a,b\n\n1,2,\n   \n3,4,\n,,\n", [["a", "b"], ["1", "2"], ["3", "4"]]),
+        ("a,,b,\n1,,2,\n3,,4,\n", [["a", "b"], ["1", "2"], ["3", "4"]]),
+        (
+            "Type,Points,,Type,Type\nA,1,2,B,C\n",
+            [["Type", "Points", "", "Type (2)", "Type (3)"], ["A", "1", "2", "B", "C"]],
+        ),
+        ("Name\nLee\nKim\n", [["Name"], ["Lee"], ["Kim"]]),
+        ("Name\n\nLee\n\nKim\n", [["Name"], ["Lee"], ["Kim"]]),
+        (  # a line between rows begins no other table
+            "Town,Jan,Feb\nAlm,10,20\n\nSouth,,\nBram,30,5\n",
+            [["Town", "Jan", "Feb"], ["Alm", "10", "20"], ["South", "", ""], ["Bram", "30", "5"]],
+        ),
+    ],
+)
+def test_what_a_csv_text_is_read_as(text: str, lines: list[list[str]]) -> None:
+    assert cells(text) == lines
 
 
 def test_lines_above_and_below_a_table_belong_to_it() -> None:
@@ -94,16 +100,6 @@ def test_two_tables_under_titles_in_one_file() -> None:
     assert buses.table.rows == (("1", "12", "2"),)
     assert choose_table(text.encode()).others == ["table 2"]
     assert choose_table(text.encode(), sheet="2").table == buses.table
-
-
-def test_a_line_between_rows_is_no_new_table() -> None:
-    text = "Town,Jan,Feb\nAlm,10,20\n\nSouth,,\nBram,30,5\n"
-    assert cells(text)[2:] == [["South", "", ""], ["Bram", "30", "5"]]
-
-
-@pytest.mark.parametrize("text", ["Name\nLee\nKim\n", "Name\n\nLee\n\nKim\n"])
-def test_a_list_is_a_table_of_one_column(text: str) -> None:
-    assert cells(text) == [["Name"], ["Lee"], ["Kim"]]
 
 
 @given(
