@@ -206,6 +206,7 @@ def test_a_wrong_setting_is_an_error_even_where_a_search_may_fail(monkeypatch: p
         inventory(["wikipedia_search"], wikipedia_search={"language": "english", "on_error": "skip"})
 
 
+@pytest.mark.slow
 def test_a_module_can_be_used_without_an_executor(endpoints: WebServer) -> None:
     found = BingSearch(count=2).run(State(input=QUESTION))["results"]
     assert [each["title"] for each in found] == ["Tide tables", "The Moon"]
