@@ -13,16 +13,7 @@ def main() -> None:
 
         run()
     except ImportError as problem:
-        sys.exit(f"chameleon: {_why(problem)}")
-
-
-def _why(problem: ImportError) -> str:
-    """Say why nothing can be imported: another package may have put its files in the place of ours."""
-    try:
-        from chameleon.namesake import namesake
-    except ImportError:
-        return str(problem)
-    return namesake() or str(problem)
+        sys.exit(f"chameleon: {problem}")
 
 
 def _interrupted(*_: object) -> None:

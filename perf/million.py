@@ -23,11 +23,13 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from measuring import surroundings, table
 
-from chameleon import LLM, Executor, Inventory
+from chameleon import LLM, Executor, Inventory, State
 from chameleon.benchmarks.tabmwp import Tabmwp
 from chameleon.evaluation.data import DataFile, read_problems
 from chameleon.evaluation.evaluate import Evaluation
-from chameleon.evaluation.run_dir import EVENTS, PROMPTS, RESULTS, RunDir
+from chameleon.evaluation.events import EVENTS
+from chameleon.evaluation.run import read_run
+from chameleon.evaluation.run_dir import RESULTS, RunDir
 from chameleon.llm.prices import Pricing, TokenCounts
 from chameleon.text import estimated_tokens
 
@@ -45,22 +47,12 @@ def measure(name: str, problems: list[Any], reply: str) -> dict[str, float]:
         with RunDir(place, {"benchmark": "tabmwp", "inventory": name}) as run_dir:
             Evaluation(executor, scorer, benchmark, run_dir=run_dir, workers=1).run(problems)
         size = sum((Path(place) / file).stat().st_size for file in (EVENTS, RESULTS))
-        shared = (Path(place) / PROMPTS).stat().st_size
-        texts = {}
-        for line in (Path(place) / PROMPTS).read_text().splitlines():
-            texts[json.loads(line)["digest"]] = json.loads(line)["text"]
-        calls = [
-            call
-            for line in (Path(place) / EVENTS).read_text().splitlines()
-            for call in json.loads(line).get("calls", ())
-        ]
-    tokens = 0
-    for call in calls:
-        for _, text in call["messages"]:
-            whole = text if isinstance(text, str) else texts[text["prompt"]] + text["rest"]
-            tokens += estimated_tokens(whole)
+        run = read_run(place)
+        states = [State.fold(events) for _, events in run.with_events(run.results)]
+    calls = [call for state in states for call in state.calls]
+    tokens = sum(estimated_tokens(text) for call in calls for _, text in call.messages)
     n = len(problems)
-    return {"calls": len(calls) / n, "input": tokens / n, "log": size / n, "prompts": shared}
+    return {"calls": len(calls) / n, "input": tokens / n, "log": size / n}
 
 
 def main() -> None:

@@ -18,7 +18,6 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
         "figures",
         "markup",
         "device",
-        "namesake",
         "quoting",
         "text",
         "values",

@@ -42,10 +42,8 @@ def main() -> None:
         settings = settings_for(arguments)
         app_for(arguments)(prog_name="chameleon", obj=settings, default_map=settings and settings.values)
     except (ImportError, AttributeError) as error:
-        from chameleon.namesake import namesake
-
         show_traceback(error)
-        complain(namesake() or _our_fault(error))
+        complain(_our_fault(error))
     except ChameleonError as error:
         show_traceback(error)
         lack = lack_of(error)

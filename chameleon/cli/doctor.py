@@ -21,7 +21,6 @@ from chameleon.inventory.resolve import find_class
 from chameleon.llm import ResponseStore, choose_model
 from chameleon.llm.choose import with_end
 from chameleon.llm.providers import package_is_here, providers
-from chameleon.namesake import namesake
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
 from chameleon.text import harmless, nearest, redact
@@ -66,7 +65,7 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         "settings": {"file": str(settings.path) if settings.path else None, "sets": settings.written},
         "settings_fault": fault or None,
         "variables": _variables(),
-        "namesake": namesake() or None,
+        "namesake": _namesake(),
         "keys": [name for name in variables if name.endswith("_API_KEY")],
         "store": _store(),
         "packages": packages,
@@ -129,6 +128,17 @@ def _variables() -> dict[str, dict[str, str]]:
             sets = VARIABLES.get(name) or f"nothing: there is no such variable. {nearest(name, VARIABLES)}"
             found[name] = {"value": redact(value), "sets": sets}
     return found
+
+
+def _namesake() -> str | None:
+    """Warn of Zope's template engine, which has the same import name: the files of both mix."""
+    with suppress(metadata.PackageNotFoundError):
+        other = metadata.distribution("Chameleon")
+        return (
+            f"the template engine {other.name} {other.version} is installed here too, and its package has "
+            f"the same name: give each an environment of its own, and install {_PACKAGE} again in one of them"
+        )
+    return None
 
 
 def _store() -> str:

@@ -20,7 +20,7 @@ from chameleon.cli.setup import dropped_by_model, placed, set_up
 from chameleon.cli.words import plain
 from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
-from chameleon.evaluation.data import Ids, picture_places
+from chameleon.evaluation.data import picture_places
 from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
@@ -196,7 +196,7 @@ class EvalRun:
 
     def _run(self, run_dir: RunDir | None) -> Interrupted | Stopped | None:
         benchmark, tally, spending = self.data.benchmark, self.tally, self.spending
-        self.problems.ids = Ids()  # they are needed no more
+        self.problems.ids = set()  # they are needed no more
         with (
             Progress("problem", len(self.problems), tally.all.n) as progress,
             sending_problems(self.options.otlp, content=self.options.content) as traces,

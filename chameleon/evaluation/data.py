@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import zlib
-from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -178,39 +177,6 @@ class DataFile:
         yield from data
 
 
-class Ids:
-    """A set of ids, by their hashes of 64 bits alone: some 20 bytes each, where a set of texts takes 150."""
-
-    def __init__(self) -> None:
-        self._slots = array("Q", bytes(8 * 1024))
-        self._count = 0
-
-    def add(self, id: str) -> None:
-        """Put an id into the set."""
-        place, key = self._place(hash(id))
-        if not self._slots[place]:
-            self._slots[place] = key
-            self._count += 1
-            if 2 * self._count > len(self._slots):
-                before, self._slots = self._slots, array("Q", bytes(16 * len(self._slots)))
-                for key in filter(None, before):
-                    self._slots[self._place(key)[0]] = key
-
-    def __contains__(self, id: str) -> bool:
-        return bool(self._slots[self._place(hash(id))[0]])
-
-    def __len__(self) -> int:
-        return self._count
-
-    def _place(self, key: int) -> tuple[int, int]:
-        """Return where a hash is, or may be put, and the number that stands for it; 0 is a free place."""
-        key = key % 2**64 or 1
-        place = key % len(self._slots)
-        while self._slots[place] not in (0, key):
-            place = (place + 1) % len(self._slots)
-        return place, key
-
-
 def read_problems(
     benchmark: Benchmark,
     data: DataFile,
@@ -218,7 +184,7 @@ def read_problems(
     *,
     done: Collection[str] | None = None,
     limit: int | None = None,
-    seen: Ids | None = None,
+    seen: set[str] | None = None,
 ) -> Iterator[Problem]:
     """Read the problems of a file, in its order. `tables`: the file of tables, where they lie apart.
 
@@ -234,7 +200,7 @@ def read_problems(
             by_id = benchmark.tables_in(place)
         else:
             by_id = {str(row.get("table_id")): row for row in DataFile(place, "table_id")}
-    seen = Ids() if seen is None else seen
+    seen = set() if seen is None else seen
     for number, row in enumerate(islice(benchmark.rows(data, data.path), limit), 1):
         if done and benchmark.id_of(row) in done:
             continue

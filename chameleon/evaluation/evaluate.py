@@ -211,7 +211,7 @@ class Evaluation:
         with self._keeping:
             result = self._result(problem, state)
             if self.run_dir is not None:
-                self.run_dir.finish(result)
+                result = self.run_dir.finish(result)
             self.on_result(result)
             self._check_for_going_on(error)
         return result

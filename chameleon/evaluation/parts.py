@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,21 +13,18 @@ from typing import Any
 
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.prompt_texts import PROMPTS, read_prompts
+from chameleon.evaluation.events import EventReader, recent_lines, unfinished_runs, whole_lines
 from chameleon.evaluation.run_dir import (
     CHECKED,
-    EVENTS,
     PROBLEMS,
     RESULTS,
     SETTINGS,
-    placed_lines,
-    read_events,
+    RunDir,
     read_results,
     read_settings,
-    write_whole,
 )
 from chameleon.evaluation.settings import settings_diff
-from chameleon.log import LineFile, json_line
+from chameleon.log import LineFile
 
 PART = "part"
 _WRITTEN = re.compile(r"\s*(\d+)\s*/\s*(\d+)\s*", re.ASCII)
@@ -70,44 +65,62 @@ class Part:
 
 @dataclass
 class Merged:
-    """What came of merging: how many results there are of how many problems, and which parts lack some."""
+    """How many results there are of how many problems, and which parts lack some."""
 
-    results: int = 0
     problems: int = 0
+    results: int = 0
     unfinished: list[str] = field(default_factory=list)
 
 
 def merge(parts: Sequence[Path], out: Path) -> Merged:
-    """Put the directories of all parts of an evaluation into one, as one run would have written it.
+    """Put the folders of all parts of an evaluation into one, as one run would have written it.
 
-    A part that is not finished is taken as it is: the same evaluation goes on in `out`. Nothing is left
-    there by a merge that fails. Raises `InputError` for a directory that is no part, for a part that is
-    missing or given twice, and where `out` is not empty; `LogError` for a part of other settings, one that
-    is being written to, and one that is damaged.
+    A part that is not finished is taken as it is: the same evaluation resumes in `out`. A merge that fails
+    leaves nothing there. Raises `InputError` for a folder that is not a part, for a part that is missing or
+    given twice, and if `out` is not empty; `LogError` for a part of other settings, for one that is being
+    written to, and for one that is damaged.
     """
-    found = _numbered(parts)
-    settings = _common(found)
+    numbered = _numbered(parts)
+    settings = _common(list(numbered.values()))
     if out.is_symlink() or (out.exists() and not (out.is_dir() and not any(out.iterdir()))):
         raise InputError("there is something already", where=str(out), hint="Name a new folder.")
+    merged, seen = Merged(settings[PROBLEMS] or 0), set[str]()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-        try:
-            merged = _write([path for path, _ in found.values()], settings, beside)
+        with ExitStack() as locked:
+            place = locked.enter_context(tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent))
+            with RunDir(Path(place, "whole"), settings) as whole:
+                for path, part in numbered.values():
+                    file = LineFile(path / RESULTS, "results", "Merge when that part has ended.")
+                    locked.callback(file.close)  # until the whole is in its place
+                    before, merged.results = merged.results, merged.results + _copy(path, whole, seen)
+                    if merged.results - before != part.get(PROBLEMS):
+                        merged.unfinished.append(str(path))
             if out.exists():
                 out.rmdir()
-            beside.rename(out)
-        except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)
-            raise
+            whole.path.rename(out)
     except OSError as problem:
         raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
     return merged
 
 
+def _copy(part: Path, whole: RunDir, seen: set[str]) -> int:
+    """Copy what a part has into the whole; return how many results it has."""
+    events, count, start = EventReader(part), 0, 0
+    for result in read_results(whole_lines(part / RESULTS), part / RESULTS, seen):
+        count += 1
+        whole.take_over(result.id, events.lines_of(result))
+        whole.finish(result)
+        start = max(start, result.member or 0)
+    for id, run in unfinished_runs(part, recent_lines(part, start), seen).items():
+        whole.take_over(id, run.lines)
+    return count
+
+
 def _numbered(parts: Sequence[Path]) -> dict[int, tuple[Path, Mapping[str, Any]]]:
-    """Return the folders of parts with their settings, by number. Raises `InputError` for what is no part."""
+    """Return the folders of all parts with their settings, by number. Raises `InputError` without them."""
     found: dict[int, tuple[Path, Mapping[str, Any]]] = {}
+    of = 1
     for path in parts:
         if not (path / SETTINGS).is_file():
             raise InputError("there is no evaluation", where=str(path), hint="Name the folder of a part.")
@@ -120,71 +133,24 @@ def _numbered(parts: Sequence[Path]) -> dict[int, tuple[Path, Mapping[str, Any]]
         if part.number in found:
             twice = f"it is {part}, and so is {found[part.number][0]}"
             raise InputError(twice, where=str(path), hint="Leave one of them out.")
-        found[part.number] = path, settings
+        found[part.number], of = (path, settings), part.of
+    if missing := [str(number) for number in range(1, of + 1) if number not in found]:
+        named = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
+        hint = "Run them, or name their folders too."
+        raise InputError(f"of {of} parts these are missing: {named}", hint=hint)
     return dict(sorted(found.items()))
 
 
-def _common(found: Mapping[int, tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
-    """Return the settings that one run would have. Raises where parts differ in them, or some are missing."""
-    if not found:
-        raise InputError("there is no part to merge")
-    (first, settings), *others = found.values()
-    of = settings[PART]["of"]
-    looked = {CHECKED: settings.get(CHECKED)}
+def _common(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return the settings that one run would have. Raises `LogError` where the parts differ in them."""
+    (first, settings), *others = parts
     for path, other in others:
-        if {CHECKED: other.get(CHECKED)} != looked:
-            limit, its = ((each or {}).get("limit") for each in (looked[CHECKED], other.get(CHECKED)))
-            what = f"the part was made with the limit {its}, and {first} with {limit}"
-            raise LogError(what, where=str(path), hint="Run it with the same limit.")
         same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}
-        if differs := settings_diff(settings, same):
+        limits = [each.get(CHECKED) or {"limit": "unknown"} for each in (settings, other)]
+        if differs := settings_diff(settings, same) or settings_diff(*limits):
             hint = f"It is compared with {first}. Merge parts of one evaluation."
             raise LogError(f"the part was made with other settings: {differs}", where=str(path), hint=hint)
-    if missing := [str(number) for number in range(1, of + 1) if number not in found]:
-        named = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
-        what = f"of {of} parts {len(missing)} {'is' if len(missing) == 1 else 'are'} missing: {named}"
-        raise InputError(what, hint="Run them, or name their folders too.")
-    counts = [each.get(PROBLEMS) for _, each in found.values()]
-    begun = min(str(each.get("started", "")) for _, each in found.values())
+    counts = [each.get(PROBLEMS) for _, each in parts]
+    started = min(str(each.get("started", "")) for _, each in parts)
     whole = {key: value for key, value in settings.items() if key != PART}
-    return {**whole, "started": begun, PROBLEMS: None if None in counts else sum(counts)}
-
-
-def _write(parts: Sequence[Path], settings: Mapping[str, Any], into: Path) -> Merged:
-    """Write the files of the whole, and count."""
-    merged, seen, prompts = Merged(problems=settings[PROBLEMS] or 0), set[str](), set[bytes]()
-    with ExitStack() as closing:
-        events, results, texts = (
-            closing.enter_context((into / name).open("wb")) for name in (EVENTS, RESULTS, PROMPTS)
-        )
-        for path in parts:
-            if not (path / EVENTS).is_file():
-                raise LogError(f"the part has no {EVENTS}", where=str(path), hint="Run it again.")
-            log = LineFile(path / EVENTS, "event log", "Merge when that part has ended.")
-            closing.callback(log.close)  # nobody goes on with a part while it is merged
-            read_events(
-                placed_lines(path / EVENTS), lambda id: False, path / EVENTS, {}
-            )  # which finds damage
-            events.writelines(_whole_lines(path / EVENTS))
-            read_prompts(path / PROMPTS)
-            for line in _whole_lines(path / PROMPTS):
-                if line not in prompts:
-                    texts.write(line)
-                    prompts.add(line)
-            before = merged.results
-            for result in read_results(_whole_lines(path / RESULTS), path / RESULTS, seen):
-                results.write(json_line(result.to_json()))
-                merged.results += 1
-            if merged.results - before != read_settings(path / SETTINGS).get(PROBLEMS):
-                merged.unfinished.append(str(path))
-    for name in (EVENTS, RESULTS, PROMPTS):
-        (into / name).chmod(0o600)
-    write_whole(into / SETTINGS, json.dumps(settings, indent=2) + "\n")
-    return merged
-
-
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a file; none where there is no file."""
-    if path.exists():
-        with path.open("rb") as lines:
-            yield from (line for line in lines if line.endswith(b"\n"))
+    return {**whole, "started": started, PROBLEMS: None if None in counts else sum(counts)}

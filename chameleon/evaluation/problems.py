@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from chameleon.evaluation.benchmark import Benchmark, Problem
-from chameleon.evaluation.data import Ids
 from chameleon.evaluation.parts import Part
 
 Read = Callable[..., Iterable[Problem]]
@@ -57,7 +56,7 @@ class Problems:
         self._read, self._limit, self.part = read, limit, part
         self._all_lengths: Counter[str] = Counter()
         self.lengths: Counter[str] = Counter()
-        self.ids = Ids()
+        self.ids: set[str] = set()
         self.without_question: list[str] = []
         self.blind: list[str] = []
         self._count = counted or 0
@@ -72,9 +71,7 @@ class Problems:
                 if problem.detail.get("has_picture") and not problem.picture:
                     self.blind.append(problem.id)
             if limit is not None and self.has_conversations:
-                self.ids = Ids()  # not of all that had to be read
-                for problem in self:
-                    self.ids.add(problem.id)
+                self.ids = {problem.id for problem in self}  # not of all that had to be read
 
     def _counted(self, problem: Problem) -> Problem:
         """Count a problem; of a question that waits for its conversation, return what is looked at alone."""

@@ -15,7 +15,8 @@ from chameleon.values import to_json
 SEQUENCES = "SEQ"
 """The column that counts whole conversations: one is right where all its questions are."""
 _LONGEST_REASON, _MOST_REASONS = 300, 1000
-_OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", "dropped"})
+_LARGEST_FILE = 1 << 48
+_OPTIONAL = frozenset({"picture", "passed_over", "grades", "sequence", "found", "dropped", "member"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Result:
 
     `correct` is None where the benchmark grades; then `grades` says how good the answer is. `sequence` and
     `position` are those of the problem; `found` is what the run found besides its answer; `dropped` are the
-    parameters that a model was asked without, as "temperature (openai:gpt-5-mini)".
+    parameters that a model was asked without, as "temperature (openai:gpt-5-mini)"; `member` is the
+    place of the gzip member that has its events, in bytes.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Result:
     position: int = 0
     found: Mapping[str, Any] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
+    member: int | None = None
 
     @classmethod
     def of(
@@ -96,7 +99,7 @@ class Result:
         data |= {"usage": self.usage.to_json(), "error": self.error.to_json() if self.error else None}
         if not self.sequence:
             del data["position"]
-        return {name: value for name, value in data.items() if value or name not in _OPTIONAL}
+        return {name: value for name, value in data.items() if value or value == 0 or name not in _OPTIONAL}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
@@ -108,7 +111,11 @@ class Result:
             raise TypeError("a text or a number is none")
         if not isinstance(data["correct"], bool | None):
             raise TypeError("it is neither right nor wrong")
+        member = data.get("member", 0)
+        if type(member) is not int or not 0 <= member < _LARGEST_FILE:
+            raise TypeError("a place is none")
         read = dict(data)
+        read.pop("events", None)  # of earlier versions: a place in their file of events
         read["usage"] = Usage.from_json(data["usage"])
         read["error"] = Failure(**data["error"]) if data["error"] else None
         for name in ("plan", "columns", "dropped"):

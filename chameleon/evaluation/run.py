@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,19 +13,9 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark
-from chameleon.evaluation.prompt_texts import PROMPTS, read_prompts
+from chameleon.evaluation.events import EventReader
 from chameleon.evaluation.results import Count, Result, Tally
-from chameleon.evaluation.run_dir import (
-    CHECKED,
-    EVENTS,
-    PROBLEMS,
-    RESULTS,
-    SETTINGS,
-    find_events,
-    read_events,
-    read_results,
-    read_settings,
-)
+from chameleon.evaluation.run_dir import CHECKED, PROBLEMS, RESULTS, SETTINGS, read_results, read_settings
 from chameleon.evaluation.stats import PlanStats, Program
 from chameleon.figures import in_time
 from chameleon.state import Event
@@ -139,21 +129,11 @@ class Run:
         """The sum over the problems; those that ran side by side count each."""
         return self.counts.seconds
 
-    def with_events(self, results: Sequence[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
-        """Yield these results with the events of their runs; the file is looked through once."""
-        file = self.path / EVENTS
-        places = find_events(file, (result.id for result in results))
-        prompts = read_prompts(self.path / PROMPTS)
-        with file.open("rb") as opened:
-
-            def lines(id: str) -> Iterator[tuple[int, bytes]]:
-                for place in places[id]:
-                    opened.seek(place)
-                    yield place, opened.readline()
-
-            for result in results:
-                runs = read_events(lines(result.id), lambda id: True, file, prompts)
-                yield result, tuple(runs[result.id].events) if runs else ()
+    def with_events(self, results: Iterable[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
+        """Yield these results of the run with the events of theirs that count."""
+        events = EventReader(self.path)
+        for result in results:
+            yield result, events.events_of(result)
 
     def to_json(self) -> dict[str, Any]:
         return {

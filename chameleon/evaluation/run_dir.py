@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
-import re
 import threading
-from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from chameleon.errors import InputError, LogError
-from chameleon.evaluation.prompt_texts import PROMPTS, MissingPrompt, PromptTexts, with_prompts
+from chameleon.evaluation.events import (
+    BACK,
+    EVENTS,
+    PLAIN_EVENTS,
+    RECENT,
+    EventReader,
+    RunLines,
+    recent_lines,
+    unfinished_runs,
+    usage_of,
+    whole_lines,
+)
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.settings import settings_diff
-from chameleon.log import (
-    FORMAT,
-    LineFile,
-    before_failure,
-    event_from_json,
-    event_to_json,
-    json_line,
-    private,
-    read_line,
-)
-from chameleon.state import Event, RunStarted
+from chameleon.log import LineFile, before_failure, event_to_json, json_line, private, read_line
+from chameleon.state import Event
 from chameleon.usage import Usage
 
-SETTINGS, RESULTS, EVENTS = "settings.json", "results.jsonl", "events.jsonl"
-PROBLEMS, CHECKED, _BACK, _FROM = "problems", "checked", "back", "events"
-_NAMED = "chameleon-log-2"  # the format of events whose prompts may be named by their digests
+SETTINGS, RESULTS = "settings.json", "results.jsonl"
+PROBLEMS, CHECKED = "problems", "checked"
 _ELSEWHERE = "Give another folder for the results."
-_ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')
+_MEMBER_BYTES = 256 << 10  # as many of lines are packed together
 
 
 class RunDir:
@@ -57,8 +58,10 @@ class RunDir:
         self.done: set[str] = set()
         self.dropped: dict[str, Usage] = {}
         self._lock = threading.Lock()
-        self._begun: dict[str, Begun] = {}
-        self._open: OrderedDict[str, int] = OrderedDict()
+        self._begun: dict[str, RunLines] = {}
+        # The plain lines: of runs without a result, and of those that are packed next.
+        self._open: dict[str, list[bytes]] = {}
+        self._finished: list[bytes] = []
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as problem:
@@ -67,8 +70,8 @@ class RunDir:
         self._events = LineFile(self.path / EVENTS, "event log", _ELSEWHERE)
         try:
             self._results = LineFile(self.path / RESULTS, "results", _ELSEWHERE)
+            self._recent = LineFile(self.path / RECENT, "log of recent events", _ELSEWHERE)
             self._check_settings(settings)
-            self._prompts = PromptTexts(self.path / PROMPTS, _ELSEWHERE)
             self._load()
         except BaseException:
             self.close()
@@ -76,35 +79,45 @@ class RunDir:
 
     def append(self, id: str, event: Event) -> None:
         """Keep one event of a problem's run."""
-        written = {"id": id, **event_to_json(event)}
-        if isinstance(event, RunStarted):
-            written["format"] = _NAMED
-        self._prompts.shorten(written)
-        line = json_line(written)
-        with self._lock:
-            place = self._written(self._events, line)
-            self._open.setdefault(id, place)
+        self.take_over(id, [json_line({"id": id, **event_to_json(event)})])
 
-    def finish(self, result: Result) -> None:
-        """Keep a problem's result, after all its events.
-
-        It also tells from where on there are events of runs without a result: who goes on reads those alone.
-        """
+    def take_over(self, id: str, lines: Iterable[bytes]) -> None:
+        """Keep further lines of a problem's run, as they were written."""
         with self._lock:
-            others = (place for id, place in self._open.items() if id != result.id)
-            place = next(others, self._events.size)  # they are in the order in which they began
-            self._finished += 1
-            line = json_line({**result.to_json(), _FROM: [place, len(self.done) + self._finished]})
-            self._written(self._results, line)
+            for line in lines:
+                self._written(self._recent, line)
+                self._open.setdefault(id, []).append(line)
+
+    def finish(self, result: Result) -> Result:
+        """Keep a problem's result, after all its events; return it with the place of these."""
+        with self._lock:
+            lines = self._open.get(result.id, [])
+            result = replace(result, member=self._events.size if lines else None)
+            self._written(self._results, json_line(result.to_json()))
             self._open.pop(result.id, None)
+            self._finished += lines
+            if sum(map(len, self._finished)) >= max(_MEMBER_BYTES, self._recent.size // 2):
+                self._pack()
+        return result
+
+    def _pack(self) -> None:
+        """Make a gzip member of the events of problems with a result; the others stay plain."""
+        if self._finished:
+            self._written(self._events, gzip.compress(b"".join(self._finished), mtime=0))
+            self._finished.clear()
+            self._rewrite_recent()
+
+    def _rewrite_recent(self) -> None:
+        runs = (line for lines in self._open.values() for line in lines)
+        self._recent.rewrite(chain(self._finished, runs))
 
     def answer_of(self, id: str) -> Any:
         """Return what a question of a conversation that is done was answered; None where it was not."""
         return self._answers.get(id)
 
     def require_kept(self) -> None:
-        """Raise `LogError` when results, events or prompts do not lie in the directory any more."""
-        self._require(all(file.is_in_place for file in (self._results, self._events, self._prompts.file)))
+        """Raise `LogError` when results or events do not lie in the directory any more."""
+        self._require(all(file.is_in_place for file in (self._results, self._events, self._recent)))
 
     def _written(self, file: LineFile, line: bytes) -> int:
         """Write a line, and return the place where it starts."""
@@ -126,7 +139,7 @@ class RunDir:
     @property
     def usage(self) -> Usage:
         """What runs without a result have cost, with what was taken back."""
-        unfinished = (_usage_of(begun.events) for begun in self._begun.values())
+        unfinished = (usage_of(begun.events) for begun in self._begun.values())
         return sum((*unfinished, *self.dropped.values()), Usage())
 
     def forget_failures(self) -> int:
@@ -140,19 +153,24 @@ class RunDir:
             failed += each.failed
             if each.failed and each.sequence:
                 torn[each.sequence] = min(each.position, torn.get(each.sequence, each.position))
+
+        def stays(each: Result) -> bool:
+            return not each.failed and each.position <= torn.get(each.sequence, each.position)
+
         if failed:
-            self._results.rewrite(
-                json_line(each.to_json())
-                for each in self._kept()
-                if not each.failed and each.position <= torn.get(each.sequence, each.position)
-            )
+            self._pack()
+            events = EventReader(self.path)
+            for each in self._kept():
+                if not stays(each):
+                    self.take_over(each.id, events.lines_of(each))
+            self._results.rewrite(json_line(each.to_json()) for each in self._kept() if stays(each))
             self._load()
         return failed
 
     def take_back(self, id: str, events: Sequence[Event], kept: int) -> tuple[Event, ...]:
         """Note that of a run only the first `kept` events still count, and return them."""
-        self.dropped[id] = self.dropped.get(id, Usage()) + _usage_of(events[kept:])
-        self._events.append(json_line({"id": id, "event": _BACK, "kept": kept}))
+        self.dropped[id] = self.dropped.get(id, Usage()) + usage_of(events[kept:])
+        self.take_over(id, [json_line({"id": id, "event": BACK, "kept": kept})])
         return tuple(events[:kept])
 
     def expect(self, problems: int, limit: int | None = None, *, is_checked: bool = False) -> None:
@@ -168,7 +186,10 @@ class RunDir:
             write_whole(self.path / SETTINGS, json.dumps(settings, indent=2) + "\n")
 
     def close(self) -> None:
-        for name in ("_events", "_results", "_prompts"):
+        """Pack the events of problems with a result, and let other processes open the folder."""
+        with suppress(LogError):  # they are kept as plain lines
+            self._pack()
+        for name in ("_events", "_results", "_recent"):
             if hasattr(self, name):
                 getattr(self, name).close()
 
@@ -185,8 +206,8 @@ class RunDir:
                 what = f"the folder was made with other settings: {told}"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
             return
-        for name in (RESULTS, EVENTS):
-            if (self.path / name).stat().st_size:
+        for name in (RESULTS, EVENTS, RECENT, PLAIN_EVENTS):
+            if (self.path / name).exists() and (self.path / name).stat().st_size:
                 what = f"the folder has {name} and no settings that made it"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
         write_whole(file, json.dumps(settings, indent=2) + "\n")
@@ -200,43 +221,28 @@ class RunDir:
         A failure at the end of these is to be tried again.
         """
         self.done.clear()
-        self._finished = 0
         self._answers: dict[str, Any] = {}
-        last = b""
-
-        def lines() -> Iterator[bytes]:
-            nonlocal last
-            for _, line in self._results.whole_lines():
-                last = line if line.endswith(b"\n") else last
-                yield line
-
-        for result in read_results(lines(), self._results.path, self.done):
+        start, last = 0, set[str]()  # the last member, and the problems in it
+        lines = (line for _, line in self._results.whole_lines())
+        for result in read_results(lines, self._results.path, self.done):
+            if result.member is not None:
+                start, last = (result.member, set()) if result.member > start else (start, last)
+                last.add(result.id)
             if result.sequence and result.answered:
                 self._answers[result.id] = result.answer
             self._on_kept(result)
-        places = self._events.whole_lines(self._first_open(last))
-        self._begun = read_events(
-            places, lambda id: id not in self.done, self._events.path, self._prompts.texts
-        )
-        self._open = OrderedDict((id, begun.start) for id, begun in self._begun.items())
-        self.dropped = {id: begun.dropped for id, begun in self._begun.items() if begun.dropped != Usage()}
-        for id, begun in self._begun.items():
-            kept = before_failure(begun.events)
-            if kept < len(begun.events):
-                begun.events = list(self.take_back(id, begun.events, kept))
-
-    def _first_open(self, last: bytes) -> int:
-        """Return the place in the events before which, by the last result, all runs have one.
-
-        It is of use where no result was taken out since.
-        """
-        told = read_line(last).get(_FROM) if last else None
-        place, results = told if isinstance(told, list) and len(told) == 2 else (0, 0)
-        if not isinstance(place, int) or place <= 0 or results != len(self.done):
-            return 0
-        with self._events.path.open("rb") as file:
-            file.seek(place - 1)
-            return place if file.read(1) == b"\n" else 0  # else the file is not as it was
+        recent = recent_lines(self.path, start)
+        self._begun = unfinished_runs(self.path, recent, self.done)
+        # The last member is unpacked: it may be torn, and further problems are packed with those in it.
+        self._finished = [line for id, lines in recent.items() if id in last for line in lines]
+        self._open = {id: run.lines for id, run in self._begun.items()}
+        self._rewrite_recent()
+        self._events.cut(start)
+        self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
+        for id, run in self._begun.items():
+            kept = before_failure(run.events)
+            if kept < len(run.events):
+                run.events = list(self.take_back(id, run.events, kept))
 
 
 def checked_count(path: Path, limit: int | None) -> int | None:
@@ -247,10 +253,11 @@ def checked_count(path: Path, limit: int | None) -> int | None:
 
 def spent_in(path: Path) -> Usage:
     """Sum what all calls in a directory have cost, also those of runs that have not ended."""
-    with (path / EVENTS).open("rb") as lines:
-        rows = (read_line(line) for line in lines if line.endswith(b"\n"))
-        calls = (call for row in rows for call in row.get("calls", ()))
-        return sum((Usage.from_json(call["usage"]) for call in calls), Usage())
+    done, spent, start = set[str](), Usage(), 0
+    for result in read_results(whole_lines(path / RESULTS), path / RESULTS, done):
+        spent, start = spent + result.usage, max(start, result.member or 0)
+    runs = unfinished_runs(path, recent_lines(path, start), done).values()
+    return sum((usage_of(run.events) + run.dropped for run in runs), spent)
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -285,9 +292,7 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
         if not line.endswith(b"\n"):
             continue
         try:
-            data = read_line(line)
-            data.pop(_FROM, None)
-            result = Result.from_json(data)
+            result = Result.from_json(read_line(line))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             hint = "Take out that line: its problem is then run again."
             raise LogError(f"line {number} is no result", where=str(path), hint=hint) from problem
@@ -296,96 +301,3 @@ def read_results(lines: Iterable[bytes], path: Path, seen: set[str] | None = Non
             raise LogError(what, where=str(path), hint=f"Take out one of them. {_ELSEWHERE}")
         seen.add(result.id)
         yield result
-
-
-def placed_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file, each with the place where it starts."""
-    place = 0
-    with path.open("rb") as lines:
-        for line in lines:
-            yield place, line
-            place += len(line)
-
-
-@dataclass
-class Begun:
-    """A run in the events: where the first of them starts, those that count, and what others had cost."""
-
-    start: int
-    events: list[Event] = field(default_factory=list)
-    dropped: Usage = field(default_factory=Usage)
-
-
-def read_events(
-    lines: Iterable[tuple[int, bytes]], wanted: Callable[[str], bool], path: Path, prompts: Mapping[str, str]
-) -> dict[str, Begun]:
-    """Read the runs of wanted problems, in the order in which they began.
-
-    `lines` come with the places where they start; `prompts` are the texts that they name by digests.
-    """
-    found: dict[str, Begun] = {}
-    for place, line in lines:
-        if not line.endswith(b"\n"):
-            continue
-        try:
-            if not wanted(id := _id_of(line)):
-                continue
-            data = read_line(line)
-            begun = found.setdefault(id, Begun(place))
-            if data["event"] == _BACK:
-                begun.dropped += _usage_of(begun.events[data["kept"] :])
-                del begun.events[data["kept"] :]
-            else:
-                if data.get("format") == _NAMED:
-                    data["format"] = FORMAT
-                event = event_from_json(with_prompts(data, prompts))
-                if isinstance(event, RunStarted):  # where a result was taken out by hand, it ran anew
-                    begun.dropped += _usage_of(begun.events)
-                    begun.events.clear()
-                begun.events.append(event)
-        except MissingPrompt as problem:
-            raise LogError(
-                f"line {_number(path, place)} has a prompt that {PROMPTS} lacks: it is damaged or gone",
-                where=str(path),
-                hint=f"Bring {PROMPTS} back. {_ELSEWHERE}",
-            ) from problem
-        except (ValueError, KeyError, TypeError, LogError) as problem:
-            raise _damaged(path, place, problem) from problem
-    return found
-
-
-def find_events(path: Path, ids: Iterable[str]) -> dict[str, array[int]]:
-    """Return the places of the lines of these problems, whichever order they are in."""
-    found = {id: array("Q") for id in ids}
-    for place, line in placed_lines(path):
-        if line.endswith(b"\n"):
-            try:
-                id = _id_of(line)
-            except ValueError as problem:
-                raise _damaged(path, place, problem) from problem
-            if id in found:
-                found[id].append(place)
-    return found
-
-
-def _damaged(path: Path, place: int, problem: Exception) -> LogError:
-    what = f"line {_number(path, place)} is not an event ({problem})"
-    return LogError(what, where=str(path), hint=_ELSEWHERE)
-
-
-def _number(path: Path, place: int) -> int:
-    """Return the number of the line that starts at this place of a file."""
-    return sum(start <= place for start, _ in placed_lines(path))
-
-
-def _id_of(line: bytes) -> str:
-    """Return the problem that an event is of, without reading the event: of many, few are wanted."""
-    if (found := _ID.match(line)) is None:
-        raise ValueError("it names no problem")
-    text = found[1]
-    return str(json.loads(text)) if b"\\" in text else text[1:-1].decode()
-
-
-def _usage_of(events: Iterable[Event]) -> Usage:
-    calls = (call for event in events if not isinstance(event, RunStarted) for call in event.calls)
-    return sum((call.usage for call in calls), Usage())

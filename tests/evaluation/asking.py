@@ -10,7 +10,7 @@ from tests.e2e.commands import Command, Outcome
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
 from tests.engine.files import write
-from tests.evaluation.rows import Row, read_lines, read_results, write_rows
+from tests.evaluation.rows import Row, read_events, read_results, write_rows
 from tests.loopback import Answer, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
@@ -83,4 +83,4 @@ class Asking:
         return [id for id, result in self.results.items() if result["error"]]
 
     def events(self, kind: str) -> list[Row]:
-        return [line for line in read_lines(self.out / "events.jsonl") if line["event"] == kind]
+        return [line for line in read_events(self.out) if line["event"] == kind]

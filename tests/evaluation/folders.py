@@ -20,7 +20,7 @@ from tests.evaluation.rows import make_rows
 SETTINGS = {"benchmark": "tabmwp", "inventory": "mine"}
 BENCHMARK = find_benchmark("tabmwp")
 PROBLEMS = [BENCHMARK.problem(row, {}) for row in make_rows(6)]
-KEPT = ("results.jsonl", "events.jsonl", "settings.json")
+KEPT = ("results.jsonl", "events.jsonl.gz", "recent.jsonl", "settings.json")
 
 
 def inventory(answer: Callable[[State], Any]) -> Inventory:
@@ -61,7 +61,7 @@ def cut(whole: Path, results: float, events: float) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "cut"
         path.mkdir()
-        for name, share in zip(KEPT, (results, events, 1.0), strict=True):
+        for name, share in zip(KEPT, (results, events, events, 1.0), strict=True):
             content = (whole / name).read_bytes()
             (path / name).write_bytes(content[: round(share * len(content))])
         yield path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,18 @@ def read_lines(path: Path) -> list[Row]:
 
 
 def read_results(folder: Path) -> list[Row]:
-    """Every result of a folder, without the place in its events, which depends on what ran beside it."""
+    """Every result of a folder, without the place of its events, which depends on what ran beside it."""
     lines = read_lines(folder / "results.jsonl")
-    assert all(isinstance(line.pop("events", [0, 0]), list) for line in lines)
+    assert all(isinstance(line.pop("member", 0), int) for line in lines)
     return lines
+
+
+def read_events(folder: Path) -> list[Row]:
+    """Every event of a folder: those that are packed, then the plain ones of other problems."""
+    members = {row["id"]: row.get("member") for row in read_lines(folder / "results.jsonl")}
+    packed, found = (folder / "events.jsonl.gz").read_bytes(), list[Row]()
+    for start in sorted({each for each in members.values() if each is not None and each < len(packed)}):
+        lines = zlib.decompressobj(31).decompress(packed[start:]).splitlines()
+        found += [row for row in map(json.loads, lines) if members.get(row["id"]) == start]
+    known = {row["id"] for row in found}
+    return [*found, *(row for row in read_lines(folder / "recent.jsonl") if row["id"] not in known)]

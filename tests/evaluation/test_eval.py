@@ -14,7 +14,7 @@ from chameleon.benchmarks.scorers import binder, text_overlap
 from chameleon.errors import MissingPackage
 from chameleon.evaluation.data import find_benchmark
 from tests.e2e.commands import Command
-from tests.evaluation.rows import make_rows, read_lines, write_rows
+from tests.evaluation.rows import make_rows, read_events, read_lines, write_rows
 from tests.evaluation.test_graded import ROWS as GRADED
 
 COUNTS = ["benchmark", "n", "correct", "accuracy", "answered", "answered_accuracy", "breakdown"]
@@ -71,7 +71,7 @@ def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_
         assert (line["answer"] is None) == line["declined"] == (reason == "Declined")
         assert line["declined"] != line["correct"]
         assert line["plan"] == ["table_reader", "final_answer"]
-    kinds = {line["event"] for line in read_lines(out / "events.jsonl")}
+    kinds = {line["event"] for line in read_events(out)}
     assert kinds == {"run_started", "plan", "step", "run_ended"}
 
 

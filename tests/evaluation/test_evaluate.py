@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import secrets
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from chameleon.usage import Call, Usage
 from tests.e2e.commands import Outcome
 from tests.e2e.rule_model import PROGRAM
 from tests.evaluation.asking import PRICED, Asking
-from tests.evaluation.rows import read_lines
+from tests.evaluation.rows import read_events
 from tests.loopback import Answer, Fault, Reply
 
 Make = Callable[..., Asking]
@@ -35,7 +36,7 @@ def test_a_problem_that_fails_is_kept_with_its_steps(asking: Make) -> None:
     assert failed["error"]["kind"] == "ModelError" and "(500)" in failed["error"]["message"]
     assert failed["error"]["where"] == "module program_generator"
     assert failed["answer"] is None and not failed["declined"] and not failed["correct"]
-    events = [line["event"] for line in read_lines(made.out / "events.jsonl") if line["id"] == "0"]
+    events = [line["event"] for line in read_events(made.out) if line["id"] == "0"]
     assert events == ["run_started", "plan", "step", "run_ended"]
 
     before = len(made.server.requests)
@@ -212,6 +213,7 @@ def test_no_file_of_the_folder_holds_the_key(
     made = asking({name: [echo(key)] for name in ("planner", "solution_generator", *PROGRAM)}, count=9)
     outcome = made.run()
     assert {headers["authorization"] for headers in made.server.headers} == {f"Bearer {key}"}
-    files = [file.read_text() for file in made.out.rglob("*") if file.is_file()]
-    assert len(files) == 4
-    assert all(key not in text for text in [*files, outcome.out, outcome.err])
+    files = {file.name: file.read_bytes() for file in made.out.rglob("*") if file.is_file()}
+    files["events.jsonl.gz"] = gzip.decompress(files["events.jsonl.gz"])
+    assert len(files) == 4 and b"run_ended" in files["events.jsonl.gz"]
+    assert all(key.encode() not in text for text in files.values()) and key not in outcome.out + outcome.err

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from chameleon import State
 from chameleon.benchmarks.tabmwp import Tabmwp
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import DataFile, Ids
+from chameleon.evaluation.data import DataFile
 from chameleon.evaluation.problems import Problems, in_turn
 from chameleon.evaluation.run import read_run
 from tests.e2e.commands import Command
@@ -68,15 +68,6 @@ def test_a_conversation_waits_for_its_own_questions_alone() -> None:
 
     for found in in_turn(reads(), {"a": 2, "b": 2, "c": 2}):
         assert read[-1] == f"{found[0].sequence}/0"
-
-
-@given(st.lists(st.text(max_size=3)), st.lists(st.text(max_size=3)), st.integers(0, 3_000))
-def test_ids_are_a_set(given: list[str], others: list[str], more: int) -> None:
-    ids, expected = Ids(), {*given, *map(str, range(more))}
-    for id in (*given, *expected):
-        ids.add(id)
-    assert len(ids) == len(expected)
-    assert all((id in ids) == (id in expected) for id in (*others, *expected, "none of them"))
 
 
 def test_what_problems_lack_is_found() -> None:

@@ -135,7 +135,7 @@ def test_pictures_are_embedded_when_they_are_pictures(tmp_path: Path) -> None:
 
 def test_problems_without_events_and_runs_without_problems(tmp_path: Path) -> None:
     run = offline_run(tmp_path / "run", 2)
-    (run.path / "events.jsonl").write_bytes(b"")
+    (run.path / "events.jsonl.gz").write_bytes(b"")
     empty = write_run(tmp_path / "empty", settings("x"), [])
     page = page_of(read_run(run.path), empty, folder=tmp_path)
     assert page.count("The event log does not hold this problem.") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from chameleon.errors import LogError, ModelError
 from chameleon.evaluation.evaluate import Evaluation
 from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir
+from chameleon.log import LineFile
 from chameleon.state import Event, RunEnded
 from tests.evaluation.folders import (
     BENCHMARK,
@@ -28,14 +30,13 @@ from tests.evaluation.folders import (
     first_price,
     inventory,
 )
-from tests.evaluation.rows import Row, read_lines, read_results, write_rows
+from tests.evaluation.rows import Row, make_rows, read_events, read_results
 
 
 def results(path: Path) -> dict[str, Row]:
     """The results without their seconds; each problem must be there once."""
     lines = read_results(path)
     assert len({line["id"] for line in lines}) == len(lines)
-    read_lines(path / "events.jsonl")
     return {line.pop("id"): {**line, "seconds": 0} for line in lines}
 
 
@@ -61,22 +62,88 @@ def failing_to_be_asked(state: State) -> Any:
     raise AssertionError("what is done must not run again")
 
 
-def test_steps_that_are_kept_do_not_run_again(whole: Path) -> None:
-    asked: list[str] = []
+def killed_at_every_write(path: Path, patch: pytest.MonkeyPatch) -> list[dict[str, bytes]]:
+    """Evaluate, and return what a folder holds if the process is killed before, in or after any write."""
+    found: list[dict[str, bytes]] = []
+    append, cut_off = LineFile.append, LineFile.cut
 
-    def counted(state: State) -> str:
-        asked.append(str(state.input["question"]))
-        return first_price(state)
+    def held() -> dict[str, bytes]:
+        return {name: (path / name).read_bytes() for name in KEPT if (path / name).exists()}
 
-    lines = (whole / "events.jsonl").read_bytes().splitlines(keepends=True)
-    for kept in range(len(lines) + 1):
-        asked.clear()
-        with cut(whole, 0, 0) as path:
-            (path / "events.jsonl").write_bytes(b"".join(lines[:kept]))
-            evaluate(path, counted)
-            done = sum(b'"event":"step"' in line and b'"answer"' in line[:60] for line in lines[:kept])
-            assert len(asked) == len(PROBLEMS) - done
-            assert results(path) == results(whole)
+    def appends(file: LineFile, line: bytes) -> int:
+        before, name = held(), file.path.name
+        found.extend({**before, name: before[name] + line[:end]} for end in (0, 1, len(line) // 2, -1, None))
+        return append(file, line)
+
+    def cuts(file: LineFile, start: int) -> None:
+        found.append(held())
+        cut_off(file, start)
+
+    with patch.context() as patched:
+        patched.setattr(LineFile, "append", appends)
+        patched.setattr(LineFile, "cut", cuts)
+        evaluate(path)
+    return [*found, held()]
+
+
+@pytest.mark.parametrize("member_bytes", [1, 3_000, 1 << 20])
+def test_killed_at_any_write_it_asks_nothing_twice(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, member_bytes: int
+) -> None:
+    monkeypatch.setattr("chameleon.evaluation.run_dir._MEMBER_BYTES", member_bytes)
+    states = killed_at_every_write(tmp_path / "killed", monkeypatch)
+    assert len(states) > 100
+    for number, files in enumerate(state for state in states if "settings.json" in state):
+        path = tmp_path / str(number)
+        path.mkdir()
+        for name, content in files.items():
+            (path / name).write_bytes(content)
+        lines = files["recent.jsonl"].splitlines(keepends=True)
+        done = {line[:12] for line in files["results.jsonl"].splitlines(keepends=True) if line[-1:] == b"\n"}
+        steps = [line for line in lines if b'"module":"answer"' in line and line[-1:] == b"\n"]
+        answered = done | {line[:12] for line in steps if b'"event":"step"' in line}
+        run = read_run(path)
+        assert all(State.fold(events).ended for _, events in run.with_events(run.results))
+        asked: list[str] = []
+
+        def counted(state: State, asked: list[str] = asked) -> str:
+            asked.append(str(state.input["question"]))
+            return first_price(state)
+
+        evaluate(path, counted)
+        assert len(asked) == len(PROBLEMS) - len(answered), number
+        assert results(path) == results(whole)
+        run = read_run(path)
+        assert all(State.fold(events).ended for _, events in run.with_events(run.results))
+
+
+@pytest.mark.parametrize(("taken", "run_again"), [([5], 0), ([0, 1, 2, 3, 4, 5], 0), ([2], 1)])
+def test_results_that_somebody_takes_out_are_made_again(
+    taken: list[int], run_again: int, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events in the last member and after it are found; those in the middle are not looked for."""
+    monkeypatch.setattr("chameleon.evaluation.run_dir._MEMBER_BYTES", 1)
+    asked: list[State] = []
+    evaluate(tmp_path)
+    lines = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
+    kept = [line for place, line in enumerate(lines) if place not in taken]
+    (tmp_path / "results.jsonl").write_bytes(b"".join(kept))
+    evaluate(tmp_path, lambda state: asked.append(state) or first_price(state))
+    assert len(asked) == run_again and results(tmp_path) == results(whole)
+
+
+def test_members_are_small_and_all_is_packed_at_the_end(tmp_path: Path) -> None:
+    problems = [BENCHMARK.problem(row, {}) for row in make_rows(400)]
+    with RunDir(tmp_path, SETTINGS) as folder:
+        executor, scorer = Executor(inventory(first_price)), BENCHMARK.scorers["chameleon"]()
+        Evaluation(executor, scorer, BENCHMARK, run_dir=folder, workers=4).run(problems)
+    run = read_run(tmp_path)
+    members = {result.member for result in run.results}
+    assert len(members) > 1 and not (tmp_path / "recent.jsonl").read_bytes()
+    lines = gzip.decompress((tmp_path / "events.jsonl.gz").read_bytes()).splitlines()
+    assert [json.loads(line) for line in lines] == read_events(tmp_path)
+    assert len(lines) / len(members) < 2_000
+    assert all(State.fold(events).ended for _, events in run.with_events(run.results))
 
 
 def test_failures_go_on_from_their_last_good_step(whole: Path, tmp_path: Path) -> None:
@@ -129,28 +196,6 @@ def begun(path: Path) -> dict[str, tuple[Event, ...]]:
     return {id: events for id, events in given.items() if events}
 
 
-def test_only_events_of_runs_that_may_have_no_result_are_read_again(whole: Path, tmp_path: Path) -> None:
-    for name in KEPT:
-        (tmp_path / name).write_bytes((whole / name).read_bytes())
-    events, results = tmp_path / "events.jsonl", tmp_path / "results.jsonl"
-    lines = results.read_bytes().splitlines(keepends=True)
-    places = [json.loads(line)["events"][0] for line in lines]
-    results.write_bytes(b"".join(lines[:-1]))
-    expected = begun(tmp_path)
-    assert list(expected) == [PROBLEMS[-1].id] and places[-1] == events.stat().st_size
-    damaged = events.read_bytes()
-    events.write_bytes(b"x" * (places[-2] - 1) + damaged[places[-2] - 1 :])
-    assert begun(tmp_path) == expected
-    rows = [json.loads(line) for line in lines[:-1]]
-    for row in rows:
-        del row["events"]
-    write_rows(results, rows)  # as an earlier version has it
-    with pytest.raises(LogError, match="line 1 is not an event"):
-        begun(tmp_path)
-    events.write_bytes(damaged)
-    assert begun(tmp_path) == expected
-
-
 def test_runs_side_by_side_keep_what_began_before_them(tmp_path: Path) -> None:
     """A result says nothing of a run that began before and has none, nor of one that is tried again."""
     evaluate(tmp_path, failing)
@@ -160,7 +205,7 @@ def test_runs_side_by_side_keep_what_began_before_them(tmp_path: Path) -> None:
     with RunDir(tmp_path, SETTINGS) as folder:
         assert folder.forget_failures() == len(PROBLEMS)
         folder.append(result.id, RunEnded("answered"))
-        folder.finish(replace(result, error=None))
+        assert folder.finish(replace(result, error=None)).member is not None
     again = begun(tmp_path)
     assert set(again) == others and all(again.values())
     assert [len(events) for events in again.values()] == [len(events) for events in begun(tmp_path).values()]

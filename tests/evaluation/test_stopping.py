@@ -26,7 +26,7 @@ from tests.e2e.rule_model import RuleModel
 from tests.engine.doubles import Does
 from tests.evaluation.asking import Asking
 from tests.evaluation.folders import BENCHMARK, SETTINGS
-from tests.evaluation.rows import Row, make_rows, read_lines
+from tests.evaluation.rows import Row, make_rows, read_events, read_lines
 from tests.faults.running import wait_until
 from tests.loopback import Answer, Fault, LoopbackServer, Reply
 
@@ -49,7 +49,7 @@ def evaluation(modules: dict[str, Does], folder: RunDir, workers: int = 1) -> Ev
 
 
 def steps(folder: Path, key: str) -> list[str]:
-    return [line[key] for line in read_lines(folder / "events.jsonl") if line["event"] == "step"]
+    return [line[key] for line in read_events(folder) if line["event"] == "step"]
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -210,7 +210,7 @@ def test_through_a_storm_nothing_is_lost_or_counted_twice(
             if len(made.results) == count and not made.failed:
                 break
     assert len(made.results) == count and not made.failed
-    events = read_lines(made.out / "events.jsonl")
+    events = read_events(made.out)
     logged = sum(not call["error"] for line in events for call in line.get("calls", ()))
     # A reply that came after the time-out, or when the server died, is asked for again.
     assert logged <= storm.replies

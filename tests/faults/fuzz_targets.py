@@ -41,7 +41,7 @@ from chameleon.table.replies import as_subtable, parse_table
 from tests.benchmarks import test_sqa
 from tests.benchmarks.shared_data import DATA, rows
 from tests.benchmarks.test_every_benchmark import _FORMS
-from tests.evaluation.folders import KEPT, SETTINGS, evaluate
+from tests.evaluation.folders import SETTINGS, evaluate
 from tests.faults.fuzz import TOKENS, Target, bent, mutated, wild, written
 
 TABLE = Table(["Year", "Venue (city)", "Points"], [["2019", "Oslo", "1,200"], ["2020", "Lima | x", "–"]])
@@ -243,12 +243,11 @@ def bent_lines(random: Random, lines: Sequence[bytes]) -> bytes:
 
 def logs() -> Target:
     path = folder() / "log.jsonl"
-    lines = run_files()["events.jsonl"].splitlines()
+    lines = gzip.decompress(run_files()["events.jsonl.gz"]).splitlines()
     first = [line for line in lines if json.loads(line)["id"] == json.loads(lines[0])["id"]]
     events = [
         as_json({key: value for key, value in json.loads(line).items() if key != "id"}) for line in first
     ]
-    events = [line.replace(b"chameleon-log-2", b"chameleon-log-1") for line in events]
 
     def read(data: bytes) -> None:
         for line in data.splitlines(keepends=True):
@@ -267,15 +266,17 @@ def logs() -> Target:
 
 def run_folders() -> Target:
     path, whole = folder(), run_files()
+    lines = gzip.decompress(whole["events.jsonl.gz"])
+    for name in ("recent.jsonl", "events.jsonl"):  # the second is of an earlier version
+        whole[name] = lines.replace(b'{"id":"', b'{"id":"more')
 
     def draw(random: Random) -> dict[str, bytes]:
         changed = random.choice(list(whole))
-        return whole | {
-            changed: bent_lines(
-                random,
-                whole[changed].splitlines() if changed != KEPT[2] else [whole[changed].replace(b"\n", b"")],
-            )
-        }
+        content = whole[changed]
+        if changed == "events.jsonl.gz":
+            return whole | {changed: mutated(random, [content], [b"\x1f\x8b", b"\0", b"\xff", b"\n"])}
+        parts = [content.replace(b"\n", b"")] if changed == "settings.json" else content.splitlines()
+        return whole | {changed: bent_lines(random, parts)}
 
     def read(files: dict[str, bytes]) -> None:
         for name, data in files.items():

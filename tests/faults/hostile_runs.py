@@ -132,6 +132,9 @@ RUNS: dict[str, Hostile] = {
         result=with_json(_RESULT, answer=json.dumps(EVIL)),
         events=_EVENT(input=json.dumps({"question": EVIL})),
     ),
+    "a member that lies elsewhere": _run(_PAGE, 1, "cannot be read", result=with_json(_RESULT, member="99")),
+    "a member of 400 digits": _run(_PAGE, 1, _BAD_RESULT, result=with_json(_RESULT, member=_HUGE)),
+    "a member of wrong types": _run(_PAGE, 1, _BAD_RESULT, result=with_json(_RESULT, member="[1]")),
     "a log of wrong types": _log(1, _BAD_EVENT, json.dumps(_BEGUN), with_json(_PLAN, by="5", note="[1]")),
     "a log that goes down": _log(1, _BAD_EVENT, with_json(_BEGUN, input=_DEEP)),
     "a step that goes down": _log(

@@ -16,7 +16,7 @@ from tests.faults.running import TABLE, WORDS, Case, reply, told, told_or_right
 from tests.loopback import LoopbackServer
 
 Start = Callable[..., LoopbackServer]
-FILES = ("results.jsonl", "events.jsonl", "settings.json", "prompts.jsonl")
+FILES = ("results.jsonl", "events.jsonl.gz", "recent.jsonl", "settings.json")
 CUTS = (0.0, 0.01, 0.3, 0.62, 0.9, 0.999)
 
 

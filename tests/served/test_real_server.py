@@ -16,6 +16,7 @@ from chameleon import LLM, Executor, Inventory, State
 from chameleon.log import EventLog
 from chameleon.table import read_table
 from tests.e2e.commands import ROOT, Command, Outcome, environment, spawn
+from tests.evaluation.rows import Row, read_events, read_lines
 from tests.served.conftest import Relay, Server, require_server
 
 require_server()
@@ -118,15 +119,14 @@ def test_a_reply_that_is_cut_off_is_asked_for_with_more_room(
         assert len(each) > 1 and all(less < more for less, more in pairwise(each))
 
 
-def paid(events: Path) -> tuple[int, int, int]:
+def paid(events: list[Row]) -> tuple[int, int, int]:
     """The calls that got a reply by the events of a log or a folder, and their tokens."""
-    lines = [json.loads(line) for line in events.read_text().splitlines()]
-    calls = [call for line in lines for call in line.get("calls", ()) if not call["error"]]
+    calls = [call for line in events for call in line.get("calls", ()) if not call["error"]]
     asked, written = (sum(call["usage"][f"{kind}_tokens"] for call in calls) for kind in ("input", "output"))
     return len(calls), asked, written
 
 
-def assert_paid_once(relay: Relay, events: Path) -> None:
+def assert_paid_once(relay: Relay, events: list[Row]) -> None:
     """Every reply of the server is in the log, and none was asked for again."""
     assert paid(events) == relay.usage
     asked = [json.dumps(request, sort_keys=True) for request, _ in relay.answered]
@@ -159,7 +159,7 @@ def test_an_evaluation_whose_server_dies_goes_on_and_pays_nothing_twice(
     assert len({result["id"] for result in results}) == len(results) == 12
     assert not any(result["error"] for result in results)
     assert relay.usage[0] > before
-    assert_paid_once(relay, out / "events.jsonl")
+    assert_paid_once(relay, read_events(out))
 
 
 def test_a_question_whose_server_dies_goes_on_and_pays_nothing_twice(
@@ -211,4 +211,4 @@ def assert_one_more_call_answers(outcome: Outcome, relay: Relay, log: Path) -> N
     """The plan had been paid for: to go on, the command asked for the solution alone."""
     assert outcome.code == 0 and outcome.out == "42\n", outcome.err
     assert relay.usage[0] == 2
-    assert_paid_once(relay, log)
+    assert_paid_once(relay, read_lines(log))
