@@ -350,13 +350,14 @@ def recall(
         metavar="NAME|YAML",
         help="How to search: bm25, lexical, blend, '{first: bm25, rerank: evidence}'.",
     ),
+    summaries: bool = option(default=False, help="Index the `summary` of each table too."),
     index: Path | None = option(metavar="DIR", help="Keep the index of the corpus here."),
     json: bool = JSON,
 ) -> None:
     """Measure how often a retriever finds the table that a question is about, and how early."""
     from chameleon.cli.recall import measure_recall
 
-    measure_recall(corpus, queries, retriever, kept=index, as_json=json)
+    measure_recall(corpus, queries, retriever, summaries=summaries, kept=index, as_json=json)
 
 
 @command()

@@ -6,11 +6,11 @@ import hashlib
 import json
 import shlex
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -24,24 +24,19 @@ from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import placed, set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
-from chameleon.evaluation.arms import arm_figures, build_indexes, look_back, measure_arm
+from chameleon.evaluation.arms import arm_figures, look_back, measure_arm
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.evaluate import Stopped
 from chameleon.evaluation.grid import Arm, Grid
 from chameleon.evaluation.problems import Problems
-from chameleon.evaluation.recall import read_corpus, recall_of, searching
 from chameleon.evaluation.run import DASH, Run, read_run
 from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
 from chameleon.llm import ResponseStore, choose_model
-from chameleon.table import Table
 from chameleon.text import harmless, one_line
 from chameleon.usage import Usage
 
-if TYPE_CHECKING:
-    from chameleon.retrieval.document import Document
-
-_TABLE, _FIGURES, _MANIFEST = "grid.md", "grid.json", "manifest.json"
+_TABLE, _FIGURES = "grid.md", "grid.json"
 
 
 def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
@@ -93,31 +88,17 @@ class GridRun:
     close: ExitStack
     stopped: Interrupted | Stopped | None = None
     first: Run | None = None
-    spent: dict[str, Usage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        options, self.out = self.options, self.options.out or self._temporary_folder()
+        options = self.options
+        self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
         self.options = replace(options, model=None if options.no_model else self._model())
-        index = given = options.index or self.grid.paths.get("index")
-        searched = {each.within for arm in self.grid.arms.values() for _, each in searching(arm.inventory)}
-        if index is None and searched & set(self.grid.spec.indexes):
-            index = options.out / "index" if options.out is not None else self._temporary_folder()
-        self.cannot_search = self._build(index, own=given is None) if index is not None else {}
-        manifests = [] if given is None else sorted([*given.glob(_MANIFEST), *given.glob(f"*/{_MANIFEST}")])
-        digests = {
-            path.parent.relative_to(given).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-            for path in manifests
-            if given is not None
-        }
-        self.further = {"index": digests} if given is not None else {}
+        self.further: dict[str, Any] = {}
+        if (index := options.index or self.grid.paths.get("index")) is not None:
+            self.further["index"] = _index_digests(index)
+            given = {"index": str(index)}
+            self.problems = [replace(each, input={**each.input, **given}) for each in self.problems]
         self._announce()
-        if index is not None:
-            self.problems = [
-                replace(each, input={**each.input, "index": str(index)}) for each in self.problems
-            ]
-
-    def _temporary_folder(self) -> Path:
-        return Path(self.close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
 
     def _model(self) -> str | None:
         """Return the model that evaluates the arms; None where none asks one, or none is configured."""
@@ -127,56 +108,23 @@ class GridRun:
         recorded = ResponseStore.default("replay") if self.options.store == "replay" else None
         return choose_model(self.options.model, inventories[0].llm.model, replay=recorded).model
 
-    def _build(self, folder: Path, *, own: bool) -> Mapping[str, str]:
-        """Build what is not there of the indexes, and return why arms cannot search.
-
-        Every table of the data counts, whatever --limit says.
-        """
-        from chameleon.retrieval.document import Document
-
-        options = replace(self.data.options, limit=None)
-        whole = Data(self.data.path, self.data.benchmark.name, options)
-
-        def documents(summaries: bool) -> Iterable[Document]:
-            if whole.tables is not None and whole.tables.is_file():
-                return read_corpus(whole.tables, summaries=summaries)
-            if summaries:
-                return read_corpus(whole.path, summaries=True)
-            tables: dict[str, Table] = {}
-            for each in whole.problems():
-                if each.table_id and (table := each.input.get("table")) is not None:
-                    tables.setdefault(each.table_id, table)
-            return (Document(id, table) for id, table in tables.items())
-
-        built, reasons = (
-            build_indexes(folder, self.grid, documents, own=own) if self.grid.spec.indexes else ([], {})
-        )
-        for within in built:
-            say(f"Built the index {folder / within}.")
-        return reasons
-
     def _announce(self) -> None:
         arms = f"{counted(len(self.grid.arms), 'arm')} of {self.grid.name}"
         over = f"{counted(len(self.problems), 'problem')} of {self.data.benchmark.name}"
-        told = others_in_words("model")
-        others = f" {told}." if told else ""
+        others = f" {each}." if (each := others_in_words("model")) else ""
         if self.options.model is not None:
             calls = [arm.calls for arm in self.grid.arms.values()]
-            total = counted(sum(each for each in calls if each is not None) * len(self.problems), "call")
+            total = counted(sum(filter(None, calls)) * len(self.problems), "call")
             some = "" if None in calls else f", some {total} less those in the response store"
-            asked = f"{self.options.model}{because('model')}"
-            say(f"Evaluates {arms} over {over} with {asked}{some}.{others}")
-            return
-        say(f"Measures {arms} over {over}, as far as no model is needed.{others}")
-        if self.options.on is not None:
-            say("That runs here: --on is for arms that a model is asked for.")
-        if any(arm.inventory.needs_model for arm in self.grid.arms.values()):
+            say(f"Evaluates {arms} over {over} with {self.options.model}{because('model')}{some}.{others}")
+        else:
+            say(f"Measures {arms} over {over}, as far as no model is needed.{others}")
             say("--model PROVIDER:NAME evaluates them.")
 
     def figures_of(self, arm: Arm) -> dict[str, Any]:
         """Return the arm's figures, or what keeps it from having any."""
-        if reason := "not come to" if self.stopped else self.cannot_search.get(arm.name):
-            return arm_figures(arm, lacks=reason)
+        if self.stopped:
+            return arm_figures(arm, lacks="not come to")
         if arm.inventory.needs_model and self.options.model is None:
             with Progress("problem", len(self.problems)) as progress:
                 return measure_arm(
@@ -202,23 +150,14 @@ class GridRun:
             run.warn()
             say(f"{arm.name}: {'; '.join(arm.changes) or 'the inventory as it is'}")
             self.stopped = run.run(**self.further)
-        self.spent[arm.name] = run.spending.usage
         kept = read_run(self.out / arm.name)
-        coverage, begun = look_back(arm, kept, self.problems, self.data.benchmark)
-        try:
-            recall = recall_of(arm.inventory, begun)
-        except ChameleonError as problem:  # the index has not all tables: no reason to lose what was paid for
-            say(f"{arm.name}: how well it searches is not measured: {harmless(str(problem))}")
-            recall = None
         evaluation = evaluation_figures(kept, self.first)
         self.first = self.first or kept
         return arm_figures(
             arm,
             problems=run.tally.all.n,
-            seconds_per_question=0.0 if run.tally.all.n else None,
             evaluation=evaluation,
-            retrieval=recall and recall.to_json(),
-            table=coverage.to_json(),
+            table=look_back(arm, kept, self.problems, self.data.benchmark).to_json(),
         )
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
@@ -258,11 +197,16 @@ class GridRun:
         most = self.options.max_cost
         if most is None:
             return None
-        for path in self.out.glob(f"*/{SETTINGS}"):
-            if path.parent.name not in self.spent:
-                self.spent[path.parent.name] = spent_in(path.parent)
-        cost = sum((spent for name, spent in self.spent.items() if name != arm.name), Usage()).cost
+        others = [path.parent for path in self.out.glob(f"*/{SETTINGS}") if path.parent.name != arm.name]
+        cost = sum(map(spent_in, others), Usage()).cost
         return most if cost is None else max(most - cost, 0.0)
+
+
+def _index_digests(folder: Path) -> dict[str, str]:
+    """Digest the indexes in a folder: the settings of an evaluation keep which ones were searched."""
+    manifests = sorted([*folder.glob("manifest.json"), *folder.glob("*/manifest.json")])
+    digests = (hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in manifests)
+    return dict(zip((path.parent.relative_to(folder).as_posix() for path in manifests), digests, strict=True))
 
 
 def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from chameleon.retrieval.spec import RetrieverSpec
 
 
-def measure_recall(corpus: Path, queries: Path, name: str, *, kept: Path | None, as_json: bool) -> None:
+def measure_recall(
+    corpus: Path, queries: Path, name: str, *, summaries: bool, kept: Path | None, as_json: bool
+) -> None:
     """Index the corpus unless it is an index, search for each query, and show the figures.
 
     Args:
         name: the retriever that searches, by name or as a mapping of YAML.
+        summaries: index the summaries of the tables too.
         kept: the folder where the index stays, or None.
     """
     from chameleon.retrieval.index import Index
@@ -41,7 +44,7 @@ def measure_recall(corpus: Path, queries: Path, name: str, *, kept: Path | None,
             index = Index.open(corpus)
         else:
             folder = kept or Path(close.enter_context(tempfile.TemporaryDirectory(prefix="chameleon-")))
-            index = _build(corpus, folder, spec)
+            index = _build(corpus, folder, spec, summaries=summaries)
         check_gold(index.ids, asked)
         measured = measure(index, make_retriever(index, spec), asked)
         documents = counted(len(index), "document")
@@ -59,13 +62,13 @@ def measure_recall(corpus: Path, queries: Path, name: str, *, kept: Path | None,
     echo(f"{found['queries_per_second']:,.0f} queries a second")
 
 
-def _build(corpus: Path, folder: Path, spec: RetrieverSpec) -> Index:
+def _build(corpus: Path, folder: Path, spec: RetrieverSpec, *, summaries: bool) -> Index:
     """Build an index of the corpus alone."""
     from chameleon.retrieval.make import build_index
 
-    begun = time.monotonic()
+    begun, documents = time.monotonic(), read_corpus(corpus, summaries=summaries)
     with Progress("table") as progress:
-        index = build_index(folder, read_corpus(corpus), spec, progress.show)
+        index = build_index(folder, documents, spec, progress.show)
     if len(index) != progress.done:
         raise InputError(
             f"the index holds {counted(len(index), 'document')}, the corpus {progress.done:,}",

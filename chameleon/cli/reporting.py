@@ -51,11 +51,6 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
             if [count.n for count in counts.values()] != [run.tally.all.n]:  # else all problems are alike
                 echo(f"\n{name}: by {group}")
                 echo(counts_table(counts, run.tally, run.benchmark))
-        echo(f"\n{name}: what follows what")
-        for before, followers in run.plans.probabilities.items():
-            for after, share in followers.items():
-                count = run.plans.transitions[before][after]
-                echo(f"  {100 * share:6.2f} %  {count:6,}  {one_line(before, 40)} → {one_line(after, 40)}")
         echo(f"\n{name}: most frequent programs")
         programs = run.plans.programs
         for names, count in list(programs.items())[:_TOP_PROGRAMS]:

@@ -1,40 +1,28 @@
-"""The arms of a grid in figures: what runs without a model, what is found, and what is left of tables."""
+"""The arms of a grid in figures: what is left of the tables that come to a model."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chameleon.conversation import Turn
-from chameleon.errors import ChameleonError, InputError
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
 from chameleon.evaluation.evaluate import taken_by, turn, with_history
-from chameleon.evaluation.grid import Arm, Grid, fixed_plan
+from chameleon.evaluation.grid import Arm, fixed_plan
 from chameleon.evaluation.problems import in_turn
-from chameleon.evaluation.recall import recall_of, searching
 from chameleon.evaluation.run import Run
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
 from chameleon.inventory.schema import RulesSpec
 from chameleon.llm_module import LLMModule
-from chameleon.planner import Planner, planned
-from chameleon.state import Failure, RunEnded, RunStarted, State, Step
+from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.table import Table
 from chameleon.text import estimated_tokens
 
-if TYPE_CHECKING:
-    from chameleon.retrieval.document import Document
-    from chameleon.retrieval.manifest import Manifest
-
-_TABLE = "input.table"
 # What would fail every problem after this one in the same way.
 _MISSING = ("AuthFailed", "MissingPackage", "ModelError", "NoModel", "RateLimited", "SandboxUnavailable")
 Groups = Sequence[Collection[Cell]] | None
@@ -58,7 +46,6 @@ def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured:
         "failed_first_for": None,
         "seconds_per_question": None,
         "evaluation": None,
-        "retrieval": None,
         "table": None,
         **measured,
     }
@@ -67,50 +54,48 @@ def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured:
 class GoldCoverage:
     """What is left of the tables that come to a model, and whether the gold answers' cells are among it.
 
-    `means` are made of the `rows` and `columns` of the tables that runs came to, which part these are of the
-    `cells` before a table was cut, the `tokens` of the tables as prompts show them, as estimated, and, where
-    that is known, whether the gold answer's cells are left.
+    `means` are of the `rows` and `columns` of these tables, of their part of the `cells` before they were
+    cut, of the estimated `tokens` of the tables as prompts show them, and, if known, of whether the gold
+    answer's cells are left.
     """
 
     def __init__(self) -> None:
-        self.means: dict[str, list[float]] = {
-            name: [] for name in ("rows", "columns", "cells", "tokens", "gold_kept")
-        }
+        names = ("rows", "columns", "cells", "tokens", "gold_kept")
+        self.means: dict[str, list[float]] = {name: [] for name in names}
 
     def add(self, state: State, problem: Problem, groups: Groups, text: str | None) -> None:
         """Count a run: `groups` are the gold cells of its problem, `text` the table as its prompt shows it.
 
-        A run that failed came to no table, and has lost them.
+        A run that failed has no table, and has lost the gold cells.
         """
-        failed = _failure_of(state) is not None
+        failed = _failure_in(state) is not None
         has = (False if groups else None) if failed else has_gold(state, problem, groups)
         if has is not None:
             self.means["gold_kept"].append(has)
-        if failed:
+        table, source = state.table, _source_table(state)
+        if failed or table is None or source is None:
             return
         if text is not None:
             self.means["tokens"].append(estimated_tokens(text))
-        table, source = state.table, _source_table(state)
-        if table is not None and source is not None:
-            self.means["rows"].append(len(table.rows))
-            self.means["columns"].append(len(table.header))
-            cells = len(source.rows) * len(source.header)
-            self.means["cells"].append(len(table.rows) * len(table.header) / cells if cells else 1.0)
+        cells = len(source.rows) * len(source.header)
+        self.means["rows"].append(len(table.rows))
+        self.means["columns"].append(len(table.header))
+        self.means["cells"].append(len(table.rows) * len(table.header) / cells if cells else 1.0)
 
     def to_json(self) -> dict[str, Any] | None:
         """Return the means, null where nothing was counted; None without any."""
         n, known = len(self.means["rows"]), len(self.means["gold_kept"])
         if not n and not known:
             return None
-        found = {name: round(fmean(each), 4) if each else None for name, each in self.means.items()}
-        return {"n": n, **found, "gold_known": known}
+        means = {name: round(fmean(each), 4) if each else None for name, each in self.means.items()}
+        return {"n": n, **means, "gold_known": known}
 
 
 def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
-    """Return whether of each group a cell is left; None where that is not known.
+    """Return whether of each group a cell is left; None if that is not known.
 
-    A table that was found in an index must be the problem's own, and whoever cuts a table tells in
-    `cache.kept` which of its rows and columns are left.
+    A table that was found in an index must be the problem's own. `cache.kept` names the rows and columns that
+    are left of a table that was cut.
     """
     source, own = _source_table(state), problem.input.get("table")
     if not groups or own is None:
@@ -138,105 +123,19 @@ def _same(table: Table, other: Table) -> bool:
     return (table.header, table.rows) == (other.header, other.rows)
 
 
-def _failure_of(state: State) -> Failure | None:
+def _failure_in(state: State) -> Failure | None:
     """Return what kept a run from its end, if it was a step or its input."""
     failed = next((record.error for record in state.history if record.error), None)
     return failed or (state.ended.error if state.ended and state.begun is None else None)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """What of a fixed plan runs without a model.
-
-    Of the modules up to the last one that asks a model, `runs` are those that ask none and depend on nothing
-    that others would have written, `asks` those that ask one, and `waiting` the rest. `knows_table`: the
-    table that comes to the model is that of the state.
-    """
-
-    inventory: Inventory
-    runs: tuple[str, ...]
-    asks: tuple[str, ...]
-    waiting: tuple[str, ...]
-    knows_table: bool
-
-    @classmethod
-    def of(cls, inventory: Inventory) -> Prepared | None:
-        """Divide the plan; None where the inventory has no fixed one: then a model decides what runs."""
-        plan = fixed_plan(inventory)
-        if plan is None:
-            return None
-        asking = [place for place, name in enumerate(plan) if inventory.modules[name].needs_model]
-        runs, asks, waiting = list[str](), list[str](), list[str]()
-        unknown = set[str]()
-        for name in plan[: asking[-1] + 1] if asking else plan:
-            access = inventory.access[name]
-            if inventory.modules[name].needs_model:
-                asks.append(name)
-            elif unknown and access.depends_on(unknown):
-                waiting.append(name)
-            else:
-                runs.append(name)
-                continue
-            unknown |= access.writes
-        return cls(inventory, tuple(runs), tuple(asks), tuple(waiting), not unknown & {_TABLE, "input.*"})
-
-    def begun(self, problem: Problem) -> State:
-        """Return the state before anything runs. Raises `InputError` for an input that is none."""
-        given = self.inventory.check_input(taken_by(self.inventory, problem))
-        return State().after(RunStarted(self.inventory.name, given))
-
-    def state(self, problem: Problem) -> State:
-        """Return the state after what runs; one that failed for an input that is none."""
-        try:
-            if not self.runs:
-                return self.begun(problem)
-            return self._executor.run(taken_by(self.inventory, problem))
-        except InputError as error:
-            return State(ended=RunEnded("failed", Failure.of(error)))
-
-    def prompted(self, state: State) -> str | None:
-        """Return the table as the prompt shows it; None where that is not known."""
-        known = self.knows_table and not self.waiting
-        return _prompted_table(self.inventory, self.asks, state) if known else None
-
-    @cached_property
-    def part(self) -> Inventory:
-        """The inventory with what runs alone: nothing is repaired, and a failure ends the run."""
-        return replace(
-            self.inventory,
-            planner=_Once(self.runs),
-            rules=RulesSpec(),
-            fallback=(),
-            repair={},
-            on_error={},
-            left_out=frozenset(self.inventory.modules) - set(self.runs),
-        )
-
-    @cached_property
-    def _executor(self) -> Executor:
-        return Executor(self.part)
-
-
-class _Once(Planner):
-    """Proposes a plan once; one without modules ends at once."""
-
-    name = "prepared"
-
-    def __init__(self, plan: Sequence[str]) -> None:
-        self.plan = tuple(plan)
-
-    def propose(self, state: State, inventory: Inventory) -> Sequence[Step]:
-        return () if planned(state) else tuple(map(Step, self.plan))
-
-
-def _prompted_table(inventory: Inventory, asks: Collection[str], state: State) -> str | None:
-    """Return the table as the last of these modules shows it in its prompt; None where it shows none."""
-    for name in reversed(list(asks)):
-        module, access = inventory.modules[name], inventory.access[name]
-        if isinstance(module, LLMModule) and access.depends_on({_TABLE}) and state.table is not None:
-            text = module.slots(access.view(state)).get("table")
-            return text if isinstance(text, str) else None
-    return None
+def _prompted_table(inventory: Inventory, asks: str, state: State) -> str | None:
+    """Return the table as this module's prompt shows it; None if it shows none."""
+    module, access = inventory.modules[asks], inventory.access[asks]
+    if state.table is None or not isinstance(module, LLMModule) or not access.depends_on({"input.table"}):
+        return None
+    text = module.slots(access.view(state)).get("table")
+    return text if isinstance(text, str) else None
 
 
 def measure_arm(
@@ -247,52 +146,51 @@ def measure_arm(
     gold_history: bool = False,
     advance: Callable[[int], object] = lambda done: None,
 ) -> dict[str, Any]:
-    """Run what of an arm needs no model, over all problems; an arm that cannot run here says why.
+    """Run what comes before the module that answers over all problems, if that alone asks a model.
 
-    Questions of a conversation are told those before them, with `gold_history` their gold answers, else none:
-    there is no model to give any.
+    Questions of a conversation have those before them as history, with `gold_history` their gold answers,
+    else no answers. Returns the arm's figures; an arm that cannot run here says why.
     """
-    prepared = Prepared.of(arm.inventory)
-    if prepared is None:
-        return arm_figures(arm, ("the planner",))
-    asks = prepared.asks
-    if prepared.runs and (found := [each for each in prepared.part.obstacles() if each.stops]):
-        return arm_figures(arm, asks, str(all_of(found, arm.name)))
-    asked = list(_with_turns(problems, gold_history))
-    begun = list[tuple[Problem, State]]()
-    for problem in asked:
-        with suppress(InputError):  # reported where it is run
-            begun.append((problem, prepared.begun(problem)))
-    try:  # all queries at once cost less than one by one, and what is missing shows before any run
-        recall = recall_of(prepared.part, begun)
-    except ChameleonError as error:
-        return arm_figures(arm, asks, str(error))
-    coverage, failed, seconds = GoldCoverage(), list[str](), 0.0
-    for number, problem in enumerate(asked, 1):
-        state = prepared.state(problem)
+    plan = fixed_plan(arm.inventory)
+    asks = [name for name in plan or () if arm.inventory.modules[name].needs_model]
+    if plan is None or len(asks) > 1:
+        return arm_figures(arm, asks or ["the planner"])
+    before = plan[: plan.index(asks[0])]
+    left_out = frozenset(arm.inventory.modules) - set(before)
+    part = replace(  # nothing is repaired: a failure ends the run
+        arm.inventory, left_out=left_out, rules=RulesSpec(), fallback=(), repair={}, on_error={}
+    )
+    if before and (obstacles := [each for each in part.obstacles() if each.stops]):
+        return arm_figures(arm, asks, str(all_of(obstacles, arm.name)))
+    executor, coverage, failures, seconds = Executor(part), GoldCoverage(), list[str](), 0.0
+    for number, problem in enumerate(_with_history(problems, gold_history), 1):
+        given = taken_by(part, problem)
+        try:
+            begun = State().after(RunStarted(part.name, part.check_input(given)))
+            state = executor.run(given) if before else begun
+        except InputError as error:
+            state = State(ended=RunEnded("failed", Failure.of(error)))
         seconds += state.seconds
-        failure = _failure_of(state)
-        if prepared.knows_table:
-            text = None if failure else prepared.prompted(state)
-            coverage.add(state, problem, benchmark.gold_cells(problem), text)
+        failure = _failure_in(state)
+        text = None if failure else _prompted_table(arm.inventory, asks[0], state)
+        coverage.add(state, problem, benchmark.gold_cells(problem), text)
         advance(number)
         if failure is not None:
-            failed.append(str(failure))
-            if failure.kind in _MISSING or len(failed) == len(asked):
-                return arm_figures(arm, asks, failed[0] if len(failed) == len(asked) else failed[-1])
+            failures.append(str(failure))
+            if failure.kind in _MISSING or len(failures) == len(problems):
+                return arm_figures(arm, asks, failures[-1])
     return arm_figures(
         arm,
         asks,
-        problems=len(asked),
-        failed=len(failed),
-        failed_first_for=failed[0] if failed else None,
-        seconds_per_question=round(seconds / len(asked), 6),
-        retrieval=recall and recall.to_json(),
+        problems=len(problems),
+        failed=len(failures),
+        failed_first_for=failures[0] if failures else None,
+        seconds_per_question=round(seconds / len(problems), 6),
         table=coverage.to_json(),
     )
 
 
-def _with_turns(problems: Sequence[Problem], gold_history: bool) -> Iterator[Problem]:
+def _with_history(problems: Sequence[Problem], gold_history: bool) -> Iterator[Problem]:
     for questions in in_turn(problems):
         turns: list[Turn] = []
         for problem in questions:
@@ -300,82 +198,14 @@ def _with_turns(problems: Sequence[Problem], gold_history: bool) -> Iterator[Pro
             turns.append(turn(problem, problem.gold if gold_history else None))
 
 
-def look_back(
-    arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark
-) -> tuple[GoldCoverage, list[tuple[Problem, State]]]:
-    """Return what was left of the tables in the runs of an evaluation, and each problem as its run began."""
-    coverage, begun, inventory = GoldCoverage(), list[tuple[Problem, State]](), arm.inventory
-    by_id = {problem.id: problem for problem in problems}
+def look_back(arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark) -> GoldCoverage:
+    """Return what was left of the tables in the runs of an evaluation."""
+    coverage, by_id = GoldCoverage(), {problem.id: problem for problem in problems}
     for result, events in run.with_events([each for each in run.results if each.id in by_id]):
-        if not events:  # the input was none, so nothing ran
-            continue
-        state, problem = State.fold(events), by_id[result.id]
-        asked = [name for name in state.plan if inventory.modules[name].needs_model]
-        text = None if _failure_of(state) else _prompted_table(inventory, asked, state)
-        coverage.add(state, problem, benchmark.gold_cells(problem), text)
-        if state.begun is not None:
-            begun.append((problem, State().after(state.begun)))
-    return coverage, begun
-
-
-def build_indexes(
-    folder: Path, grid: Grid, documents: Callable[[bool], Iterable[Document]], *, own: bool = False
-) -> tuple[list[str], dict[str, str]]:
-    """Make the indexes of the grid that its arms search and that are not there.
-
-    Each has what all retrievers need that arms search it by. `documents` are those of an index, with or
-    without summaries. Returns what was built, and why arms cannot search: something cannot be had here.
-    In a folder of our `own` an index that lacks something is made anew. Raises `InputError` for documents
-    that cannot be read, or a folder with something else in it.
-    """
-    from chameleon.retrieval.index import Index
-    from chameleon.retrieval.make import build_index, make_retriever, settings_for
-    from chameleon.retrieval.manifest import is_index
-    from chameleon.retrieval.spec import RetrieverSpec
-
-    sample = next(iter(documents(False)), None)
-    if sample is None:
-        return [], {}
-
-    @cache
-    def tried(spec: RetrieverSpec) -> Manifest:
-        """Return what a retriever needs, once it was tried: a model may be missing here."""
-        with tempfile.TemporaryDirectory(prefix="chameleon-") as place:
-            make_retriever(build_index(place, [sample], spec), spec).search("x")
-        return settings_for(spec)
-
-    built, lacks = list[str](), dict[tuple[str, RetrieverSpec], str]()
-    modules = [(arm.name, module) for arm in grid.arms.values() for _, module in searching(arm.inventory)]
-    for within, spec in grid.spec.indexes.items():
-        retrievers = dict.fromkeys(module.retriever for _, module in modules if module.within == within)
-        place = folder / within
-        if not retrievers or (is_index(place) and not own):
-            continue
-        wanted = None
-        for retriever in retrievers:
-            try:
-                needed = tried(retriever)
-                if wanted is None or not wanted.embeddings:
-                    wanted, chosen = needed, retriever
-                elif needed.embeddings and needed.embeddings != wanted.embeddings:
-                    raise InputError(f"an index has vectors of one kind, and {retriever} needs others")
-            except ChameleonError as problem:
-                lacks[within, retriever] = str(problem)
-        if wanted is None:
-            continue
-        if is_index(place):
-            if not wanted.embeddings or Index.open(place).manifest.embeddings == wanted.embeddings:
-                continue
-            shutil.rmtree(place)
-        # `auto` of an index stays what it is, whichever arms search it beside.
-        first = "auto" if wanted.embeddings else "lexical"
-        of_all = chosen.model_copy(update={"first": first, "rerank": None})
-        try:
-            build_index(place, documents(spec.summaries), of_all)
-            built.append(within)
-        except InputError as problem:
-            if not spec.summaries:
-                raise
-            lacks |= {(within, retriever): str(problem) for retriever in retrievers}
-    found = ((name, lacks.get((each.within, each.retriever))) for name, each in modules)
-    return built, {name: reason for name, reason in found if reason}
+        if events:  # else the input was refused, so nothing ran
+            state, problem = State.fold(events), by_id[result.id]
+            asked = [name for name in state.plan if arm.inventory.modules[name].needs_model]
+            is_shown = asked and _failure_in(state) is None
+            text = _prompted_table(arm.inventory, asked[-1], state) if is_shown else None
+            coverage.add(state, problem, benchmark.gold_cells(problem), text)
+    return coverage

@@ -123,7 +123,7 @@ class ArmTable:
 
 def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
     """Write what there is to say of an arm by the names of columns; an empty text for nothing."""
-    found, search, table = (arm[key] or {} for key in ("evaluation", "retrieval", "table"))
+    found, table = arm["evaluation"] or {}, arm["table"] or {}
     usage = found.get("usage", {})
     tokens = [usage.get("input_tokens"), usage.get("output_tokens")]
     less, half = found.get("difference"), found.get("difference_half_width_90")
@@ -142,9 +142,6 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
         "tokens": "" if None in tokens else _written(sum(tokens)),
         "cost, $": _written(usage.get("cost"), ".4f"),
         "s a question": _written(found.get("seconds_per_question"), ".3f"),
-        **{f"R@{depth}": _written(search.get(f"recall@{depth}"), ".4f") for depth in (1, 5, 10)},
-        "MRR": _written(search.get("mrr"), ".4f"),
-        "queries/s": _written(search.get("queries_per_second"), ",.0f"),
         "gold kept, %": _written(table.get("gold_kept"), ".2f", 100),
         "of": _written(table.get("gold_known") or None),
         "rows": _written(table.get("rows"), ",.1f"),

@@ -111,7 +111,7 @@ class EventReader:
                     raise ValueError("it is too large")
         if not unpacker.eof:
             return {}
-        self._member = start, _by_problem(text.splitlines(keepends=True), path)
+        self._member = start, _by_problem(bytes(text).splitlines(keepends=True), path)
         return self._member[1]
 
     def events_of(self, result: Result) -> tuple[Event, ...]:

@@ -39,12 +39,6 @@ class VariantSpec(Strict):
     modules: dict[Name, dict[str, Any] | None] | None = None
 
 
-class IndexSpec(Strict):
-    """An index that arms search: `summaries` puts into it what is known of the tables beside their cells."""
-
-    summaries: bool = False
-
-
 def _some(arms: dict[str, VariantSpec | None]) -> dict[str, VariantSpec | None]:
     if not arms:
         raise ValueError("a grid has at least one arm")
@@ -55,8 +49,7 @@ class GridSpec(Strict):
     """A whole grid file.
 
     `data`, `tables` and `index` are paths from the file's folder; `benchmark` and `scorer` are names. They
-    are what a command line that leaves them out takes. `indexes` are the folders within `index` that arms
-    search, each an index of the tables of the data.
+    are what a command line that leaves them out takes.
     """
 
     name: Name
@@ -67,7 +60,6 @@ class GridSpec(Strict):
     tables: str | None = None
     scorer: str | None = None
     index: str | None = None
-    indexes: dict[Name, IndexSpec] = Field(default_factory=dict)
     common: VariantSpec = VariantSpec()
     arms: Annotated[dict[Name, VariantSpec | None], AfterValidator(_some)]
 

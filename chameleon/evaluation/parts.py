@@ -146,8 +146,8 @@ def _common(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
     (first, settings), *others = parts
     for path, other in others:
         same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}
-        limits = [each.get(CHECKED) or {"limit": "unknown"} for each in (settings, other)]
-        if differs := settings_diff(settings, same) or settings_diff(*limits):
+        limit, its = (each.get(CHECKED) or {"limit": "unknown"} for each in (settings, other))
+        if differs := settings_diff(settings, same) or settings_diff(limit, its):
             hint = f"It is compared with {first}. Merge parts of one evaluation."
             raise LogError(f"the part was made with other settings: {differs}", where=str(path), hint=hint)
     counts = [each.get(PROBLEMS) for _, each in parts]

@@ -9,26 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chameleon.errors import InputError
-from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import DataFile
-from chameleon.inventory import Inventory
 from chameleon.retrieval.document import Document
-from chameleon.state import State
 from chameleon.table import Table
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Hit, Retriever
-    from chameleon.retrieval.spec import RetrieverSpec
 
 DEPTHS = (1, 5, 10, 50)
 _QUESTIONS = ("question", "statement", "query", "claim")
 _GOLD = ("gold_table_id", "table_id")
 _SUMMARIES = ("summary", "llm_table_summary")
-_DEEPER = 1000
 
 
 class Query(NamedTuple):
@@ -129,60 +124,15 @@ def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Rec
     return Recall(len(ranks), shares, mrr, len(ranks) / seconds, ranks.count(math.inf))
 
 
-@runtime_checkable
-class Searches(Protocol):
-    """A module that finds documents in an index: by which `retriever`, and in which folder `within` it.
-
-    `search_of` tells what it would search, and for what; None where it would not search.
-    """
-
-    retriever: RetrieverSpec
-    within: str
-
-    def search_of(self, state: State) -> tuple[Index, Retriever, str] | None: ...
-
-
-def searching(inventory: Inventory) -> Iterator[tuple[str, Searches]]:
-    """Yield the modules of an inventory that search, by name, without those that are left out."""
-    for name, module in inventory.modules.items():
-        if name not in inventory.left_out and isinstance(module, Searches):
-            yield name, module
-
-
-def recall_of(inventory: Inventory, runs: Sequence[tuple[Problem, State]]) -> Recall | None:
-    """Measure how well the first module that searches finds the problems' tables; None where none does.
-
-    `runs` are problems with the states that the module is run in. Raises `InputError` where the index lacks
-    what the retriever needs, or has not the tables that problems are about.
-    """
-    for name, module in searching(inventory):
-        view = inventory.access[name].view
-        found = ((problem, module.search_of(view(state))) for problem, state in runs if problem.table_id)
-        searches = [(problem, search) for problem, search in found if search is not None]
-        if not searches:
-            return None
-        queries = [Query(text, problem.table_id) for problem, (_, _, text) in searches]
-        index, retriever, _ = searches[0][1]
-        check_gold(index.ids, queries)
-        return measure(index, retriever, queries)
-    return None
-
-
 def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> float:
     """Find the place of the query's table, from 1; infinity where the retriever does not find it.
 
     Search on where it is below the deepest depth.
     """
-    depth = max(DEPTHS)
-    if place := _place(query.gold, hits):
-        return place
-    for deeper in (_DEEPER, len(index)):
-        if len(hits) < depth:
-            break
-        hits, depth = retriever.search(query.text, deeper), deeper
-        if place := _place(query.gold, hits):
-            return max(place, max(DEPTHS) + 1)
-    return math.inf
+    if (place := _place(query.gold, hits)) or len(hits) < max(DEPTHS):
+        return place or math.inf
+    place = _place(query.gold, retriever.search(query.text, len(index)))
+    return max(place, max(DEPTHS) + 1) if place else math.inf
 
 
 def _place(id: str, hits: Sequence[Hit]) -> int:

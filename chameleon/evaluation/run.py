@@ -116,7 +116,7 @@ class Run:
 
     @cached_property
     def plans(self) -> PlanStats:
-        return PlanStats.counted(self.counts.programs)
+        return PlanStats(self.counts.programs)
 
     @cached_property
     def verdicts(self) -> Mapping[str, int]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 START, END = "START", "END"
@@ -12,38 +11,23 @@ START, END = "START", "END"
 Program = tuple[str, ...]
 
 
-@dataclass(frozen=True)
 class PlanStats:
-    """Counts over the plans of one run (Chameleon: figures 4, 5, 7, 8 and table 7).
+    """Counts over the plans of one run (Chameleon: figures 4, 5, 7, 8 and table 7), the most frequent first.
 
-    `n` counts every problem, `without_plan` those whose plan is empty. `modules` counts the questions that
-    call a module (twice in one plan is once), the most used first; `programs` how often each plan was made,
-    the most frequent first; `transitions[a][b]` how often b follows a directly, where every plan begins
-    after START and is followed by END. Transitions are in the order of the most frequent plans.
+    `n` counts every problem, `programs` how often each plan was made, `modules` the questions that call a
+    module (twice in one plan is once). `transitions[a][b]` is how often b follows a directly; every plan
+    begins after START and is followed by END.
     """
 
-    n: int
-    modules: Mapping[str, int]
-    programs: Mapping[Program, int]
-    transitions: Mapping[str, Mapping[str, int]]
-
-    @classmethod
-    def of(cls, plans: Iterable[Sequence[str]]) -> PlanStats:
-        return cls.counted(Counter(tuple(plan) for plan in plans))
-
-    @classmethod
-    def counted(cls, plans: Mapping[Program, int]) -> PlanStats:
-        """Return the counts over plans of which each was made so many times."""
-        programs: dict[Program, int] = _most_first(plans)
-        modules: Counter[str] = Counter()
-        steps: dict[str, Counter[str]] = defaultdict(Counter)
-        for program, count in programs.items():
-            for name in dict.fromkeys(program):
-                modules[name] += count
+    def __init__(self, plans: Mapping[Program, int]) -> None:
+        self.n, self.programs = sum(plans.values()), _most_first(plans)
+        modules, steps = Counter[str](), defaultdict[str, Counter[str]](Counter)
+        for program, count in self.programs.items():
+            modules.update(dict.fromkeys(program, count))
             for before, after in zip((START, *program), (*program, END), strict=True):
                 steps[before][after] += count
-        transitions = {name: _most_first(after) for name, after in steps.items()}
-        return cls(sum(programs.values()), _most_first(modules), programs, transitions)
+        self.modules = _most_first(modules)
+        self.transitions = {name: _most_first(after) for name, after in steps.items()}
 
     def share(self, module: str) -> float:
         """Return the part of all questions that call the module."""
@@ -51,14 +35,14 @@ class PlanStats:
 
     @property
     def without_plan(self) -> int:
+        """How many problems have an empty plan."""
         return self.programs.get((), 0)
 
     @property
     def mean_length(self) -> float | None:
         """Steps in a plan on average, an empty one counting 0; None without problems."""
-        if not self.n:
-            return None
-        return sum(len(program) * count for program, count in self.programs.items()) / self.n
+        steps = sum(len(program) * count for program, count in self.programs.items())
+        return steps / self.n if self.n else None
 
     @property
     def probabilities(self) -> Mapping[str, Mapping[str, float]]:

@@ -16,7 +16,7 @@ from pydantic import NonNegativeInt, PlainValidator, PositiveInt
 from pydantic_core import PydanticCustomError
 
 from chameleon import Module, State, Table
-from chameleon.conversation import queries_of, query_of
+from chameleon.conversation import queries_of
 from chameleon.errors import Declined, InputError
 from chameleon.prompt import table_text
 from chameleon.retrieval.document import Document
@@ -82,12 +82,15 @@ class TableRetriever(Module):
         settings_for(self.retriever)
 
     def run(self, state: State) -> dict[str, Any]:
-        search = self.search_of(state)
-        if search is None:
+        path = str(state.input.get("index") or self.index)
+        if not path:
+            if self.within:
+                raise InputError(f"there is no index to find {self.within} in", hint="Name its folder.")
             if "table" not in state.input:
                 raise InputError("there is neither a table nor an index to find one in")
             return {"note": "there is no index: the table that was given stays"}
-        (index, retriever, _), queries = search, queries_of(state.input)
+        index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
+        queries = queries_of(state.input)
         if self.passages is None:
             hits = _searched(retriever, queries, self.k)
         else:
@@ -112,14 +115,6 @@ class TableRetriever(Module):
             "sources": [source_of(each) for each in islice(first, 1)],
             **({} if self.passages is None else {"nearest": nearest(index, queries[-1], documents)}),
         }
-
-    def search_of(self, state: State) -> tuple[Index, Retriever, str] | None:
-        """Return the index, the retriever and the query of `run`; None without an index."""
-        path = str(state.input.get("index") or self.index)
-        if not path:
-            return None
-        index, retriever = opened(str(Path(path) / self.within) if self.within else path, self.retriever)
-        return index, retriever, query_of(state.input)
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         if "retrieved" not in output:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon import Executor, Inventory, State, Table
-from chameleon.evaluation.arms import GoldCoverage, Prepared, has_gold, measure_arm
+from chameleon import Executor, State, Table
+from chameleon.evaluation.arms import GoldCoverage, has_gold, measure_arm
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.compare import ArmTable, difference
 from chameleon.evaluation.data import DataFile, find_benchmark, read_problems
@@ -19,54 +19,7 @@ from chameleon.state import Failure, Plan, RunStarted, Step, StepRecord
 from chameleon.text import estimated_tokens
 from tests.evaluation.grid_runs import BOATS, GRID, HEADER, INVENTORY, make
 
-TABLE, FORMATTER = Table(HEADER, BOATS, "Fleet"), "table_formatter"
-
-
-def prepared(name: str, grid: str = "tablerag") -> Prepared:
-    found = Prepared.of(Grid.load(grid).arms[name].inventory)
-    assert found is not None
-    return found
-
-
-@pytest.mark.parametrize(
-    ("arm", "runs", "asks", "waiting", "knows"),
-    [
-        ("filter_minilm", "table_retriever table_filter", "table_answerer", "", True),
-        ("filter_llm", "table_retriever", "table_filter table_answerer", "", False),
-        ("clarifier_terms", "table_retriever", "term_clarifier table_answerer", "", True),
-        ("format_html", "table_retriever table_formatter", "table_answerer", "", True),
-        (
-            "whole_without_clarifiers",
-            "table_retriever",
-            "table_filter table_answerer",
-            "table_formatter",
-            False,
-        ),
-    ],
-)
-def test_what_runs_is_what_depends_on_no_model(
-    arm: str, runs: str, asks: str, waiting: str, knows: bool
-) -> None:
-    found = prepared(arm)
-    assert (found.runs, found.asks) == (tuple(runs.split()), tuple(asks.split()))
-    assert (found.waiting, found.knows_table) == (tuple(waiting.split()), knows)
-
-
-def test_what_follows_the_last_module_that_asks_is_left_out_as_is_a_plan_that_a_model_makes() -> None:
-    found = Prepared.of(Grid.load("tablerag", inventory="tablerag_sqa").arms["baseline"].inventory)
-    assert found is not None and found.waiting == () and "cell_locator" not in found.runs
-    assert Prepared.of(Inventory.load("tabmwp")) is None
-
-
-def test_the_table_is_told_as_the_prompt_shows_it() -> None:
-    given = Problem("1", {"question": "Which?", "table": TABLE, "unknown": 1}, None)
-    plain, html = prepared("baseline"), prepared("format_html")
-    state = plain.state(given)
-    assert plain.prompted(state) == "Boat | Port\nSwift | Ostrand\nHeron | Tarn\nOtter | Varn"
-    shown = html.prompted(html.state(given))
-    assert shown is not None and shown.startswith("<table") and "<td>Otter</td>" in shown
-    unknown = prepared("filter_llm")
-    assert unknown.prompted(unknown.state(given)) is None
+TABLE = Table(HEADER, BOATS, "Fleet")
 
 
 def state_of(*records: StepRecord, table: Table | None = TABLE) -> State:
@@ -149,7 +102,7 @@ def measured(folder: Path, grid: str = GRID, inventory: str = INVENTORY) -> dict
 def test_an_arm_is_measured_over_all_problems(tmp_path: Path) -> None:
     arms = measured(tmp_path)
     assert all(arm["needs_a_model"] == ["table_answerer"] for arm in arms.values())
-    assert all((arm["problems"], arm["retrieval"]) == (4, None) for arm in arms.values())
+    assert all(arm["problems"] == 4 for arm in arms.values())
     tables = [arm["table"] for arm in arms.values()]
     # The answers stand in the rows 0, 2 and 1, and that of the fourth question in none.
     assert [each["gold_kept"] for each in tables] == [1.0, 0.3333, 0.6667]
@@ -168,15 +121,26 @@ def test_no_gold_answer_comes_to_a_module(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("keep", "told"),
-    [
-        ("{lost: package}", "the package sieve is missing"),
-        ("{lost: Fleet}", "it cannot be kept"),
-        ("{use: table_retriever, retriever: {embeddings: nobody}}", "there are no embeddings 'nobody'"),
-    ],
+    [("{lost: package}", "the package sieve is missing"), ("{lost: Fleet}", "it cannot be kept")],
 )
 def test_an_arm_that_cannot_run_is_not_measured(keep: str, told: str, tmp_path: Path) -> None:
     one = measured(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {keep}}}}}"))["one"]
-    assert (one["problems"], one["retrieval"]) == (0, None) and told in one["lacks"]
+    assert one["problems"] == 0 and told in one["lacks"]
+
+
+def test_an_arm_that_asks_before_the_answer_or_has_no_fixed_plan_is_not_measured(tmp_path: Path) -> None:
+    arms = measured(tmp_path, GRID.replace("one: {}", "one: {modules: {keep: {use: llm_filter}}}"))
+    assert arms["one"]["needs_a_model"] == ["keep", "table_answerer"] and arms["two"]["problems"] == 4
+    assert (arms["one"]["problems"], arms["one"]["table"], arms["one"]["lacks"]) == (0, None, None)
+    planned = measured(tmp_path, "name: planned\ninventory: tabmwp\narms: {it: {}}")["it"]
+    assert (planned["needs_a_model"], planned["problems"]) == (["the planner"], 0)
+
+
+def test_the_table_is_estimated_as_the_prompt_shows_it(tmp_path: Path) -> None:
+    grid = GRID.replace("one: {}", "one: {modules: {table_formatter: {format: html}, keep: {rows: 3}}}")
+    shown = measured(tmp_path, grid)["one"]["table"]["tokens"]
+    rows = "".join(f"<tr><td>{boat}</td><td>{port}</td></tr>" for boat, port in BOATS)
+    assert shown > estimated_tokens(rows) > measured(tmp_path)["whole"]["table"]["tokens"]
 
 
 def test_a_problem_that_fails_has_lost_its_answer(tmp_path: Path) -> None:

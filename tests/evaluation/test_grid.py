@@ -128,28 +128,16 @@ FAULTS = {
     "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
     "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
     "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "a grid has at least one arm"),
-    "an arm whose name is no name": (GRID.replace("alone:", "a-lone:"), 11, "begins with a letter"),
     "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' stands twice"),
     "no inventory of that name": (
         GRID.replace("base.yaml", "tablerag_tabfct"),
         2,
         "there is no inventory 'tablerag_tabfct'. Did you mean 'tablerag_tabfact'?",
     ),
-    "no inventory file": (GRID.replace("base.yaml", "bse.yaml"), 2, "bse.yaml: no such inventory file"),
     "a module that is not there to be left out": (
         GRID.replace("[solution_generator]", "[solution]"),
         12,
         "the arm alone: there is no module 'solution' to leave out. Did you mean 'solution_generator'?",
-    ),
-    "a parameter that is none": (
-        GRID.replace("{llm: {temperature: 0}}", "{smples: 2}"),
-        10,
-        "the arm colder: SolutionGenerator has no parameter 'smples'. Did you mean 'samples'?",
-    ),
-    "a tool of no such name": (
-        GRID.replace("{llm: {temperature: 0}}", "\n      answer: {use: nothing_of_that_name}"),
-        11,
-        "the arm colder: there is no module 'nothing_of_that_name'",
     ),
     "no mapping": ("- name", 0, "a grid is a mapping. Begin with `name:`, `inventory:` and `arms:`."),
 }
