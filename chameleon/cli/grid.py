@@ -24,7 +24,7 @@ from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import placed, set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
-from chameleon.evaluation.arms import arm_figures, look_back, measure_arm
+from chameleon.evaluation.arms import arm_figures, measure_arm
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.compare import NEEDS, ArmTable, evaluation_figures
 from chameleon.evaluation.evaluate import Stopped
@@ -153,12 +153,7 @@ class GridRun:
         kept = read_run(self.out / arm.name)
         evaluation = evaluation_figures(kept, self.first)
         self.first = self.first or kept
-        return arm_figures(
-            arm,
-            problems=run.tally.all.n,
-            evaluation=evaluation,
-            table=look_back(arm, kept, self.problems, self.data.benchmark).to_json(),
-        )
+        return arm_figures(arm, problems=run.tally.all.n, evaluation=evaluation)
 
     def show(self, figures: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         """Print the arms' figures in one table, and keep them in the folder that is asked for, if any."""
@@ -176,11 +171,11 @@ class GridRun:
         if out is not None:
             try:
                 out.mkdir(parents=True, exist_ok=True)
-                text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
-                write_whole(out / _FIGURES, text + "\n")
-                write_whole(out / _TABLE, table.markdown)
             except OSError as problem:
                 raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
+            text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
+            write_whole(out / _FIGURES, text + "\n")
+            write_whole(out / _TABLE, table.markdown)
         if as_json:
             echo_json(table.to_json())
             return

@@ -23,12 +23,11 @@ _TOP_PROGRAMS, _MOST_NAMES = 10, 20
 def merge_parts(parts: Sequence[Path], out: Path) -> None:
     """Put the parts of an evaluation together, and say what is still to be run."""
     with Activity(f"merging {counted(len(parts), 'part')}"):
-        merged = merge(parts, out)
-    say(f"Merged {counted(len(parts), 'part')}: {counted(merged.results, 'result')}, in {out}.")
-    if merged.unfinished:
-        which = ", ".join(merged.unfinished[:_MOST_NAMES])
-        left = f"{merged.results:,} of {merged.problems:,} problems have a result; not finished: {which}."
-        say(f"{left} The same `chameleon eval` without --part goes on with --out {shlex.quote(str(out))}.")
+        merge(parts, out)
+        run = read_run(out)
+    say(f"Merged {counted(len(parts), 'part')}: {counted(run.n, 'result')}, in {out}.")
+    if run.unfinished:
+        say(f"{run.problems}: `chameleon eval` without --part resumes with --out {shlex.quote(str(out))}.")
     else:
         say(f"`chameleon report {shlex.quote(str(out))}` shows it.")
 

@@ -13,7 +13,6 @@ from chameleon.evaluation.benchmark import Benchmark, Cell, Problem
 from chameleon.evaluation.evaluate import taken_by, turn, with_history
 from chameleon.evaluation.grid import Arm, fixed_plan
 from chameleon.evaluation.problems import in_turn
-from chameleon.evaluation.run import Run
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory
 from chameleon.inventory.obstacles import all_of
@@ -100,11 +99,11 @@ def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
     source, own = _source_table(state), problem.input.get("table")
     if not groups or own is None:
         return None
-    if source is None or not _same(source, own):
+    if source is None or _cells(source) != _cells(own):
         return False
     kept = state.cache.get("kept")
     if kept is None:
-        return True if state.table is not None and _same(state.table, source) else None
+        return True if state.table is not None and _cells(state.table) == _cells(source) else None
     rows, columns = frozenset(kept["rows"]), frozenset(kept["columns"])
     return all(any(row in rows and column in columns for row, column in cells) for cells in groups)
 
@@ -118,9 +117,9 @@ def _source_table(state: State) -> Table | None:
     return table
 
 
-def _same(table: Table, other: Table) -> bool:
-    """Return whether two tables have the same cells; what they are called does not matter."""
-    return (table.header, table.rows) == (other.header, other.rows)
+def _cells(table: Table) -> tuple[Any, Any]:
+    """Return all of a table but its name."""
+    return table.header, table.rows
 
 
 def _failure_in(state: State) -> Failure | None:
@@ -155,7 +154,7 @@ def measure_arm(
     asks = [name for name in plan or () if arm.inventory.modules[name].needs_model]
     if plan is None or len(asks) > 1:
         return arm_figures(arm, asks or ["the planner"])
-    before = plan[: plan.index(asks[0])]
+    before = plan[: plan.index(asks[0])] if asks else plan
     left_out = frozenset(arm.inventory.modules) - set(before)
     part = replace(  # nothing is repaired: a failure ends the run
         arm.inventory, left_out=left_out, rules=RulesSpec(), fallback=(), repair={}, on_error={}
@@ -172,7 +171,7 @@ def measure_arm(
             state = State(ended=RunEnded("failed", Failure.of(error)))
         seconds += state.seconds
         failure = _failure_in(state)
-        text = None if failure else _prompted_table(arm.inventory, asks[0], state)
+        text = _prompted_table(arm.inventory, asks[0], state) if asks and failure is None else None
         coverage.add(state, problem, benchmark.gold_cells(problem), text)
         advance(number)
         if failure is not None:
@@ -196,16 +195,3 @@ def _with_history(problems: Sequence[Problem], gold_history: bool) -> Iterator[P
         for problem in questions:
             yield with_history(problem, turns)
             turns.append(turn(problem, problem.gold if gold_history else None))
-
-
-def look_back(arm: Arm, run: Run, problems: Sequence[Problem], benchmark: Benchmark) -> GoldCoverage:
-    """Return what was left of the tables in the runs of an evaluation."""
-    coverage, by_id = GoldCoverage(), {problem.id: problem for problem in problems}
-    for result, events in run.with_events([each for each in run.results if each.id in by_id]):
-        if events:  # else the input was refused, so nothing ran
-            state, problem = State.fold(events), by_id[result.id]
-            asked = [name for name in state.plan if arm.inventory.modules[name].needs_model]
-            is_shown = asked and _failure_in(state) is None
-            text = _prompted_table(arm.inventory, asked[-1], state) if is_shown else None
-            coverage.add(state, problem, benchmark.gold_cells(problem), text)
-    return coverage

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +63,7 @@ class Part:
         return f"part {self.number} of {self.of}"
 
 
-@dataclass
-class Merged:
-    """How many results there are of how many problems, and which parts lack some."""
-
-    problems: int = 0
-    results: int = 0
-    unfinished: list[str] = field(default_factory=list)
-
-
-def merge(parts: Sequence[Path], out: Path) -> Merged:
+def merge(parts: Sequence[Path], out: Path) -> None:
     """Put the folders of all parts of an evaluation into one, as one run would have written it.
 
     A part that is not finished is taken as it is: the same evaluation resumes in `out`. A merge that fails
@@ -84,37 +75,32 @@ def merge(parts: Sequence[Path], out: Path) -> Merged:
     settings = _common(list(numbered.values()))
     if out.is_symlink() or (out.exists() and not (out.is_dir() and not any(out.iterdir()))):
         raise InputError("there is something already", where=str(out), hint="Name a new folder.")
-    merged, seen = Merged(settings[PROBLEMS] or 0), set[str]()
+    seen = set[str]()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as locked:
             place = locked.enter_context(tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent))
             with RunDir(Path(place, "whole"), settings) as whole:
-                for path, part in numbered.values():
+                for path, _ in numbered.values():
                     file = LineFile(path / RESULTS, "results", "Merge when that part has ended.")
                     locked.callback(file.close)  # until the whole is in its place
-                    before, merged.results = merged.results, merged.results + _copy(path, whole, seen)
-                    if merged.results - before != part.get(PROBLEMS):
-                        merged.unfinished.append(str(path))
+                    _copy(path, whole, seen)
             if out.exists():
                 out.rmdir()
             whole.path.rename(out)
     except OSError as problem:
         raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
-    return merged
 
 
-def _copy(part: Path, whole: RunDir, seen: set[str]) -> int:
-    """Copy what a part has into the whole; return how many results it has."""
-    events, count, start = EventReader(part), 0, 0
+def _copy(part: Path, whole: RunDir, seen: set[str]) -> None:
+    """Copy what a part has into the whole; `seen` receives the ids of problems with a result."""
+    events, start = EventReader(part), 0
     for result in read_results(whole_lines(part / RESULTS), part / RESULTS, seen):
-        count += 1
         whole.take_over(result.id, events.lines_of(result))
         whole.finish(result)
         start = max(start, result.member or 0)
     for id, run in unfinished_runs(part, recent_lines(part, start), seen).items():
         whole.take_over(id, run.lines)
-    return count
 
 
 def _numbered(parts: Sequence[Path]) -> dict[int, tuple[Path, Mapping[str, Any]]]:

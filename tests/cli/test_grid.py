@@ -105,9 +105,6 @@ def test_with_a_model_every_arm_is_evaluated_and_compared(
     assert whole["half_width_90"] == pytest.approx(0.292980, abs=1e-6)  # Wilson's
     assert (one["usage"]["calls"], one["usage"]["input_tokens"], one["declined"]) == (4, 44, 0)
     assert one["usage"]["cost"] == pytest.approx(4 * 18 / 1e6)
-    # What was left of the tables is measured as well, from the events of the runs.
-    assert [found[name]["table"]["gold_kept"] for name in found] == [1.0, 0.3333, 0.6667]
-    assert found["one"]["table"]["rows"] == 1
     assert len(server.requests) == 12
 
     again = command(*asked, "--json")  # nothing is asked again

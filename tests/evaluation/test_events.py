@@ -100,9 +100,9 @@ def test_its_failures_are_tried_again(old: Path) -> None:
 def test_parts_of_it_are_merged(old: Path, tmp_path: Path) -> None:
     part = {**SETTINGS, "problems": 3, "part": {"number": 1, "of": 1}}
     (old / "settings.json").write_text(json.dumps(part))
-    merged = merge([old], tmp_path / "whole")
-    assert (merged.results, merged.unfinished) == (2, [str(old)])
+    merge([old], tmp_path / "whole")
     shutil.rmtree(old)
+    assert read_run(tmp_path / "whole").problems == "2 of 3, unfinished"
     assert prompts(tmp_path / "whole") == {"0": f"{SHARED}0 and 1:", "1": f"{SHARED}1 and 1:"}
     with RunDir(tmp_path / "whole", SETTINGS) as folder:
         assert kinds(folder.unfinished("2")) == [RunStarted, Plan, StepRecord]

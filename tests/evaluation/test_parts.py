@@ -15,6 +15,7 @@ from chameleon.errors import InputError, LogError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.parts import Part, merge
 from chameleon.evaluation.problems import Problems, in_turn
+from chameleon.evaluation.run import read_run
 from chameleon.evaluation.run_dir import RunDir, read_settings
 from tests.e2e.commands import Outcome
 from tests.evaluation.asking import PRICED, Asking
@@ -111,7 +112,7 @@ def test_a_part_that_is_not_finished_goes_on_in_the_whole(asking: Make) -> None:
     (parts[1] / "events.jsonl.gz").write_bytes(events[: len(events) // 2])
     out = made.out.parent / "merged"
     merged = made.command("merge", *map(str, parts), "-o", str(out))
-    assert merged.code == 0 and f"not finished: {parts[1]}" in merged.err
+    assert merged.code == 0 and " of 12, unfinished: `chameleon eval` without --part" in merged.err
     assert len(read_results(out)) == 12 - len(lost) > 0
     again = [str(out) if each == str(made.out) else each for each in made.arguments()]
     went_on = made.command(*again)
@@ -164,7 +165,8 @@ def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
         merge(parts, out)
     assert not out.exists()
     out.mkdir()
-    assert merge(parts, out).results == 6 and not merge(parts, made.out.parent / "second").unfinished
+    merge(parts, out)
+    assert read_run(out).n == 6 and not read_run(out).unfinished
 
 
 def test_a_part_that_is_damaged_or_has_another_limit_is_refused(asking: Make) -> None:
