@@ -369,18 +369,15 @@ class LineFile:
         self._lock = threading.RLock()
         self._file = self._opened()
 
-    def whole_lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    def whole_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield every whole line with the place where it starts; what follows the last of them is cut off.
-
-        `start` is where the first line is that is wanted.
 
         An unfinished line is yielded too, without a line feed at its end, before it is cut off: raise to
         keep it.
         """
-        end = start
+        end = 0
         try:
             with self.path.open("rb") as lines:
-                lines.seek(start)
                 for line in lines:
                     yield end, line
                     if line.endswith(b"\n"):

@@ -297,9 +297,7 @@ class GridOptions(EvalOptions):
     )
     arm: list[str] | None = option(metavar="NAME", help="This arm; may be given again.")
     no_model: bool = option(default=False, help="Measure what needs no model, also where one is configured.")
-    index: Path | None = option(
-        metavar="DIR", common=False, help="Indexes to search; what is not there is built."
-    )
+    index: Path | None = option(metavar="DIR", common=False, help="The folder of the indexes to search.")
 
 
 def names(given: list[str] | None) -> list[str]:
