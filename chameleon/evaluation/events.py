@@ -92,6 +92,7 @@ class EventReader:
         found = self._packed(result.member).get(result.id)
         if found is None:  # not packed yet, or at this moment
             recent = _by_problem(whole_lines(self._folder / RECENT), self._folder / RECENT)
+            self._member = -1, {}
             found = recent.get(result.id) or self._packed(result.member).get(result.id)
         if found is None and result.member < (path := self._folder / EVENTS).stat().st_size:
             what = f"the member at byte {result.member:,} lacks problem {result.id}: the file is damaged"

@@ -104,12 +104,13 @@ class RunDir:
         """Make a gzip member of the events of problems with a result; the others stay plain."""
         if self._finished:
             self._written(self._events, gzip.compress(b"".join(self._finished), mtime=0))
-            self._finished.clear()
+            self._finished = []
             self._rewrite_recent()
 
-    def _rewrite_recent(self) -> None:
+    def _rewrite_recent(self, finished: Iterable[bytes] = ()) -> None:
+        """Leave these lines, and those of runs without a result, among the plain ones."""
         runs = (line for lines in self._open.values() for line in lines)
-        self._recent.rewrite(chain(self._finished, runs))
+        self._recent.rewrite(chain(finished, runs))
 
     def answer_of(self, id: str) -> Any:
         """Return what a question of a conversation that is done was answered; None where it was not."""
@@ -234,10 +235,11 @@ class RunDir:
         recent = recent_lines(self.path, start)
         self._begun = unfinished_runs(self.path, recent, self.done)
         # The last member is unpacked: it may be torn, and further problems are packed with those in it.
-        self._finished = [line for id, lines in recent.items() if id in last for line in lines]
+        finished = [line for id, lines in recent.items() if id in last for line in lines]
         self._open = {id: run.lines for id, run in self._begun.items()}
-        self._rewrite_recent()
+        self._rewrite_recent(finished)
         self._events.cut(start)
+        self._finished = finished
         self.dropped = {id: run.dropped for id, run in self._begun.items() if run.dropped != Usage()}
         for id, run in self._begun.items():
             kept = before_failure(run.events)

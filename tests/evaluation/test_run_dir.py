@@ -132,6 +132,22 @@ def test_results_that_somebody_takes_out_are_made_again(
     assert len(asked) == run_again and results(tmp_path) == results(whole)
 
 
+def test_a_folder_that_cannot_be_opened_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(tmp_path)
+    before = {name: (tmp_path / name).read_bytes() for name in KEPT}
+
+    def full(file: LineFile, lines: object) -> None:
+        raise LogError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LineFile, "rewrite", full)
+        with pytest.raises(LogError, match="the disk is full"):
+            RunDir(tmp_path, SETTINGS)
+    assert {name: (tmp_path / name).read_bytes() for name in KEPT} == before
+
+
 def test_members_are_small_and_all_is_packed_at_the_end(tmp_path: Path) -> None:
     problems = [BENCHMARK.problem(row, {}) for row in make_rows(400)]
     with RunDir(tmp_path, SETTINGS) as folder:
