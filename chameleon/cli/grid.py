@@ -33,7 +33,7 @@ from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import DASH, Run, read_run
 from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
 from chameleon.llm import ResponseStore, choose_model
-from chameleon.text import harmless, one_line
+from chameleon.text import one_line
 from chameleon.usage import Usage
 
 _TABLE, _FIGURES = "grid.md", "grid.json"

@@ -23,7 +23,7 @@ from tests.e2e.conftest import command as command
 from tests.engine.files import write
 from tests.evaluation.asking import PRICED
 from tests.evaluation.conftest import asking as asking
-from tests.evaluation.rows import make_rows, read_lines, read_results, write_rows
+from tests.evaluation.rows import make_rows, read_events, read_results, write_rows
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("ray")]
@@ -106,17 +106,18 @@ def test_batch_comes_to_what_threads_come_to(cluster: Any) -> None:
     assert [reason for *_, reason in outcomes[:3]] == ["answered", "declined", "failed"]
 
 
-@pytest.mark.parametrize("moment", [1, 100])
+@pytest.mark.parametrize("moment", [1, 20])
 def test_a_lost_node(cluster: Any, moment: int, command: Command, tmp_path: Path, note: Path) -> None:
     data, out = write_rows(tmp_path / "rows.jsonl", make_rows(48)), tmp_path / "out"
     killed: list[int] = []
 
     def kill() -> None:
-        while not killed:  # until so many events are kept and both nodes have run steps
-            events = (out / "events.jsonl").read_bytes().count(b"\n") if out.exists() else 0
-            if events >= moment and len({line.split()[0] for line in note.read_text().splitlines()}) == 2:
+        while not killed:  # until so many results are kept and both nodes have run steps
+            file = out / "results.jsonl"
+            results = file.read_bytes().count(b"\n") if file.exists() else 0
+            if results >= moment and len({line.split()[0] for line in note.read_text().splitlines()}) == 2:
                 cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
-                killed.append(events)
+                killed.append(results)
             time.sleep(0.005)
 
     (killer := threading.Thread(target=kill, daemon=True)).start()
@@ -126,9 +127,9 @@ def test_a_lost_node(cluster: Any, moment: int, command: Command, tmp_path: Path
     cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     assert ended.code == 0 and ended.out.count("\n") == 1, "only the JSON is on stdout"
-    assert killed[0] < 48 * 5, "the node was lost before the end"
+    assert killed[0] < 48, "the node was lost before the end"
     assert "a worker was lost: its problems run again on another" in ended.err, ended.err
-    rows, events = read_results(out), read_lines(out / "events.jsonl")
+    rows, events = read_results(out), read_events(out)
     assert len({row["id"] for row in rows}) == len(rows) == 48 and not any(row["error"] for row in rows)
     kinds = Counter((row["id"], row["event"], row.get("module")) for row in events)
     assert set(kinds.values()) == {1} and len(kinds) == 48 * 5, "each event is there once"
