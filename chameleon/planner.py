@@ -43,7 +43,6 @@ class Planner:
     - `whole`: whether what it proposes is a whole plan, checked against all rules.
     - `fixed_plans`: the plans that `chameleon check` can hold against the rules beforehand.
     - `reads`: keys of the state that it asks for; the input or a module has to give them.
-    - `card_slots`: the slots of its prompt, one of which shows the modules, save those of `hidden`.
     - `planners`: those that it asks in its turn; they are checked, and what they resolve is found there.
     - `brings`: modules that its plans need besides those of the inventory, by name.
     """
@@ -51,8 +50,6 @@ class Planner:
     name: str = ""
     whole: bool = True
     reads: Sequence[str] = ()
-    card_slots: frozenset[str] = frozenset()
-    hidden: Collection[str] = ()
     planners: Sequence[Planner] = ()
     brings: Mapping[str, Module] = MappingProxyType({})
 

@@ -39,7 +39,7 @@ from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, un
 from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.table.formats import ELLIPSIS, Style
-from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean
+from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean, nearest
 from chameleon.yaml_text import advice_on, read_yaml
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 _MARKUP = re.compile(r"\{[{%#]")
 _ON_ONE_LINE = frozenset(["choices", "metadata", "title", "unit"])
-_DOES_WITHOUT = ("defined", "undefined", "default", "d")  # tests and filters of a name that may be missing
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
 Messages = list[tuple[str, str]]
@@ -134,31 +133,11 @@ class Prompt:
     @cached_property
     def variables(self) -> frozenset[str]:
         """Return the names that its templates look up, whether they are slots or not."""
-        return frozenset(name for name, _ in self._looked_up)
-
-    @cached_property
-    def undeclared(self) -> tuple[str, ...]:
-        """List the names that its templates look up, that are no slots, and without which they fail."""
-        slots = {slot.removesuffix("?") for slot in self.slots}
-        return tuple(sorted({name for name, may_fail in self._looked_up if may_fail} - slots))
-
-    @cached_property
-    def _looked_up(self) -> frozenset[tuple[str, bool]]:
-        """Return each name that a template looks up, and whether it fails where nothing has that name."""
-        from jinja2 import meta, nodes
+        from jinja2 import meta
 
         self.check()
-        found = set[tuple[str, bool]]()
-        for _, text in self.sections:
-            tree = _environment().parse(text)
-            asked = {
-                node.node.name
-                for node in tree.find_all((nodes.Test, nodes.Filter))
-                if node.name in _DOES_WITHOUT and isinstance(node.node, nodes.Name)
-            }
-            names = meta.find_undeclared_variables(tree) - set(_environment().globals)
-            found |= {(name, name not in asked) for name in names}
-        return frozenset(found)
+        trees = [_environment().parse(text) for _, text in self.sections]
+        return frozenset(name for tree in trees for name in meta.find_undeclared_variables(tree))
 
     @cached_property
     def digest(self) -> str:
@@ -188,7 +167,8 @@ class Prompt:
             slots = {**slots, HISTORY: earlier}
         values = self._empty | {key: _shown(key, value) for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
-            raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name)
+            hint = nearest(missing[0], values)
+            raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name, hint=hint)
         try:
             messages = [
                 (role, template if isinstance(template, str) else template.render(values).strip())

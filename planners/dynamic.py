@@ -48,7 +48,6 @@ class Dynamic(AsksModel, Planner):
     prompt = "wikitq/planner"
     whole = False
     own_slots = frozenset(["candidates", "names", "tables", "chain"])
-    card_slots = frozenset(["candidates", "names"])
 
     def __init__(
         self,
@@ -68,7 +67,6 @@ class Dynamic(AsksModel, Planner):
         _check_grammar(follows)
         self.structured = structured
         self.follows, self.then = follows, tuple(then)
-        self.hidden = self.then
         self.max_operations, self.samples = max_operations, samples
         self.weights: Weights = weights
         self.table_style = table_style

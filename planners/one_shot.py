@@ -37,7 +37,6 @@ class OneShot(ShowsCards, AsksModel, Planner):
 
     prompt = "planners/one_shot"
     own_slots = frozenset(["modules", "rules", "inputs", "takes_arguments", "others"])
-    card_slots = frozenset(["modules"])
 
     def __init__(
         self,

@@ -94,7 +94,6 @@ class React(ShowsCards, AsksModel, Planner):
 
     prompt = "planners/react"
     own_slots = frozenset(["modules", "rules", "inputs", "takes_arguments", "others", "found", "last"])
-    card_slots = frozenset(["modules"])
     whole = False
     brings = MappingProxyType({FINAL: ModelAnswer(), MORE: MoreTools()})
 

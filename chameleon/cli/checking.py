@@ -17,17 +17,15 @@ from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.inventory.building import own_code, spec_of
-from chameleon.inventory.own_prompts import in_single_braces
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
-from chameleon.module import Module, split_keys
-from chameleon.planner import Planner, every_planner
+from chameleon.module import split_keys
 from chameleon.sandbox import importable
 from chameleon.text import harmless, one_line, redact
 
 _CARD = "card"
-_LABELS = {"llm": "A run still needs a model", _CARD: "Note", "prompts": "Note"}
+_LABELS = {"llm": "A run still needs a model", _CARD: "Note"}
 _MOST_BITS = 10_000
 _LOOK = "Only to read it: check --no-import."
 
@@ -136,12 +134,7 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
 
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield warnings: nothing told to a planner but a name, arguments without types, `{slot}` in a prompt."""
-    parts: list[Planner | Module] = [*every_planner(inventory.planner), *inventory.present.values()]
-    for part in parts:
-        with suppress(ChameleonError):  # a prompt that cannot be read stops a run
-            if braces := in_single_braces(part, inventory):
-                yield Obstacle("prompts", braces, stops=False)
+    """Yield warnings: a planner sees nothing of a tool but its name, or its arguments have no types."""
     for card in inventory.cards:
         told: list[tuple[str, str]] = []
         if inventory.planner.needs_model and not (card.description or card.when):

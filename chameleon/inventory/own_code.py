@@ -60,41 +60,24 @@ def _full_name(file: Path, folder: Path) -> str:
 
 
 def broken(reference: str, problem: BaseException) -> ChameleonError:
-    """Tell why a file or package cannot be imported, in one line."""
+    """Return an error that says in one line why a file or package cannot be imported."""
     if isinstance(problem, ChameleonError):
         return problem
-    if isinstance(problem, ModuleNotFoundError) and problem.name:
-        return _not_found(reference, problem, problem.name)
     if isinstance(problem, SystemExit):
         return InventoryError(
             f"{reference!r} ends Python when it is imported (sys.exit)",
             hint='Keep what it does as a program under `if __name__ == "__main__":`.',
         )
-    return InventoryError(
-        f"{reference!r} fails when imported: {type(problem).__name__}: {_public(str(problem))}"
-    )
-
-
-def _not_found(reference: str, problem: ModuleNotFoundError, name: str) -> ChameleonError:
-    importing = [frame for frame, _ in traceback.walk_tb(problem.__traceback__)]
-    frame = next(each for each in reversed(importing) if not each.f_code.co_filename.startswith("<"))
-    importer, imported_as = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__"))
-    if name.startswith(_PRIVATE):
-        return InventoryError(
-            f"{reference!r}: {importer.name} imports {_public(name)!r}, which is not beside it"
-        )
+    name = problem.name if isinstance(problem, ModuleNotFoundError) and problem.name else ""
+    if not name or name.startswith(_PRIVATE):
+        message = re.sub(rf"{_PRIVATE}[0-9a-f]{{12}}", "", str(problem))  # how a folder is registered
+        return InventoryError(f"{reference!r} fails when imported: {type(problem).__name__}: {message}")
     package = name.partition(".")[0]
-    deep = imported_as.count(".") if imported_as.startswith(_PRIVATE) else 0  # others have no folder of ours
-    for dots, folder in enumerate(importer.parents[:deep], 1):
-        for beside in filter(Path.exists, (folder / f"{package}.py", folder / package)):
-            return InventoryError(
-                f"{reference!r}: {importer.name} imports {name!r}, which is not installed; "
-                f"{beside.name} lies beside {'it' if dots == 1 else 'the inventory'}",
-                hint=f"Import it as a part of the same package: from {'.' * dots}{name} import …",
-            )
+    frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    importer = Path(next(file for file in reversed(frames) if not file.startswith("<")))
+    if (importer.parent / f"{package}.py").exists() or (importer.parent / package).exists():
+        return InventoryError(
+            f"{reference!r}: {importer.name} imports {name!r}, which is not installed, but is next to it",
+            hint=f"Import it as a part of the same package: from .{name} import …",
+        )
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")
-
-
-def _public(text: str) -> str:
-    """Return the text without the name under which a folder is registered."""
-    return re.sub(rf"{_PRIVATE}[0-9a-f]{{12}}", "", text)

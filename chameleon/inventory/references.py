@@ -51,7 +51,7 @@ def check_mentioned(inventory: Inventory) -> None:
             raise InventoryError(
                 f"the module {name!r} is removed here, and {part} ({inventory.place(key)}) still names it",
                 where=removed,
-                hint=f"Give {part} anew without {name}, or keep the module.",
+                hint=f"Give {part} again without {name}, or keep the module.",
             )
         raise InventoryError(
             f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have",
@@ -92,26 +92,25 @@ def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
         name: (kept(policy) or "stop") if isinstance(policy, list) else policy
         for name, policy in inventory.on_error.items()
     }
-    repair = {name: inventory.repair[name] for name in kept(inventory.repair)}
+    repair = {name: spec for name, spec in inventory.repair.items() if not out & {name, spec.redo}}
     return replace(
         inventory,
         left_out=out,
         rules=rules.model_copy(update=changed),
         fallback=tuple(kept(inventory.fallback)),
-        repair={name: spec for name, spec in repair.items() if spec.redo not in out},
+        repair=repair,
         on_error=on_error,
     )
 
 
-def _followers(following: Mapping[str, str], out: Collection[str]) -> dict[str, str]:
-    """Return who must follow whom, with those left out stepped over: a → b → c without b is a → c."""
+def _followers(following: Mapping[str, str], out: frozenset[str]) -> dict[str, str]:
+    """Return which module must follow which, without those left out: a → b → c without b is a → c."""
     kept = {}
-    for name, follower in following.items():
-        seen = {name}
-        after: str | None = follower
-        while after is not None and after in out and after not in seen:
+    for name in (each for each in following if each not in out):
+        seen, after = {name}, following[name]
+        while after in out and after in following and after not in seen:
             seen.add(after)
-            after = following.get(after)
-        if name not in out and after is not None and after not in out:
+            after = following[after]
+        if after not in out:
             kept[name] = after
     return kept

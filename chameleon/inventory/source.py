@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -46,21 +46,6 @@ class Source:
             if (place := self.places.get(tuple(path[:length]))) is not None:
                 return place
         return self.file
-
-    def path_to(self, is_it: Callable[[Any], bool], key: str) -> KeyPath:
-        """Find the path of the first such value at or below a key; the key where there is none."""
-        below: list[KeyPath] = [(key,)] if key in self.data else []
-        for path in below:
-            found: Any = self.data
-            for part in path:
-                found = found[part]
-            if is_it(found):
-                return path
-            if isinstance(found, Mapping):
-                below.extend((*path, inner) for inner in found)
-            elif isinstance(found, list):
-                below.extend((*path, index) for index in range(len(found)))
-        return (key,)
 
     def nested(self, name: str) -> Source:
         """Read an inventory that this one runs. Raises `InventoryError` where that runs this one."""

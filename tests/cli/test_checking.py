@@ -298,24 +298,3 @@ def test_arguments_without_a_type_are_warned_of(command: Command, tmp_path: Path
         "Note: says: text has no type, so anything is passed as it comes. Write one, as in `text: float`.",
     ]
     assert (outcome.code, outcome.err) == (0, "")
-
-
-def test_a_slot_in_single_braces_is_warned_of(command: Command, tmp_path: Path) -> None:
-    file, prompt = tmp_path / "mine.yaml", tmp_path / "ask.md"
-    plan = "{use: fixed, plan: [program_generator, solution_generator]}"
-    file.write_text(
-        f"name: mine\nplanner: {plan}\nmodules:\n  program_generator: {{}}\n"
-        "  solution_generator:\n    prompt: ask.md\n"
-    )
-
-    def notes(text: str) -> list[str]:
-        prompt.write_text(f"---\nslots: [question]\n---\n# user\n{text}\n")
-        outcome = command("check", str(file), "--model", "scripted:none.jsonl")
-        return [line for line in outcome.out.splitlines() if line.startswith("Note: ")]
-
-    for slot in ("question", "program"):
-        assert notes(f'{{{{ question }}}} {{"a": {{{slot}}}}}') == [
-            f"Note: the prompt {prompt} has {{{slot}}}, which a model is told as it stands. "
-            f"Write {{{{ {slot} }}}} where its value is to stand."
-        ]
-    assert notes('{{ question }} {{question}} {answer} {"question": 1} {% if question %}{% endif %}') == []

@@ -27,8 +27,13 @@ FAULTS: list[tuple[str, int, str]] = [
         "the plan answer_generator breaks a rule: the plan ends with answer_generator",
     ),
     (
-        "name: mine\nplanner:\n  use: replanning\n  planner:\n    use: fixed\n    plan: [nobody]\nmodules: {answer_generator: {}}",
+        "name: mine\nplanner:\n  use: fixed\n  plan:\n  - answer_generator\n  - answer_generater\nmodules: {answer_generator: {}}",
         6,
+        "step 2 of the plan answer_generator → answer_generater: there is no module 'answer_generater'. Did you mean",
+    ),
+    (
+        "name: mine\nplanner:\n  use: replanning\n  planner:\n    use: fixed\n    plan: [nobody]\nmodules: {answer_generator: {}}",
+        2,
         "step 1 of the plan nobody: there is no module 'nobody'",
     ),
     (
@@ -38,7 +43,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ),
     (
         "name: mine\nplanner:\n  use: rules\n  rules:\n    - plan: [answer_generator]\n    - plan: [nobody]\nmodules: {answer_generator: {}}",
-        6,
+        2,
         "step 1 of the plan nobody: there is no module",
     ),
     (

@@ -1,4 +1,4 @@
-"""What an inventory lacks: all of it at once, what a run does without, and checks that are at fault."""
+"""What keeps an inventory from working: checks, signatures, slots and plans; all of it at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from chameleon import Executor, Inventory, Module
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.inventory import Obstacle, shipped_inventories
+from chameleon.llm import LLM, ScriptedModel
 from chameleon.planner import every_planner
 from chameleon.planners.fixed import Fixed
-from tests.engine.doubles import QUESTION, Does, failing, why
+from chameleon.prompt import Prompt
+from tests.engine.doubles import QUESTION, Ask, Does, failing, why
 from tests.engine.files import write
 
 
@@ -62,9 +64,7 @@ def test_a_policy_that_needs_the_module_itself_does_not_help() -> None:
 def test_a_check_at_fault_is_told_with_its_module_and_file() -> None:
     broken = str(obstacle(checking(failing(KeyError("drawer")))).error)
     assert "the check of the module shop failed: KeyError: 'drawer' (doubles.py, line " in broken
-    talks = str(obstacle(checking(lambda _: "SHOP_KEY is missing")).error)
-    assert "returned 'SHOP_KEY is missing', and is to return nothing" in talks
-    assert "raises a ChameleonError" in talks
+    assert "raises a ChameleonError" in broken
 
 
 def test_a_module_without_a_run_method_is_told_of() -> None:
@@ -100,65 +100,151 @@ def test_no_inventory_carries_modules_that_its_fixed_plans_never_use(name: str) 
     assert set(found.modules) <= planned | set(found.fallback)
 
 
-VISITORS = """
-from chameleon import State, tool
+CLASS = """\
+from chameleon import LLMModule, Module
+from chameleon.planner import Planner
 
-@tool(reads="input.table")
-def visitors(city: str, state: State) -> str:
-    '''Tells how many visitors a city had.'''
-    return state.input["table"].column("Visitors").cells[0]
 
-@tool
-def weather(city: str) -> str:
-    '''Tells the weather.'''
-    return "rain"
+class Shop({base}):
 """
-PLAN = """
-    - use: fixed
-      plan:
-        - {module: weather, args: {city: Oslo}}
-        - module: weather
-          args: {citty: Oslo}
-"""
+RUN = "    def run(self, state):\n        return 1\n"
 
 
-@pytest.mark.parametrize("planners", [f"planners:{PLAN}    - one_shot", f"planners:\n    - one_shot{PLAN}"])
-def test_a_step_that_does_not_fit_is_told_at_its_own_line(planners: str, tmp_path: Path) -> None:
-    write(tmp_path, VISITORS, "tools.py")
-    text = f"name: mine\nplanner:\n  use: then\n  {planners}\nmodules: {{weather: 'tools:weather'}}"
-    (found,) = Inventory.load(path := write(tmp_path, text)).obstacles()
-    line = text.splitlines().index("        - module: weather") + 1
-    assert str(found.error) == (
-        f"{path}:{line}: step 2 of the plan weather → weather: weather takes no argument 'citty'. "
-        "Did you mean 'city'?"
+def errors(folder: Path, body: str, *, base: str = "Module", **more: Any) -> list[str]:
+    """Return the obstacles of an inventory with one module, or planner, of the user's own file."""
+    write(folder, CLASS.format(base=base) + body, "tools.py")
+    used: Any = {"planner": {"use": "fixed", "plan": ["shop"]}, "modules": {"shop": {"use": "tools:Shop"}}}
+    if base == "Planner":
+        used = {"planner": {"use": "tools:Shop"}, "modules": {"answer_generator": {}}}
+    inventory = Inventory.parse({"name": "mine", **used, **more}, folder)
+    return [str(each.error).replace(f"{folder}/", "") for each in inventory.obstacles()]
+
+
+@pytest.mark.parametrize(
+    ("base", "body", "error"),
+    [
+        ("Module", "    def run(self):\n        return 1\n", "run of the class Shop takes (), and is called"),
+        ("Module", "    def run(self, *, state):\n        return 1\n", "Write `def run(self, state)`."),
+        (
+            "Module",
+            "    def update_cache(self, output):\n        return {}\n" + RUN,
+            "and is called with (cache, output). Write `def update_cache(self, cache, output)`.",
+        ),
+        (
+            "LLMModule",
+            "    prompt = 'tables/planner'; own_slots = None\n    def parse(self): ...\n",
+            "parse(self, text)",
+        ),
+        (
+            "Planner",
+            "    def propose(self, state):\n        return ()\n",
+            "Write `def propose(self, state, inventory)`.",
+        ),
+        (
+            "Planner",
+            "    pass\n",
+            "the planner shop cannot run here: Shop has no propose method. Write `def ",
+        ),
+    ],
+)
+def test_a_method_that_cannot_be_called_is_told_with_the_line_to_write(
+    tmp_path: Path, base: str, body: str, error: str
+) -> None:
+    (found,) = errors(tmp_path, body, base=base)
+    assert error in found and (found.startswith("tools.py:") or "has no" in error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        RUN,
+        "    async def run(self, anything, amount: float = 1.0, to: str = 'F'):\n        return 1\n",
+        "    def run(self, *whatever):\n        return 1\n",
+        "    @staticmethod\n    def run(state):\n        return 1\n",
+        "    run = lambda self, state: 1\n",
+        RUN + "\n    def slots(self, a, b):\n        return 1\n",
+    ],
+)
+def test_what_can_be_called_is_fine(tmp_path: Path, body: str) -> None:
+    assert errors(tmp_path, body) == []
+
+
+@pytest.mark.parametrize(
+    "first", ["x: int", "x: 'int' = 3", "s: int | None", "x: Literal['a']", "s: list[str]"]
+)
+def test_an_argument_in_the_place_of_the_state_is_refused_with_the_line(tmp_path: Path, first: str) -> None:
+    body = f"    from typing import Literal\n\n    def run(self, {first}, to: str = 'F'):\n        return 1\n"
+    with pytest.raises(InventoryError) as refused:
+        errors(tmp_path, body)
+    assert refused.value.where == "tools.py:8"
+    assert "the first parameter of `run` is the state, and in class Shop it is `" in str(refused.value)
+    assert "Write `def run(self, state, " in str(refused.value)
+
+
+@pytest.mark.parametrize("first", ["s", "s: Any", "s: State | None", "s: 'Later'", "s: Sees", "state: dict"])
+def test_a_state_by_any_name_is_none(tmp_path: Path, first: str) -> None:
+    body = (
+        "    from typing import TYPE_CHECKING, Any, Protocol\n    from chameleon import State\n"
+        "    if TYPE_CHECKING:\n        from elsewhere import Later\n    class Sees(Protocol): ...\n\n"
+        f"    def run(self, {first}):\n        return 1\n"
+    )
+    assert errors(tmp_path, body) == []
+
+
+def test_a_read_that_is_not_declared_fails_the_step_and_no_check(tmp_path: Path) -> None:
+    body = "    reads = ()\n\n    def run(self, state):\n        return state.input['question']\n"
+    assert errors(tmp_path, body) == []
+    module = {"use": "tools:Shop"}
+    planner = {"use": "fixed", "plan": ["shop"]}
+    mine = Inventory.parse({"name": "mine", "planner": planner, "modules": {"shop": module}}, tmp_path)
+    assert why(Executor(mine).run(QUESTION)) == (
+        "module shop: it reads input.question, which it does not declare (tools.py, line 9). "
+        'Add "input.question" to its `reads`.'
     )
 
 
-INNER = """
-name: inner
-about: Looks.
-input: {question: str, table: Table}
-planner: {use: fixed, plan: table_reader}
-modules: {table_reader: {}}
-"""
+ADDS = "    def slots(self, state):\n        return super().slots(state) | {'city': 'Rome'}\n"
 
 
-@pytest.mark.parametrize("planner", ["one_shot", "react", "{use: then, planners: [one_shot, react]}"])
-@pytest.mark.parametrize("module", ["'tools:visitors'", "{inventory: inner.yaml}"])
-def test_a_tool_that_can_never_run_is_told(planner: str, module: str, tmp_path: Path) -> None:
-    write(tmp_path, VISITORS, "tools.py")
-    write(tmp_path, INNER, "inner.yaml")
-
-    def found(top: str = "", more: str = "") -> list[Obstacle]:
-        text = f"name: mine\nplanner: {planner}\nmodules:\n  visitors: {module}\n{more}{top}"
-        return Inventory.load(write(tmp_path, text)).obstacles()
-
-    (alone,) = found()
-    assert str(alone.error) == (
-        f"{tmp_path}/mine.yaml:4: the module visitors cannot run here: it reads input.table, which neither "
-        "the input nor a module gives. Add `table: Table` to `input`."
+@pytest.mark.parametrize(
+    ("prompt", "body", "error"),
+    [
+        ("wether", "", "neither the input nor a module fills it. Did you mean 'weather'?"),
+        ("weather", "", ""),
+        ("wether?", "", ""),
+        ("title", "", ""),
+        (
+            "weather",
+            "    reads = 'input.question'\n",
+            'ask does not declare to read cache.weather. Add "cache.weather" to the `reads` of its class.',
+        ),
+        ("wether", ADDS, ""),  # it may fill that slot too
+        ("wether", ADDS + "    own_slots = frozenset(['city'])\n", "Did you mean 'weather'?"),
+        ("city", ADDS + "    own_slots = frozenset(['city'])\n", ""),
+    ],
+)
+def test_a_slot_that_nothing_fills_is_told(tmp_path: Path, prompt: str, body: str, error: str) -> None:
+    write(tmp_path, f"---\nslots: ['{prompt}']\n---\n# user\n{{{{ {prompt.strip('?')} }}}}", "ask.md")
+    modules = {"weather": {"use": "tools:Weather"}, "ask": {"use": "tools:Shop", "prompt": "ask"}}
+    planner = {"use": "fixed", "plan": ["ask"]}
+    found = errors(
+        tmp_path,
+        f"{body}    pass\n\nclass Weather(Module):\n{RUN}",
+        base="LLMModule",
+        modules=modules,
+        planner=planner,
     )
-    assert alone.stops and alone.module == "visitors"
-    (beside,) = found(more="  weather: 'tools:weather'\n")
-    assert not beside.stops
-    assert not found("input: {question: str, table: 'Table?'}") and not found("input: {}")
+    assert len(found) == bool(error)
+    assert not error or found[0].startswith(f"inventory: the prompt ask.md has the slot {prompt!r}, and ")
+    assert all(each.endswith(error) for each in found)
+
+
+def test_a_slot_that_nothing_fills_fails_the_step_with_the_nearest(tmp_path: Path) -> None:
+    prompt = Prompt.parse("---\nslots: [qestion]\n---\n# user\n{{ qestion }}")
+
+    class Asks(Ask):
+        template = prompt  # type: ignore[assignment]
+
+    assert "nothing fills the slot 'qestion'. Did you mean 'question'?" in why(
+        Executor(inventory({"ask": Asks()}), LLM.connect(ScriptedModel(["no"]))).run(QUESTION)
+    )

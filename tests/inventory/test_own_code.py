@@ -96,16 +96,23 @@ AS_A_PART = "Import it as a part of the same package: from"
         ("toolz:Tool", TOOL, "no module 'toolz' (nor is there a file toolz.py beside the inventory)"),
         ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
         ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
-        ("tools:Tool", "from sib import X", f"sib.py lies beside it. {AS_A_PART} .sib import …"),
-        ("tools:Tool", "import parts.one", f"parts lies beside it. {AS_A_PART} .parts import …"),
-        ("parts.one:Tool", "", f"sib.py lies beside the inventory. {AS_A_PART} ..sib"),
-        ("tools:Tool", "from .bis import X", "tools.py imports '.bis', which is not beside it"),
+        ("tools:Tool", "from sib import X", f"not installed, but is next to it. {AS_A_PART} .sib import …"),
+        (
+            "tools:Tool",
+            "import parts.one",
+            f"not installed, but is next to it. {AS_A_PART} .parts import …",
+        ),
+        (
+            "tools:Tool",
+            "from .bis import X",
+            "fails when imported: ModuleNotFoundError: No module named '.bis'",
+        ),
         ("tools:Tool", "from .sib import Y", "ImportError: cannot import name 'Y' from '.sib'"),
         ("my.tools.py:Tool", "", "my.tools.py cannot be imported. Give it a name without"),
     ],
 )
 def test_code_that_does_not_fit_is_told(use: str, code: str, told: str, tmp_path: Path) -> None:
-    files = {"tools.py": code, "sib.py": "X = 1", "my.tools.py": TOOL, "parts/one.py": "from sib import X"}
+    files = {"tools.py": code, "sib.py": "X = 1", "my.tools.py": TOOL, "parts/one.py": ""}
     with pytest.raises(InventoryError) as error:
         load(tmp_path, use, files)
     assert told in str(error.value)
