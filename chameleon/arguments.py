@@ -6,7 +6,7 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -57,14 +57,13 @@ class _Outputs(_Schema):
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a module takes: `model` has a field for each argument; `untyped` are those without a type.
+    """What a module takes: `model` has a field for each argument.
 
     In a plan an argument may be "$name.path": then it is the output of an earlier step (`chameleon.earlier`).
     """
 
     module: str
     model: type[BaseModel]
-    untyped: tuple[str, ...] = field(default=(), kw_only=True)
 
     @classmethod
     def of(
@@ -77,8 +76,7 @@ class Arguments:
         if model is not None:
             return cls(module, model)
         taken = [each for each in inspect.signature(run).parameters.values() if each.name not in skip]
-        untyped = tuple(each.name for each in taken if each.annotation in (each.empty, any, "any"))
-        return cls(module, _model_of(module, run, taken), untyped=untyped) if taken else None
+        return cls(module, _model_of(module, run, taken)) if taken else None
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -134,20 +134,14 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
 
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield warnings: a planner sees nothing of a tool but its name, or its arguments have no types."""
+    """Yield a warning for each tool of which a model that plans sees nothing but its name."""
     for card in inventory.cards:
-        told: list[tuple[str, str]] = []
         if inventory.planner.needs_model and not (card.description or card.when):
             is_nested = inventory.modules[card.name].inner is not None
             hint = f"Write {'`about:` in its file' if is_nested else 'its docstring'}, or a `description:`."
-            told.append((f"the model that plans is told nothing of {card.name} but its name", hint))
-        if card.arguments and (untyped := card.arguments.untyped):
-            what = f"{card.name}: {' and '.join(untyped)} {'has' if len(untyped) == 1 else 'have'} no type"
-            hint = f"Write one, as in `{untyped[0]}: float`."
-            told.append((f"{what}, so anything is passed as it comes", hint))
-        for what, hint in told:
-            error = InventoryError(what, hint=hint, where=inventory.place(("modules", card.name)))
-            yield Obstacle(_CARD, error, stops=False)
+            what = f"the model that plans sees nothing of {card.name} but its name"
+            where = inventory.place(("modules", card.name))
+            yield Obstacle(_CARD, InventoryError(what, hint=hint, where=where), stops=False)
 
 
 def _show(inventory: Inventory, models: str, found: Sequence[Obstacle]) -> None:

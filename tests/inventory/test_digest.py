@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from chameleon.errors import LogError
 from chameleon.llm import ScriptedModel
 from chameleon.log import EventLog
 from chameleon.planners.fixed import Fixed
-from chameleon.state import Event, RunStarted
+from chameleon.state import RunStarted
 from tests.engine.doubles import Does, executor
 from tests.engine.files import write
 
@@ -41,8 +42,7 @@ def test_the_log_of_another_run_is_refused(
         executor.run(given, list(shouting().stream(WHY))[begin:])
 
 
-class TestAnInventoryThatHasChangedSinceTheLogBegan:
-    BEFORE = """
+INVENTORY = """
 name: mine
 planner: {use: fixed, plan: [solution_generator, answer_generator]}
 modules:
@@ -50,57 +50,42 @@ modules:
   answer_generator: {}
 budget: {calls: 1}
 """
+IS_CHANGED = "the inventory mine has changed since the log began. Give a new file for the log."
+PROMPT = "# user\nLook."
 
-    def begun(self, folder: Path) -> list[Event]:
-        write(folder, "# user\nLook.", "look.md")
-        return list(self.executor(folder).stream(WHY))[:2]
 
-    def executor(self, folder: Path, before: str = "", after: str = "") -> Executor:
-        path = write(folder, self.BEFORE.replace(before, after))
-        return Executor(Inventory.load(path), LLM.connect(ScriptedModel(["The answer is 7."] * 9)))
+@pytest.mark.parametrize(
+    ("before", "after", "prompt", "error"),
+    [
+        ("  answer_generator: {}\n", "  answer_generator: {}\n  row_lookup: {}\n", PROMPT, IS_CHANGED),
+        ("[solution_generator, answer_generator]", "[solution_generator]", PROMPT, IS_CHANGED),
+        ("answer_generator: {}", "answer_generator: {on_error: skip}", PROMPT, IS_CHANGED),
+        ("", "", "# user\nLook twice.", "the prompt of solution_generator has changed since the log began"),
+        ("", "", PROMPT, ""),
+        ("calls: 1", "calls: 9", PROMPT, ""),
+        ("temperature: 0", "temperature: 1", PROMPT, ""),
+        ("name: mine", "name: mine\nabout: x", PROMPT, ""),
+    ],
+)
+def test_a_log_goes_on_but_for_an_inventory_or_prompt_that_has_changed(
+    before: str, after: str, prompt: str, error: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The model, the parameters of its calls, the budget and what is said of it may change."""
 
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [
-            ("  answer_generator: {}\n", "  answer_generator: {}\n  row_lookup: {}\n"),
-            ("[solution_generator, answer_generator]", "[solution_generator]"),
-            ("answer_generator: {}", "answer_generator: {on_error: skip}"),
-        ],
-    )
-    def test_is_told(self, before: str, after: str, tmp_path: Path) -> None:
-        log = self.begun(tmp_path)
-        with pytest.raises(LogError) as error:
-            self.executor(tmp_path, before, after).run(WHY, log)
-        assert str(error.value) == (
-            "the inventory mine has changed since the log began. Give a new file for the log."
-        )
+    def made(text: str, prompt: str) -> Executor:
+        write(tmp_path, prompt, "look.md")
+        model = LLM.connect(ScriptedModel(["The answer is 7."] * 9))
+        return Executor(Inventory.load(write(tmp_path, text)), model)
 
-    def test_in_a_prompt_is_told(self, tmp_path: Path) -> None:
-        log = self.begun(tmp_path)
-        write(tmp_path, "# user\nLook twice.", "look.md")
-        with pytest.raises(LogError, match="the prompt of solution_generator has changed since"):
-            self.executor(tmp_path).run(WHY, log)
-
-    def test_of_version_is_told(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        log = self.begun(tmp_path)
+    log = list(made(INVENTORY, PROMPT).stream(WHY))[:2]
+    changed = partial(made, INVENTORY.replace(before, after), prompt)
+    if not error:
+        assert changed().run(WHY, log).answer == "7"
         monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9")
-        with pytest.raises(LogError, match=r"begun by version .* of chameleon-compose, and this is 9\.9"):
-            self.executor(tmp_path).run(WHY, log)
-
-    @pytest.mark.parametrize(
-        ("before", "after"),
-        [
-            ("calls: 1", "calls: 9"),
-            ("temperature: 0", "temperature: 1"),
-            ("name: mine", "name: mine\nabout: x"),
-        ],
-    )
-    def test_may_be_in_the_calls_of_its_model_and_in_its_budget(
-        self, before: str, after: str, tmp_path: Path
-    ) -> None:
-        log = self.begun(tmp_path)
-        state = self.executor(tmp_path, before, after).run(WHY, log)
-        assert state.answer == "7"
+        error = "the log was begun by version "
+    with pytest.raises(LogError) as refused:
+        changed().run(WHY, log)
+    assert str(refused.value).startswith(error)
 
 
 def looking() -> Executor:
@@ -127,7 +112,11 @@ def test_a_file_that_has_changed_under_its_name_is_refused(asked: dict[str, Any]
     with EventLog(path) as log:  # the file is as it was, whenever it was written
         os.utime(file, (1, 1))
         assert looking().run(asked, log).answer == "five"
+    whole = [*looking().stream(asked)]
     file.write_text("nine")
+    for kept in (1, 4):
+        with pytest.raises(LogError):
+            looking().run(asked, whole[:kept])
     before = path.read_bytes()
     with EventLog(path) as log, pytest.raises(LogError, match="the image has changed") as refused:
         looking().run(asked, log)
@@ -136,15 +125,6 @@ def test_a_file_that_has_changed_under_its_name_is_refused(asked: dict[str, Any]
     file.unlink()
     with EventLog(path) as log, pytest.raises(LogError, match="the image has changed"):
         looking().run(asked, log)
-
-
-@pytest.mark.parametrize("kept", [1, 4])
-def test_a_run_is_refused_wherever_it_stopped(asked: dict[str, Any], kept: int) -> None:
-    whole = [*looking().stream(asked)]
-    assert looking().run(asked, whole[:kept]).answer == "five"
-    Path(asked["image"]).write_text("nine")
-    with pytest.raises(LogError):
-        looking().run(asked, whole[:kept])
 
 
 def test_inputs_without_files_are_as_before_and_texts_name_no_file(tmp_path: Path) -> None:

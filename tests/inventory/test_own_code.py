@@ -65,7 +65,7 @@ def test_a_tool_without_its_file_is_told_how_to_name_it(use: str, told: str, tmp
 
 
 def test_a_file_is_imported_once(tmp_path: Path) -> None:
-    write(tmp_path, TOOL + "\nclass Other(Tool):\n    '''Another.'''\n", "tools.py")
+    write(tmp_path, TOOL + "\nclass Other(Tool):\n    pass\n", "tools.py")
     modules = {"tool": {"use": "tools:Tool"}, "other": {"use": "tools:Other"}}
     planner = {"use": "fixed", "plan": ["tool"]}
     inventory = Inventory.parse({"name": "mine", "planner": planner, "modules": modules}, tmp_path)

@@ -19,7 +19,7 @@ from chameleon.planners.fixed import Fixed
 from chameleon.planners.rules import Rules
 from chameleon.state import StepRecord
 from tests.engine import random_runs
-from tests.engine.doubles import QUESTION, Does, Proposes, failing, why
+from tests.engine.doubles import QUESTION, Does, why
 
 NAMES = random_runs.NAMES
 left_out = st.sets(random_runs.names, min_size=1, max_size=4)
@@ -148,35 +148,10 @@ def test_a_plan_of_which_nothing_is_left_gives_way_to_the_fallback() -> None:
     assert "every module of the plan is left out" in why(Executor(alone).run(QUESTION))
 
 
-def test_the_planner_is_not_told_of_them() -> None:
-    seen: list[list[str]] = []
-
-    class Nosy(Proposes):
-        def propose(self, state: State, inventory: Inventory) -> Any:
-            seen.append([card.name for card in inventory.cards])
-            return () if state.history else [Step("bee"), Step("cat")]
-
-    modules = {name: Does(lambda state: 1) for name in NAMES}
-    Executor(Inventory("mine", Nosy(lambda state: ()), modules).without("bee")).run(QUESTION)
-    assert seen[0] == ["ant", "cat", "dog", "eel"]
-
-
-def test_a_failure_is_not_repaired_with_what_is_left_out() -> None:
-    modules = {
-        "ant": Does(failing(KeyError("x"))),
-        "bee": Does(lambda state: 1),
-        "cat": Does(lambda state: 2),
-    }
-    inventory = Inventory("mine", Fixed(["ant"]), modules, on_error={"ant": ["bee", "cat"]})
-    assert Executor(inventory.without("bee")).run(QUESTION).answer == 2
-    assert "KeyError" in why(Executor(inventory.without("bee", "cat")).run(QUESTION))
-
-
 @pytest.mark.parametrize(
     ("names", "told"),
     [
         (["row_lokup"], "mine: there is no module 'row_lokup' to leave out. Did you mean 'row_lookup'?"),
-        (["answer"], "mine: answer cannot be left out: a plan must end with it"),
         (["row_lookup", "answer"], "mine: answer cannot be left out: a plan must end with it"),
     ],
 )
