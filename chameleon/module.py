@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Generator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.state import Event, State
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from chameleon.steps import Inside, Outcome
 
 Keys = str | tuple[str, ...]
+_NO_STATE = ("bool", "dict", "float", "int", "list", "str", "tuple")
 _KEY = re.compile(r"(input|cache)\.([A-Za-z_][A-Za-z0-9_]*|\*)|history")
 
 
@@ -168,33 +168,19 @@ class Module:
 
 
 def _check_state(run: Callable[..., Any], owner: str) -> None:
-    """Raise `InventoryError` where the first parameter of `run` is annotated as something else than a state.
-
-    One called `state` is believed, and so is an annotation with names that only a type checker imports.
-    """
+    """Raise `InventoryError` if the first parameter of `run` is a number, a text or the like: no state."""
     taken = [*inspect.signature(run).parameters.values()][1:]
-    believed = (inspect.Parameter.empty, State, "State")
-    if not taken or taken[0].annotation in believed or taken[0].name == "state":
+    if not taken or taken[0].name == "state":
         return
-    try:
-        hint = get_type_hints(run)[taken[0].name]
-    except Exception:  # annotations are code
-        return
-    if any(map(_may_be_state, get_args(hint) if get_origin(hint) in (Union, UnionType) else [hint])):
-        return
-    code = inspect.unwrap(run).__code__
-    raise InventoryError(
-        f"the first parameter of `run` is the state, and in {owner} it is `{taken[0]}`",
-        where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
-        hint=f"Write `def run(self, state, {', '.join(map(str, taken))})`.",
-    )
-
-
-def _may_be_state(hint: Any) -> bool:
-    kind = get_origin(hint) or hint
-    if kind is Any or not inspect.isclass(kind):
-        return kind is not Literal
-    return getattr(kind, "_is_protocol", False) or issubclass(State, kind) or issubclass(kind, State)
+    annotation = taken[0].annotation
+    kind = annotation.__name__ if inspect.isclass(annotation) else str(annotation)
+    if re.split(r"\W", kind)[0] in _NO_STATE:
+        code = inspect.unwrap(run).__code__
+        raise InventoryError(
+            f"the first parameter of `run` is the state, and in {owner} it is `{taken[0]}`",
+            where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
+            hint=f"Write `def run(self, state, {', '.join(map(str, taken))})`.",
+        )
 
 
 @lru_cache(maxsize=4_096)

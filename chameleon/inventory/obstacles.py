@@ -141,8 +141,7 @@ def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[Invent
     if any(name in vars(each) for each in classes[:declaring] for name in _FILLS_SLOTS):
         return  # a subclass fills slots in its own way, and does not say which
     prompt, own = part.template, part.own_slots.union(_EVERY_STATE_HAS)
-    given = {f"input.{key}" for key in inventory.input_types or ("*",)}
-    given = given.union(*(inventory.access[name].writes for name in inventory.present))
+    given = _given_keys(inventory)
     for slot in prompt.needs:
         keys = [f"{kind}.{slot}" for kind in ("input", "cache") if given & {f"{kind}.{slot}", f"{kind}.*"}]
         if slot in own:
@@ -159,10 +158,15 @@ def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[Invent
         yield InventoryError(what, hint=hint, where=inventory.place(path))
 
 
+def _given_keys(inventory: Inventory) -> set[str]:
+    """Return the keys of a state that the input and the modules give; "input.*" for any input."""
+    given = {f"input.{key}" for key in inventory.input_types or ("*",)}
+    return given.union(*(inventory.access[name].writes for name in inventory.present))
+
+
 def _unwritten(planner: Planner, inventory: Inventory) -> Iterator[InventoryError]:
     """Yield keys that a planner chooses by and that nothing gives: it would choose the same each time."""
-    given = {f"input.{key}" for key in inventory.input_types or ["*"]}
-    given = given.union(*(access.writes for access in inventory.access.values()))
+    given = _given_keys(inventory)
     for key in planner.reads:
         if given.isdisjoint((key, f"{key.partition('.')[0]}.*")):
             what = f"planner {planner.name} asks for {key}, which neither the input nor a module gives"

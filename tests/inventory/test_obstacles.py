@@ -169,26 +169,18 @@ def test_what_can_be_called_is_fine(tmp_path: Path, body: str) -> None:
     assert errors(tmp_path, body) == []
 
 
-@pytest.mark.parametrize(
-    "first", ["x: int", "x: 'int' = 3", "s: int | None", "x: Literal['a']", "s: list[str]"]
-)
+@pytest.mark.parametrize("first", ["x: int", "x: 'int' = 3", "s: int | None", "s: list[str]"])
 def test_an_argument_in_the_place_of_the_state_is_refused_with_the_line(tmp_path: Path, first: str) -> None:
-    body = f"    from typing import Literal\n\n    def run(self, {first}, to: str = 'F'):\n        return 1\n"
     with pytest.raises(InventoryError) as refused:
-        errors(tmp_path, body)
-    assert refused.value.where == "tools.py:8"
+        errors(tmp_path, f"    def run(self, {first}, to: str = 'F'):\n        return 1\n")
+    assert refused.value.where == "tools.py:6"
     assert "the first parameter of `run` is the state, and in class Shop it is `" in str(refused.value)
     assert "Write `def run(self, state, " in str(refused.value)
 
 
-@pytest.mark.parametrize("first", ["s", "s: Any", "s: State | None", "s: 'Later'", "s: Sees", "state: dict"])
+@pytest.mark.parametrize("first", ["s", "s: object", "s: 'State | None'", "s: 'Later'", "state: dict"])
 def test_a_state_by_any_name_is_none(tmp_path: Path, first: str) -> None:
-    body = (
-        "    from typing import TYPE_CHECKING, Any, Protocol\n    from chameleon import State\n"
-        "    if TYPE_CHECKING:\n        from elsewhere import Later\n    class Sees(Protocol): ...\n\n"
-        f"    def run(self, {first}):\n        return 1\n"
-    )
-    assert errors(tmp_path, body) == []
+    assert errors(tmp_path, f"    def run(self, {first}):\n        return 1\n") == []
 
 
 def test_a_read_that_is_not_declared_fails_the_step_and_no_check(tmp_path: Path) -> None:
