@@ -79,16 +79,6 @@ class Module:
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
         if inspect.isfunction(run := vars(cls).get("run")):
             _check_state(run, f"class {cls.__qualname__}")
-        if cls.Args is None:
-            return
-        names = {field.alias or name for name, field in cls.Args.model_fields.items()}
-        for each in list(inspect.signature(cls.run).parameters.values())[:2]:
-            if each.name in names and each.kind is not each.POSITIONAL_ONLY:
-                raise InventoryError(
-                    f"an argument is called {each.name!r}, and so is a parameter of `run` before it",
-                    where=f"class {cls.__qualname__}",
-                    hint="Write `def run(self, state, /, …)`: then both have a place.",
-                )
 
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, by one thread."""

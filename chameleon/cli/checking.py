@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
 from math import isfinite
 from typing import Any
 
@@ -116,13 +115,10 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
             return "; ".join(own_models(Executor(inventory).inventory)), None
         choice = with_end(choose_model(name, inventory.llm.model, reason=reason_of_model()))
         if choice.model is None and inventory.needs_default_model:
-            has_langchain = find_spec("langchain") is not None
-            install = ' LangChain is missing, too: pip install "chameleon-compose[openai]".'
             try:
                 Executor(inventory)
             except NoModel as problem:
-                hint = problem.hint + ("" if has_langchain else install)
-                return "", Obstacle("llm", NoModel(problem.what, hint=hint), stops=False)
+                return "", Obstacle("llm", problem, stops=False)
         llm = None if choice.model is None else LLM.connect(choice.model)
         dropped = dropped_by_model(Executor(inventory, llm).inventory)
     except ChameleonError as problem:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from chameleon import Inventory, LLMModule, State, Table
-from chameleon.cli import checking
 from tests.e2e.commands import ROOT, Command
 
 TOOLS = '''
@@ -173,15 +172,6 @@ def test_a_fixed_plan_that_is_refused_is_shown_once(command: Command, tmp_path: 
     )
     outcome = command("ask", "How much?", "--inventory", str(file), "--trace")
     assert outcome.code == 1 and outcome.err.count("Plan refused: says → other") == 1
-
-
-def test_a_missing_langchain_is_told_with_the_missing_model(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checking, "find_spec", lambda name: None)
-    assert (
-        'LangChain is missing, too: pip install "chameleon-compose[openai]"' in command("check", "tables").out
-    )
 
 
 def test_an_inventory_is_read_without_its_code(command: Command, tmp_path: Path) -> None:

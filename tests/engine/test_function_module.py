@@ -173,14 +173,6 @@ def test_an_argument_may_be_called_state_or_self() -> None:
     class Taken(BaseModel):
         state: str
 
-    with pytest.raises(InventoryError, match="called 'state', and so is a parameter of `run` before it"):
-
-        class Counts(Module):
-            Args = Taken
-
-            def run(self, state: State, **args: Any) -> Any:
-                return args
-
     class Tells(Module):
         """Tells."""
 

@@ -10,9 +10,8 @@ import pytest
 
 from chameleon import Executor, Inventory, Module
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
-from chameleon.inventory import Obstacle, shipped_inventories
+from chameleon.inventory import Obstacle
 from chameleon.llm import LLM, ScriptedModel
-from chameleon.planner import every_planner
 from chameleon.planners.fixed import Fixed
 from chameleon.prompt import Prompt
 from tests.engine.doubles import QUESTION, Ask, Does, failing, why
@@ -89,15 +88,6 @@ def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str, h
     (found,) = inventory({"shop": shop, "last": Does(lambda state: 1, reads=reads)}).obstacles()
     assert found.part == "planner" and str(found.error).endswith(hint)
     assert f"step 2 of the plan shop → last: last reads {reads}, and nothing before" in str(found.error)
-
-
-@pytest.mark.parametrize("name", [name for name in shipped_inventories() if name.startswith("scienceqa")])
-def test_no_inventory_carries_modules_that_its_fixed_plans_never_use(name: str) -> None:
-    found = Inventory.load(name)
-    if any(part.name not in ("fixed", "rules") for part in every_planner(found.planner)):
-        return
-    planned = {each for plan in found.planner.fixed_plans for each in plan}
-    assert set(found.modules) <= planned | set(found.fallback)
 
 
 CLASS = """\
