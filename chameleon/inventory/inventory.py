@@ -36,7 +36,6 @@ from chameleon.planner import (
     check_reads,
     every_planner,
 )
-from chameleon.prompt import Prompt
 from chameleon.state import State, Step
 from chameleon.steps import Access
 from chameleon.text import html_rows, nearest, type_in_words, with_article
@@ -279,12 +278,6 @@ class Inventory:
     def needs_default_model(self) -> bool:
         """Return whether some part of it asks the model of the run, having none of its own."""
         return self.needs_model and (not self.askers or len(self.own_models) < len(self.askers))
-
-    @property
-    def prompts(self) -> list[Prompt]:
-        """Read every prompt file that it uses. Raises `PromptError` for one that is missing."""
-        owners = [*every_planner(self.planner), *self.modules.values()]
-        return [owner.template for owner in owners if isinstance(owner, AsksModel)]
 
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
