@@ -293,14 +293,12 @@ def check_arguments(
     plan: Sequence[Step],
     arguments: Mapping[str, Arguments | None],
     done: Sequence[str],
-    lacking: Collection[str] = (),
     inputs: Collection[str] = (),
 ) -> None:
     """Raise `PlanError` for arguments that do not fit their module, or are given to one that takes none.
 
     Args:
         done: modules that have run.
-        lacking: modules that have no `run`, which is what is wrong with them, whatever they are given.
         inputs: what no "$" refers to, as the outputs of steps are meant.
     """
     earlier, planned = set(done), {step.module for step in plan}
@@ -309,7 +307,7 @@ def check_arguments(
         with within(place):
             if taken is not None:
                 taken.check(step.args or {}, earlier, planned - {step.module}, inputs)
-            elif step.args and step.module not in lacking:
+            elif step.args:
                 what = f"{step.module} takes no arguments, and is given {', '.join(step.args)[:60]}"
                 raise PlanError(what, hint="Give its name alone.")
         earlier.add(step.module)

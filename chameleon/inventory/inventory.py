@@ -337,8 +337,7 @@ class Inventory:
         if whole:
             check_order(names, self.rules)
         check_reads(names, self.access, state.keys)
-        lacking = [name for name, module in self.modules.items() if type(module).run is Module.run]
-        check_arguments(steps, self.arguments, state.program, lacking, {"input", *state.input})
+        check_arguments(steps, self.arguments, state.program, {"input", *state.input})
 
     def obstacles(self) -> list[Obstacle]:
         """Find all that keeps it from working here, or a module that a run can do without: see `Obstacle`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,13 +78,8 @@ def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
 
 def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iterator[ChameleonError]:
     """Yield what the part's own check says, what is wrong with its prompt, and methods nobody can call."""
-    check: Callable[[], object] = part.check
-    if isinstance(part, Planner) and type(part).propose is Planner.propose:
-        check = partial(part.propose, State(), inventory)  # which says what to write
-    elif isinstance(part, Module) and part.inner is None and type(part).run is Module.run:
-        check = partial(part.run, State())
     label = f"{'module' if isinstance(part, Module) else 'planner'} {part.name}"
-    if fault := _failed(check, label):
+    if fault := _failed(part.check, label):
         yield fault.at(inventory.place(path))
     if not type(part).__module__.startswith("chameleon."):
         yield from _wrong_signatures(part)
@@ -190,9 +184,7 @@ def _plans(inventory: Inventory) -> Iterator[Obstacle]:
                 inventory.check_plan(kept, state)
             elif plan:
                 check_names(names, inventory.modules, inventory.rules)
-                check_arguments(
-                    kept, inventory.arguments, [*inventory.modules], inputs={"input", *state.input}
-                )
+                check_arguments(kept, inventory.arguments, [*inventory.modules], {"input", *state.input})
         except PlanError as problem:
             if (path[0], problem.what) in seen:
                 continue

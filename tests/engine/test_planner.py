@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chameleon import Declined, Inventory, Module, State, Step
+from chameleon import Declined, Inventory, State, Step
 from chameleon.errors import InventoryError, MissingPackage, PlanError
 from chameleon.plan_text import LONGEST_PLAN_TEXT, parse_plan
 from chameleon.planners.fixed import Fixed
@@ -257,16 +257,6 @@ class TestPlanners:
         assert why(state) == f"inventory mine: no valid plan: {told}" and not state.history
         (found,) = Inventory("mine", gives, {"one": Does(lambda state: 1)}).obstacles()
         assert told in str(found.error)
-
-    def test_give_arguments_to_a_module_without_run_and_hear_of_that(self) -> None:
-        class One(Module):
-            """Does nothing."""
-
-        said = "One has no run method. Write `def run(self, state)` in the class."
-        gives, one = Fixed([{"module": "one", "args": {"per": 2}}]), One()
-        (found,) = Inventory("mine", gives, {"one": one}).obstacles()
-        assert str(found.error) == f"mine: the module one cannot run here: {said}"
-        assert why(run({"one": one}, gives)) == f"module one: {said}"
 
     def test_with_nothing_to_propose_fail(self) -> None:
         assert "proposed no step" in why(run({"one": lambda state: 1}, Proposes(lambda state: ())))
