@@ -51,7 +51,7 @@ class Result:
     values: tuple[str, ...]
     rows: tuple[int, ...]
     columns: tuple[int, ...] = ()
-    kind: Literal["cells", "number", "truth", "pairs"] = "cells"
+    kind: Literal["cells", "number", "truth"] = "cells"
     number: Number | None = None
     steps: tuple[Step, ...] = ()
 
@@ -343,35 +343,6 @@ class Ordered(Rows):
         return [*([] if column is None else [("sort_by", (column.name, way))]), *super().step(sheet)]
 
 
-@dataclass(frozen=True)
-class Beside(Rows):
-    """The row before (-1) or after (1) the only one that fits."""
-
-    of: Where
-    shift: int
-    templates = ("df.shift({back}).loc[{of}.index]",), (" of the row {way} that{of}",)
-
-    @property
-    def back(self) -> int:
-        return -self.shift
-
-    @property
-    def way(self) -> str:
-        return "after" if self.shift > 0 else "before"
-
-    def find(self, sheet: Sheet) -> list[int]:
-        rows = self.of.rows(sheet)
-        if len(rows) != 1:
-            raise Unfit(f"{len(rows)} rows fit, where one is meant")
-        place = sheet.rows.index(rows[0]) + self.shift if rows[0] in sheet.rows else -1
-        if not 0 <= place < len(sheet.rows):
-            raise Unfit("there is no row beside it")
-        return [sheet.rows[place]]
-
-    def steps(self, sheet: Sheet) -> list[Step]:
-        return self.step(sheet)
-
-
 class Form(Part):
     """What is computed of rows: `find` gives the result, `run` adds the columns and steps that led to it."""
 
@@ -518,31 +489,6 @@ def _values(sheet: Sheet, forms: Sequence[Form]) -> tuple[list[Any], list[int], 
 
 
 @dataclass(frozen=True)
-class Bill(Form):
-    """What several things come to, each so many times its amount; with `budget` whether that is enough."""
-
-    times: tuple[Number, ...]
-    of: tuple[Pick, ...]
-    budget: Number | None = None
-    rest: bool = False  # what is left of the budget, rather than whether it is enough
-    templates = (), ("what they cost: {of}",)
-
-    def told(self, sheet: Sheet, way: int) -> str:
-        pairs = zip(self.times, self.of, strict=True)
-        cost = " + ".join(f"{plain(n)} * {each.code(sheet)}.item()" for n, each in pairs)
-        if way or self.budget is None:
-            return super().told(sheet, way) if way else cost
-        return f"{plain(self.budget)} - ({cost})" if self.rest else f"{cost} <= {plain(self.budget)}"
-
-    def find(self, sheet: Sheet) -> Result:
-        values, rows, column = _values(sheet, self.of)
-        number = sum(n * each for n, each in zip(self.times, values, strict=True))
-        if self.budget is not None and not self.rest:
-            return _truth(number <= self.budget, rows)
-        return _number(number if self.budget is None else self.budget - number, rows, column)
-
-
-@dataclass(frozen=True)
 class Share(Form):
     """What part of rows, or of their sum in a column, other rows are: in percent."""
 
@@ -570,15 +516,11 @@ class Share(Form):
 
 @dataclass(frozen=True)
 class Gap(Form):
-    """How much two numbers differ; with `span`, how much the one is above the other for each of its steps."""
+    """How much two numbers differ."""
 
     one: Form
     other: Form
-    span: Fraction | None = None
-    templates = (
-        ("abs({one} - {other})", "({one} - {other}) / {span}"),
-        ("difference between {one} and {other}",),
-    )
+    templates = ("abs({one} - {other})",), ("difference between {one} and {other}",)
 
     def find(self, sheet: Sheet) -> Result:
         if self.one == self.other:
@@ -587,7 +529,7 @@ class Gap(Form):
         if any(isinstance(each, tuple) and each[0].month for each in values):
             raise Unfit("days are not counted")
         a, b = (Fraction(each[0].year if isinstance(each, tuple) else each) for each in values)
-        return _number(abs(a - b) if self.span is None else (a - b) / self.span, rows, column)
+        return _number(abs(a - b), rows, column)
 
 
 @dataclass(frozen=True)
@@ -648,12 +590,6 @@ class Groups(Form):
             raise Unfit(f'"{column.plain}" has no numbers')
         keys = {name: [key for key, _ in _keys(sheet, column, rows)] for name, rows in groups.items()}
         return {name: (fold(keys[name], self.how), rows) for name, rows in groups.items() if keys[name]}
-
-    def find(self, sheet: Sheet) -> Result:
-        table = self.table(sheet)
-        like = None if self.column is None else sheet.columns[self.column]
-        values = tuple(f"{name}: {as_written(number, like, rows)}" for name, (number, rows) in table.items())
-        return Result(values, tuple(row for _, rows in table.values() for row in rows), kind="pairs")
 
 
 @dataclass(frozen=True)

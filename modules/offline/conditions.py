@@ -19,7 +19,7 @@ from chameleon.modules.offline.words import ENGLISH, Token
 
 _MOST_BINDINGS, _MOST_TRIED = 24, 400
 _ENDS = (["and", "number"], ["dates", "number"])
-_TWO_MEANT = frozenset(("rate", "difference", "change", "more", "comparative", "or"))  # of one column
+_TWO_MEANT = frozenset(("difference", "change", "more", "comparative", "or"))  # of one column
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,10 @@ class Bound:
 
 
 class Frame:
-    """One cut of a question into items. Items up to the token `context` only lead to what is asked."""
+    """One cut of a question into items."""
 
-    def __init__(
-        self, sheet: Sheet, tokens: Sequence[Token], items: Sequence[Item], context: int = 0
-    ) -> None:
-        self.sheet, self.tokens, self.items, self.context = sheet, tokens, list(items), context
+    def __init__(self, sheet: Sheet, tokens: Sequence[Token], items: Sequence[Item]) -> None:
+        self.sheet, self.tokens, self.items = sheet, tokens, list(items)
         self.kinds = [item.kind for item in items]
         self.asks_truth = bool(tokens) and tokens[0].low in ENGLISH.data["yesno"]
 
@@ -60,7 +58,7 @@ class Frame:
         """The ways to take numbers, dates and cells as conditions, the likely first, and what is left."""
         choices: list[list[Bound | None]] = []
         for place, item in enumerate(self.items):
-            if item.end > self.context and item.kind in ("number", "date"):
+            if item.kind in ("number", "date"):
                 found = self._numbers(place) if item.kind == "number" else self._dates(place)
                 choices.append([*found, None])
         fixed = [*self._columns(), *self._cells()]
@@ -244,7 +242,7 @@ class Frame:
         sign: Any = "in"
         until = last if last != moment else None
         before = self.kind(place - 1)
-        is_step = bool({"rate", "change"} & set(self.kinds))  # from one to the other, not the time between
+        is_step = "change" in self.kinds  # from one to the other, not the time between
         if before == "dates" or (before == "between" and not is_step):
             taken.add(place - 1)
             sign = self.items[place - 1].value if before == "dates" else sign

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
-    Beside,
     Compares,
     Count,
     Either,
@@ -113,7 +112,7 @@ class Grammar:
         told_units = [self.sheet.columns[index].units for index in columns]
         if units and (isinstance(form, Count) or any(each and not each & units for each in told_units)):
             return
-        if isinstance(form, Pick) and not isinstance(form.of, Beside) and columns <= self.celled:
+        if isinstance(form, Pick) and columns <= self.celled:
             return
         form = self._part_of(form)
         prices = [self._spare(item, used) for item in left]

@@ -43,21 +43,25 @@ class Answer:
 def answer(question: str, sheet: Sheet) -> Answer:
     """Answer a question over a sheet. Raises `Declined` where no reading, or no single one, accounts for it.
 
-    The last sentence with a question mark asks; those before it lead to it.
+    The last sentence with a question mark asks; those before it may only say what the rows are.
     """
     if len(question) > _LONGEST:
         raise Declined(f"the question has more than {_LONGEST:,} characters")
+    if tuple(map(folded, sheet.table.header)) == ("stem", "leaf"):
+        raise Declined("stem-and-leaf plots are not read")
     parts = [part for part in _SENTENCE.split(question.strip()) if part.strip()] or [""]
     last = max((place for place, part in enumerate(parts) if part.endswith("?")), default=len(parts) - 1)
-    before, asked = ENGLISH.tokens(" ".join(parts[:last])), ENGLISH.tokens(parts[last])
-    if len(before) + len(asked) > _MOST_TOKENS:
+    lead, asked = ENGLISH.tokens(" ".join(parts[:last])), ENGLISH.tokens(parts[last])
+    if len(lead) + len(asked) > _MOST_TOKENS:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
-    links = Links([*before, *asked], sheet, len(before))
+    if lead and Links(lead, sheet).name_cells():
+        raise Declined("a sentence before the question names rows", hint="Ask for them in one sentence.")
+    links = Links(asked, sheet, lead)
     slips = {word: text for word in links.unknown if (text := _meant(word, sheet))}
     if slips:
         right = {word: ENGLISH.tokens(text)[0] for word, text in slips.items()}
-        links = Links([right.get(each.text, each) for each in links.tokens], sheet, len(before))
-    forms = forms_of(sheet, links.tokens, links.readings, len(before))
+        links = Links([right.get(each.text, each) for each in asked], sheet, lead)
+    forms = forms_of(sheet, links.tokens, links.readings)
     if not forms:
         raise _not_understood(asked, links, sheet)
     wanted = Wanted.of(links)
@@ -125,7 +129,7 @@ def _not_understood(asked: list[Token], links: Links, sheet: Sheet) -> Declined:
     """Say why no reading was found: another language, words without a meaning here, or the kind."""
     words = [token for token in asked if token.number is None]
     known = [token for token in words if token.low in ENGLISH.filler or (token.low,) in ENGLISH.phrases]
-    unknown = [word for word in links.unknown if any(token.text == word for token in asked)]
+    unknown = links.unknown
     if len(words) > 2 and len(unknown) * 2 > len(words) and len(known) * 4 < len(words):
         return Declined(
             f"the question does not seem to be in {ENGLISH.name}, the language that is read without a model"
@@ -223,8 +227,6 @@ def _widened(condition: Any, sheet: Sheet) -> Any:
 
 def _placed(result: Result, sheet: Sheet) -> Result:
     """Count the rows as the table has them that was given."""
-    if sheet.leaves is not None:
-        return replace(result, rows=(), columns=())
     return replace(result, rows=tuple(row - sheet.shift for row in result.rows if row >= sheet.shift))
 
 

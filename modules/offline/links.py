@@ -57,9 +57,9 @@ class Reading:
 class Links:
     """The items of one question over one sheet."""
 
-    def __init__(self, tokens: Sequence[Token], sheet: Sheet, context: int = 0) -> None:
-        """`context`: how many of the first tokens only lead to the question, and may go unread."""
-        self.tokens, self.sheet, self.context = list(tokens), sheet, context
+    def __init__(self, tokens: Sequence[Token], sheet: Sheet, lead: Sequence[Token] = ()) -> None:
+        """`lead`: the sentences before the question, whose words may mean the rows."""
+        self.tokens, self.sheet, self.lead = list(tokens), sheet, {token.stem for token in lead}
         # Years of the caption that no cell has: "in 2024" over the league of 2024 leaves nothing out.
         years = {stem for stem in sheet.caption if stem.isdigit() and len(stem) == 4}
         texts = [*sheet.table.header, *(column.blob for column in sheet.columns)] if years else []
@@ -324,18 +324,20 @@ class Links:
                     said = Is(column.index, held, token.text)
                     yield Item(start, start + 1, "value", 0.12 if exact else 0.25, said)
 
+    def name_cells(self) -> bool:
+        """Tell whether a word surely names a cell, other than whose something is, as in "Ann's table"."""
+        items = (item for items in self.by_start.values() for item in items)
+        return any(item.kind == "value" and item.cost < 0.2 and self.low(item.end) != "s" for item in items)
+
     # Words for the rows.
 
     def _nouns(self) -> Iterator[Item]:
-        before = {token.stem for token in self.tokens[: self.context]}
         nouns, amounts = self.sheet.nouns, self.sheet.amounts
         for start, token in enumerate(self.tokens):
             stem = token.stem
             if token.low in _NUMBER_WORDS and len(amounts) == 1:
                 yield Item(start, start + 1, "column", 0.1, amounts[0].index)
-            near = (
-                [0.1] if start >= self.context and stem in before else [0.0] if token.low in self.told else []
-            )
+            near = [0.1] if stem in self.lead else [0.0] if token.low in self.told else []
             near += [cost + 0.15 for name, cost in nouns.items() if ENGLISH.are_kin(stem, name)]
             near += [cost + 0.25 for name, cost in nouns.items() if name in ENGLISH.ideas.get(stem, ())]
             cost = nouns.get(stem, min(near, default=None))
@@ -348,24 +350,16 @@ class Links:
     def _mend(self) -> None:
         """Link words that nothing else has linked: by one slip of a finger to cells, else as unknown."""
         items = [item for items in self.by_start.values() for item in items]
-        buys = any(item.kind == "spend" for item in items)
         linked = {place for item in items for place in range(item.start, item.end)}
         self.unknown = [token.text for place, token in enumerate(self.tokens) if place not in linked]
         for start, token in enumerate(self.tokens):
             found = self.by_start[start]
-            if start < self.context:
-                # What leads to a question says how many of what; all else but names of rows may go unread.
-                found = [item for item in found if item.kind in _TELLING and item.end <= self.context]
-                values = [item for item in found if item.kind == "value" and item.cost < 0.2]
-                named = any(self.low(item.end) != "s" for item in values)
-                found.append(Item(start, start + 1, "filler", 2.0 if named else 0.0))
-            elif start not in linked:
+            if start not in linked:
                 if len(token.low) >= 5 and token.number is None:
                     found.extend(self._slips(start, token))
                 if token.stem in _WEAK:
                     found.append(Item(start, start + 1, "verb", 0.3))
-                is_buyer = buys and start > 0 and token.text[0].isupper()
-                found.append(Item(start, start + 1, "unknown", 0.15 if is_buyer else _UNKNOWN, token.text))
+                found.append(Item(start, start + 1, "unknown", _UNKNOWN, token.text))
             self.by_start[start] = found or [Item(start, start + 1, "unknown", _UNKNOWN, token.text)]
 
     def _slips(self, start: int, token: Token) -> Iterator[Item]:
@@ -387,14 +381,12 @@ class Links:
         for place in range(len(self.tokens)):
             for cost, items in heapq.nsmallest(_BEAM, states[place], key=lambda state: state[0]):
                 for item in self.by_start[place]:
-                    each = _EACH if item.end > self.context else 0.0
-                    states[item.end].append((cost + item.cost + each, (*items, item)))
+                    states[item.end].append((cost + item.cost + _EACH, (*items, item)))
         ends = heapq.nsmallest(_BEAM, states[-1], key=lambda state: state[0])
         return [Reading(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
 
 _JOINING = ("of", "in", "the", "for", "per", "by", "to", "and")
-_TELLING = ("value", "number", "spend")
 _NUMBER_WORDS = frozenset(ENGLISH.data["numbers_word"])
 _FUNCTION = frozenset(
     words[0]

@@ -389,15 +389,6 @@ def _is_headless(table: Table) -> bool:
     return False
 
 
-def _leaves(table: Table) -> Table | None:
-    """Read a stem-and-leaf plot as the numbers that it shows."""
-    if [folded(name).strip() for name in table.header] != ["stem", "leaf"]:
-        return None
-    leaves = [(stem.strip(), leaf.strip()) for stem, cell in table.rows for leaf in cell.split(",")]
-    numbers = [[stem + leaf] for stem, leaf in leaves if leaf]
-    return Table(["number"], numbers, table.caption) if numbers else None
-
-
 def is_blank(text: str) -> bool:
     """Tell whether a cell says nothing: empty, "n/a", "–", "unknown"."""
     return not text or text.lower() in _BLANK
@@ -411,8 +402,7 @@ class Sheet:
         if _is_headless(table):
             names = ["item" if cell and not amounts_in(cell) else "amount" for cell in table.header]
             table, self.shift = Table(names, [table.header, *table.rows], table.caption), 1
-        self.leaves = _leaves(table)
-        self.table = table = self.leaves or table
+        self.table = table
         self.kept: dict[Any, Any] = {}  # rows of forms that were looked for
         self.columns = [
             SheetColumn(i, name, column.cells)

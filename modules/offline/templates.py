@@ -1,16 +1,12 @@
-"""The templates: lookups, counts, sums, extremes, order, differences, comparisons, shares, groups, bills."""
+"""The templates: lookups, counts, sums, extremes, order, differences, comparisons, shares."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
-    Beside,
-    Bill,
     Chosen,
     Compares,
     Count,
@@ -32,33 +28,23 @@ from chameleon.modules.offline.algebra import (
 from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.grammar import _NAME, Costed, Grammar, costed
 from chameleon.modules.offline.links import Item, Reading
-from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn, amounts_in, shown
+from chameleon.modules.offline.sheet import Sheet, SheetColumn, amounts_in, shown
 from chameleon.modules.offline.words import ENGLISH, Token
 
 _RANKS = ENGLISH.listed("rank_columns")
 _TIMES = ENGLISH.listed("time_columns")
 _PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
-_BILLED = ("spend", "how", "and", "enough", "left", "column", "unknown", "thing", "count", "fold")
-_FIGURES = ENGLISH.data["numbers"][2:]
 _ROWS = ENGLISH.data["row_words"]
 _WHOLES = frozenset(ENGLISH.data["wholes"])
 _GRADES = {"degree", "comparative", "superlative"}
 _GRADED = {words[0] for words, told in ENGLISH.phrases.items() if not _GRADES.isdisjoint(dict(told))}
-_PER = re.compile(r"(?:\bper|/|\ba)\s*([a-z]+)")
 
 
-def forms_of(
-    sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading], context: int = 0
-) -> list[tuple[float, Form]]:
+def forms_of(sheet: Sheet, tokens: Sequence[Token], readings: Sequence[Reading]) -> list[tuple[float, Form]]:
     """Return the different forms of all readings, each with the least that it costs, first the cheapest."""
     found: dict[Form, float] = {}
     for reading in readings:
-        items = reading.items
-        if not any(item.kind == "spend" for item in items):  # what leads to a question counts for bills alone
-            if any(item.kind == "value" and item.end <= context for item in items):
-                continue
-            items = tuple(item for item in items if item.end > context)
-        for cost, form in costed(Frame(sheet, tokens, items, context), Templates):
+        for cost, form in costed(Frame(sheet, tokens, reading.items), Templates):
             found[form] = min(reading.cost + cost, found.get(form, 99.0))
     return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
 
@@ -71,13 +57,10 @@ class Templates(Grammar):
         is_asked = count is not None and self.frame.low(count.start) == "how"
         if self.frame.asks_truth and not self.has("ask") and not is_asked:
             templates = [self.truths, self.comparisons]
-        elif any(item.kind == "value" and item.end <= self.frame.context for item in self.frame.items):
-            templates = [self.bills]
         else:
             templates = [
                 self.lookups, self.counts, self.folds, self.extremes, self.frequent, self.ordinals,
-                self.neighbours, self.gaps, self.rates, self.comparisons, self.shares, self.groups,
-                self.truths, self.durations, self.bills,
+                self.gaps, self.comparisons, self.shares, self.truths,
             ]  # fmt: skip
         for template in templates:
             yield from template()
@@ -121,7 +104,7 @@ class Templates(Grammar):
         if how is None and self.word == "what":  # what did we spend on …
             how = next((each for each in self.of("spend") if self.frame.low(each.start) in _PAID), None)
         money = self.money()
-        is_other = self.has("difference", "more", "comparative", "enough") or bool(self.columns("number"))
+        is_other = self.has("difference", "more", "comparative") or bool(self.columns("number"))
         if how is None or len(money) != 1 or is_other:
             return
         if self.names_row:
@@ -424,24 +407,6 @@ class Templates(Grammar):
             is_numbered = any(column.is_running and column.kind == "number" for column in self.sheet.columns)
             yield 0.15 if is_numbered else 0.3, None, None
 
-    def neighbours(self) -> Iterator[Costed]:
-        """The row before or after the one that is named right after it; where dates fall, the other way."""
-        dates = next((column for column in self.sheet.columns if column.kind == "date"), None)
-        told = [each[0] for each in dates.moments if each] if dates is not None else []
-        falls = len(told) > 2 and all(a >= b for a, b in pairwise(told)) and told[0] > told[-1]
-        way = -1 if falls else 1
-        for mark in self.of("next", "previous"):
-            values = (each for each in self.frame.items if each.kind == "value" and each.start >= mark.end)
-            value = next(values, None)
-            if len(self.bounds) != 1 or value is None or value.start > mark.end + 1 or value.column is None:
-                continue
-            key = self.sheet.key
-            for index in {value.column, *(() if key is None else (key.index,))}:
-                asked = next((item for item in self.columns() if item.value == index), None)
-                cost = 0.1 if asked is not None or index == value.column else 0.2
-                form = Pick(Beside(self.where, way if mark.kind == "next" else -way), (index,))
-                yield from self.yields(cost, form, mark, asked)
-
     # Two things compared.
 
     def _pair(self) -> tuple[Any, Any, tuple[Any, ...]] | None:
@@ -459,7 +424,7 @@ class Templates(Grammar):
     def gaps(self) -> Iterator[Costed]:
         """How much two rows, or two columns of one, differ."""
         marks = self.of("difference", "more", "comparative", "change")
-        if not marks or self.has("rate") or self.asks == "who" or self.word == "which":
+        if not marks or self.asks == "who" or self.word == "which":
             return
         if any("times" in {*self._words(each), self.frame.low(each.end)} for each in self.of("count")):
             return  # how many times more
@@ -479,19 +444,6 @@ class Templates(Grammar):
             yield from self.yields(cost, Gap(one, two), item, *marks, *used)
         if self.has("count") and not self.names_row and not self.columns("number") and not self.has("unit"):
             yield from self.yields(0.2, Gap(Count(rows[0]), Count(rows[1])), *marks, *used)
-
-    def rates(self) -> Iterator[Costed]:
-        """The rate of change from one row to another: a step, or the years between."""
-        pair, used = self._pair(), self.of("rate", "and", "between")
-        if pair is None or not self.has("rate"):
-            return
-        one, two, rest = pair
-        years = Fraction(two.moment.year - one.moment.year) if isinstance(one, Dates) else Fraction(1)
-        if not years or (isinstance(two, Dates) and two.moment.month):
-            return
-        for cost, index, item in self.amount(self.of("rate")):
-            last, first = (Pick(Where((*rest, each)), (index,), True) for each in (two, one))
-            yield from self.yields(cost, Gap(last, first, years), item, *used)
 
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""
@@ -539,7 +491,7 @@ class Templates(Grammar):
         told = "-".join(str(part) for part in getattr(condition, "moment", ()) if part)
         return getattr(condition, "said", told)
 
-    # Shares and groups.
+    # Shares, and whether there is such a row.
 
     def shares(self) -> Iterator[Costed]:
         """What part of the rows, or of a column, those are that meet the conditions."""
@@ -577,25 +529,6 @@ class Templates(Grammar):
         elif not numbers and len(total) == 1:
             yield from of(total[0].index, 0.3)
 
-    def groups(self) -> Iterator[Costed]:
-        """A count, sum or mean for each text of a column."""
-        fold, count = self.one("fold"), self.one("count")
-        for each in self.of("each"):
-            by = next((item for item in self.columns() if item.start >= each.end), None)
-            if by is None or by.start - each.end > 2:
-                continue
-            other = next((item for item in self.columns("number") if item is not by), None)
-            if other is not None and by in self.columns("number") and not self.col(by).is_label:
-                continue  # revenue per unit is a ratio, and no group for each number of units
-            if other is not None:
-                how: Any = fold.value if fold is not None else "sum"
-                if how in ("mean", "median") and self.col(other).is_flow and self.col(by).is_plain_time:
-                    continue  # the mean of the months, or of the rows of each
-                groups = Groups(self.where, by.value, how, other.value)
-                yield from self.yields(0.05 if fold else 0.3, groups, each, by, fold, other, count)
-            elif count is not None:
-                yield from self.yields(0.05, Groups(self.where, by.value), each, by, count)
-
     def truths(self) -> Iterator[Costed]:
         """Whether there is such a row."""
         if not self.frame.asks_truth or "or" in self.frame.kinds:
@@ -624,57 +557,3 @@ class Templates(Grammar):
         """Whether a cell is said to have a column, as in "does Ann have a manager"."""
         pairs = ((one, two) for one in self.frame.items for two in self.columns() if one.column == two.value)
         return any("have" in self.frame.between(*pair) for pair in pairs)
-
-    # Arithmetic.
-
-    def durations(self) -> Iterator[Costed]:
-        """How many years something lasted: from one date of its row to another."""
-        units, dates = [item for item in self.of("unit") if item.value[0] == "s"], self.columns("date")
-        if units and len(dates) == 2 and self.has("count") and self.bounds:
-            one, two = (Pick(self.where, (item.value,), True) for item in dates)
-            yield from self.yields(0.2, Gap(one, two), *dates, *units, *self.of("count", "dates"))
-
-    def bills(self) -> Iterator[Costed]:
-        """What some things cost together, each as often as the number before it says; what is left then."""
-        numeric = (each for each in self.sheet.columns if each.kind == "number")
-        columns = [each for each in numeric if each.unit[-1:] in tuple("$€£¥")]
-        values = [item for item in self.frame.items if item.kind == "value"]
-        numbers, left = self.of("number"), self.of(*_BILLED)
-        words = [token for token in self.frame.tokens if token.number is not None or token.low in _FIGURES]
-        if (
-            len(columns) != 1
-            or len({item.column for item in values}) != 1
-            or any(len(Where((item.value,)).rows(self.sheet)) != 1 for item in values)
-            or not all(isinstance(each.condition, Is | Either) for each in self.bounds)
-            or "spend" not in self.frame.kinds
-            or self.has("difference", "more", "most")
-            or len(self.of("fold")) > len(self.sums)
-            or len(words) > len(numbers)  # a number that nothing accounts for
-            or any(item.kind == "unknown" and not item.value[0].isupper() for item in left)
-        ):
-            return
-        near = [next((each for each in numbers if self._counts_of(each, item)), None) for item in values]
-        times = [self._times(number, item, columns[0]) for number, item in zip(near, values, strict=True)]
-        rest = [number for number in numbers if number not in near]
-        budget = rest[0].value.number if len(rest) == 1 and self.has("enough", "left") else None
-        if None not in times and (budget is not None or (not rest and self.has("how", "ask", "count"))):
-            picks = tuple(Pick(Where((item.value,)), (columns[0].index,), True) for item in values)
-            bill = Bill(tuple(times), picks, budget, budget is not None and not self.has("enough"))  # type: ignore[arg-type]
-            yield from self.yields(0.1, bill, *left, *numbers)
-
-    def _counts_of(self, number: Item, thing: Item) -> bool:
-        """Whether a number says how many of a thing: "4 pounds of rice"."""
-        words = self.frame.between(number, thing) - {"of", "a", "the"}
-        return number.end <= thing.start and words <= ENGLISH.units.keys()
-
-    def _times(self, number: Item | None, thing: Item, column: SheetColumn) -> Number | None:
-        """How many times a price counts for an amount: in the unit that it is per, where there is one."""
-        if number is None:
-            return 1
-        per = next((match[1] for cell in column.sample if (match := _PER.search(cell.lower()))), "")
-        base, factor = ENGLISH.units.get(per, ("", Fraction(1)))
-        measure: Measure = number.value
-        unit = next((word for word in self.frame.between(number, thing) if word in ENGLISH.units), "")
-        if unit and not measure.base:  # 3/4 of a pound
-            measure = Measure(measure.number * ENGLISH.units[unit][1], ENGLISH.units[unit][0])
-        return measure.number / factor if measure.base == base else None
