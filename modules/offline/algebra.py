@@ -559,64 +559,33 @@ class Greater(Form):
 
 
 @dataclass(frozen=True)
-class Groups(Form):
-    """For each text of a column how many rows there are, or the fold of another column."""
+class Frequent(Form):
+    """The texts of a column that the most or the fewest rows have, ties of the last one as well."""
 
     of: Rows
     by: int
-    how: How | Literal["count"] = "count"
-    column: int | None = None
+    sign: Literal["most", "least"]
+    count: int = 1
+    operation = "group_by"
     templates = (
-        ("{of}.groupby({by}).size()", "{of}.groupby({by})[{column}].{how}"),
-        ("number of rows for each {by}{of}", "{how} {column} for each {by}{of}"),
+        ("{of}.groupby({by}).size().{sign}({count}, keep='all').index",),
+        ("{by} with the {sign} rows{of}",),
     )
 
-    @property
-    def operation(self) -> str:  # type: ignore[override]
-        return "group_by" if self.column is None else "select_column"  # groups show counts alone
-
-    def table(self, sheet: Sheet) -> dict[str, tuple[Fraction, list[int]]]:
+    def find(self, sheet: Sheet) -> Result:
         by, groups, names = sheet.columns[self.by], dict[str, list[int]](), dict[str, str]()
         for row in self.of.rows(sheet):
             text = shown(by.cells[row])
             if not is_blank(text):
                 groups.setdefault(names.setdefault(text.casefold(), text), []).append(row)
-        if not groups:
-            raise Unfit("no row fits")
-        if self.how == "count" or self.column is None:
-            return {name: (Fraction(len(rows)), rows) for name, rows in groups.items()}
-        column = sheet.columns[self.column]
-        if column.kind != "number":
-            raise Unfit(f'"{column.plain}" has no numbers')
-        keys = {name: [key for key, _ in _keys(sheet, column, rows)] for name, rows in groups.items()}
-        return {name: (fold(keys[name], self.how), rows) for name, rows in groups.items() if keys[name]}
-
-
-@dataclass(frozen=True)
-class Chosen(Form):
-    """Of groups those with the most or the least, ties of the last one as well."""
-
-    of: Groups
-    sign: Literal["most", "least"]
-    count: int = 1
-    templates = ("{of}.{sign}({count}, keep='all').index",), ("{by} with the {sign} of: {of}",)
-
-    @property
-    def by(self) -> int:
-        return self.of.by
-
-    def find(self, sheet: Sheet) -> Result:
-        table = self.of.table(sheet)
-        if not table:
-            raise Unfit("no row has what is counted or added up")
-        if max(number for number, _ in table.values()) == 1 and self.of.how == "count" and len(table) > 1:
-            raise Unfit("each stands there once", moot=True)
-        if len(table) < self.count:
+        if len(groups) < self.count:
             raise Unfit("there are not so many")
-        ranked = sorted(table, key=lambda name: table[name][0], reverse=self.sign == "most")
-        last = table[ranked[self.count - 1]][0]
-        names = ranked[: self.count] + [name for name in ranked[self.count :] if table[name][0] == last]
-        return Result(tuple(names), tuple(row for name in names for row in table[name][1]))
+        if len(groups) > 1 and all(len(rows) == 1 for rows in groups.values()):
+            raise Unfit("each stands there once", moot=True)
+        ranked = sorted(groups, key=lambda name: len(groups[name]), reverse=self.sign == "most")
+        last = len(groups[ranked[self.count - 1]])
+        chosen = ranked[: self.count] + [name for name in ranked[self.count :] if len(groups[name]) == last]
+        return Result(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
 
 
 @dataclass(frozen=True)

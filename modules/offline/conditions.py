@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-from chameleon.modules.offline.algebra import Both, Compares, Dates, Either, Filled, Is
+from chameleon.modules.offline.algebra import Both, Compares, Dates, Either, Filled
 from chameleon.modules.offline.links import Item
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
 from chameleon.modules.offline.words import ENGLISH, Token
@@ -74,23 +74,14 @@ class Frame:
             free = [each for each in fixed if not each.taken & used]
             used |= {place for each in free for place in each.taken}
             left = [item for place, item in enumerate(self.items) if place not in used]
-            total = cost + sum(each.cost for each in free) + self._clashes(bounds, free)
+            total = cost + sum(each.cost for each in free)
             yield total, [*bounds, *free], left
-
-    def _clashes(self, bounds: Sequence[Bound], free: Sequence[Bound]) -> float:
-        """What it costs that two dates or two cells are wanted of one column, where none are compared."""
-        dates = [each.condition.column for each in bounds if isinstance(each.condition, Dates)]
-        cells = [each.condition.column for each in free if isinstance(each.condition, Is)]
-        cost = 0.0 if _TWO_MEANT & set(self.kinds) else 1.0 * (len(dates) - len(set(dates)))
-        return cost + (0.0 if {"than", "more"} & set(self.kinds) else 0.6 * (len(cells) - len(set(cells))))
 
     # Columns that are denied or said to be so.
 
     def _columns(self) -> Iterator[Bound]:
         """Columns of yes and no that are named; columns with "no", "positive" or "negative" before them."""
         for place, item in enumerate(self.items):
-            if item.kind == "column" and self.sheet.columns[item.value].is_truth and not self.asks_truth:
-                yield from self._said_yes(place)
             if item.kind not in ("none", "signed"):
                 continue
             near = place + 1
@@ -107,13 +98,6 @@ class Frame:
                 yield Bound(Compares(column.index, sign, Fraction(0)), 0.1, taken)
             elif item.kind == "none":
                 yield Bound(Either((Filled(column.index),), negated=True), 0.1, taken)
-
-    def _said_yes(self, place: int) -> Iterator[Bound]:
-        column, denied = self.sheet.columns[self.items[place].value], self._denial(place)
-        texts = frozenset(map(str, ENGLISH.data["no" if denied else "yes"])).intersection(column.places)
-        is_told = any(item.kind == "value" and item.column == column.index for item in self.items)
-        if texts and not is_told:
-            yield Bound(Is(column.index, texts), 0.1, denied | {place})
 
     def _denial(self, place: int) -> frozenset[int]:
         """The word that denies an item, if any: right before it, or before words that lead to it."""

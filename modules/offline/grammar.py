@@ -136,7 +136,7 @@ class Grammar:
         part: Any = (
             next((token.stem for token in self.frame.tokens[ask.end : ask.end + 1]), "") if ask else ""
         )
-        place, told = _PARTS.get(part, 3), {*getattr(form, "wanted", ()), getattr(of, "by", None)}
+        place, told = _PARTS.get(part, 3), {*getattr(form, "wanted", ()), getattr(form, "by", None)}
         columns = (self.sheet.columns[index] for index in {*told, getattr(form, "column", None)} - {None})
         dates = [each for each in columns if each.kind == "date" and part not in each.stems]
         if place == 3 or not any(at and at[0][place] for each in dates for at in each.moments):

@@ -108,8 +108,8 @@ class Wanted:
 
     def fits(self, form: Form, sheet: Sheet) -> bool:
         """Tell whether a form answers with what is asked for; with no column at all, it does."""
-        groups = getattr(getattr(form, "of", None), "by", None)
-        told = {*getattr(form, "wanted", ()), getattr(form, "column", None), groups} - {None}
+        one = (getattr(form, name, None) for name in ("column", "by"))
+        told = {*getattr(form, "wanted", ()), *one} - {None}
         if self.columns and told:
             return bool(self.columns & told)
         if self.word == "which" and isinstance(form, Fold) and form.how in ("max", "min"):

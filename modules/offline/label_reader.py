@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from chameleon import Declined, Module, State, Table
-from chameleon.modules.offline.algebra import Either, Is, Pick, Where
-from chameleon.modules.offline.judge import answer
-from chameleon.modules.offline.sheet import Sheet, amounts_in, is_blank, moment_of
+from chameleon import Declined, Module, State
+from chameleon.modules.offline.sheet import amounts_in, is_blank, moment_of
 from chameleon.modules.offline.words import ENGLISH, folded
-from chameleon.modules.program.answer_generator import as_choice, mentioned
+from chameleon.modules.program.answer_generator import as_choice
 from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
 from chameleon.table.typed import MONTHS
 
@@ -24,7 +20,6 @@ _SAYS = re.compile(
     r"|(?:what|which)(?: text| words?)? (?:is|are|stands?) (?:there |written |printed )*(?:on|in) "
     rf"(?:it|the {_CARRIER})"
 )
-_STANDS = re.compile(r"(?:which|what)\b.* (?:named|written|printed|labell?ed|listed|mentioned|stands?)\b.*")
 _ASKED = re.compile(
     r"(?P<how>how many|how much|how \w+|what time|when|who|what)(?:'s|(?: is| are| was| were| does| did)?) "
     rf"(?:the )?(?P<count>number of )?(?P<label>.+?)(?: are there| is there| cost)?{_ON}"
@@ -52,43 +47,33 @@ class LabelReader(Module):
     reads = ("input.question", "input.choices?", "cache.detected_text|input.text", "cache.text_boxes?")
     writes = ("cache.answer", "cache.reading")
 
-    def __init__(self, at_least: Annotated[float, Field(ge=0, le=1)] = 0.0) -> None:
-        """`at_least`: answers of less confidence, from 0 to 1, are declined."""
-        self.at_least = at_least
-
     def run(self, state: State) -> dict[str, Any]:
-        """Return the `answer` and its `reading`: the line it stands on, and the confidence.
+        """Return the `answer` and its `reading`: the line that has it.
 
         Raises `Declined` for what the text alone does not tell. Where a picture comes with a text, labels of
         both are read.
         """
-        seen, given = _seen(state), _lines(state.input.get("text", ""))
-        if not any([*seen, *given]):
+        lines, below = _lines(state), state.input.get("text", "").splitlines()
+        if not any([*lines, *below]):
             is_picture = "detected_text" in state.cache
             raise Declined("there is no text in the picture" if is_picture else "the text is empty")
         question = " ".join(state.input["question"].lower().replace("’", "'").split()).rstrip("?!. ")
-        choices = state.input.get("choices") or ()
-        first, confidence = [line for line in (seen if any(seen) else given) if line], 1.0
-        if _SAYS.fullmatch(question) or (choices and _STANDS.fullmatch(question)):
-            value = line = " ".join(first).replace("\t", " ")
-            if choices:
-                value = line = _standing(first, choices)
+        if _SAYS.fullmatch(question):
+            value = line = " ".join(filter(None, lines if any(lines) else map(str.strip, below)))
+            value = value.replace("\t", " ")
         else:
-            value, line, confidence = _labelled(question, [*seen, "", *given])
-            if choices and (choice := as_choice(value, choices)) not in choices:
-                raise Declined(f'what stands there is none of the choices: "{value}"')
-            value = choice if choices else value
-        if confidence < self.at_least:
-            raise Declined(f"the reading has a confidence of {confidence:.2f}, below {self.at_least:g}")
-        reading = {"line": line.replace("\t", " "), "confidence": round(confidence, 2)}
-        return {"answer": value, "reading": reading}
+            value, line = _labelled(question, [*lines, "", *map(str.strip, below)])
+        choices = state.input.get("choices") or ()
+        if choices and (choice := as_choice(value, choices)) not in choices:
+            raise Declined(f'the text has none of the choices there: "{value[:_LONGEST]}"')
+        return {"answer": choice if choices else value, "reading": {"line": line.replace("\t", " ")}}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return dict(output)
 
 
-def _seen(state: State) -> list[str]:
-    """Return the lines in the picture, with tabs between the pieces of one where it is known how they stand.
+def _lines(state: State) -> list[str]:
+    """Return the lines in the picture, with tabs between the pieces of one where their places are known.
 
     Raises `Declined` where text is tilted to differing degrees, so that its lines cannot be told.
     """
@@ -100,66 +85,43 @@ def _seen(state: State) -> list[str]:
                 hint="Take the picture from straight above.",
             )
         return ["\t".join(piece.text.strip() for piece in line) for line in lines]
-    return _lines(state.cache.get("detected_text", ""))
+    return [line.strip() for line in state.cache.get("detected_text", "").splitlines()]
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines()]
-
-
-def _standing(lines: Sequence[str], choices: Sequence[str]) -> str:
-    """Return the only choice that stands in the text: as a whole line, or within one that denies nothing."""
-    whole = [choice for choice in choices if choice.casefold() in map(str.casefold, lines)]
-    told = [line for line in lines if _DENIES.isdisjoint(_WORD.findall(folded(line)))]
-    choice = whole[0] if len(whole) == 1 else mentioned("\n".join(told), choices)
-    if choice is None:
-        raise Declined("none of the choices, or several, stand in the text")
-    return choice
-
-
-def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str, float]:
-    """Return the value of the label that is asked for, its line and the confidence.
-
-    Labels and values are a table of two columns, which the reader of tables is asked.
-    """
+def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str]:
+    """Return the value of the only label that has the words which the question asks for, and its line."""
     asked = _ASKED.fullmatch(question)
-    how, label = (asked["how"], asked["label"]) if asked else ("what", question)
+    how, wanted = (asked["how"], asked["label"]) if asked else ("what", question)
     how = "how many" if asked and asked["count"] else how
-    rows = {}
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        if pair := _pair(line):
-            rows[line] = (*pair, below)
-    if not rows or re.match(r"(?:which|where|why|is|are|do|does|can)\b", question):
-        raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
-    entries = enumerate(rows.values(), 1)
-    sheet = Sheet(
-        Table(["label", "entry"], [(_COUNT.sub("", name), f"no. {n}") for n, (name, _, _) in entries])
-    )
-    found = answer(f"What is the entry of {label}?", sheet)
-    where = found.form.of if isinstance(found.form, Pick) else None
-    if not isinstance(where, Where) or not all(map(_names_labels, where.conditions)):
-        raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
-    if len(found.result.rows) != 1:
+    price = ENGLISH.stem("price")
+    implied = {price, *ENGLISH.ideas[price]} if how == "how much" else set[str]()
+    stems = _stems(wanted) - implied
+    having = {line for line in lines if stems and stems <= _stems(line)}
+    if len(having) > 1:
         raise Declined(
-            f'more than one line of the text speaks of "{label}"', hint="Ask for one of them in full."
+            f'more than one line of the text speaks of "{wanted}"', hint="Ask for one of them in full."
         )
-    line, (name, value, below) = list(rows.items())[found.result.rows[0]]
-    _check_label(question, how, name, lines)
+    line = next(iter(having), "")
+    label, value = _pair(line) or ("", "")
+    if not stems <= _stems(_COUNT.sub("", label)) <= implied | _stems(question):
+        raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
+    counts, words = _COUNT.match(label) is not None, set(_WORD.findall(folded(_COUNT.sub("", label))))
+    if (how == "how many" and not words <= set(_WORD.findall(question))) or (counts and how != "how many"):
+        raise Declined(f'"{label}" is not what is asked for')
     if UNREAD in line:
         raise Declined(f'a part of the line "{line.replace(chr(9), " ")}" could not be read')
     if not _answers(how, value):
-        raise Declined(f'what stands beside "{name}" does not answer "{how}": "{value[:_LONGEST]}"')
+        raise Declined(f'the value of "{label}" does not answer "{how}": "{value[:_LONGEST]}"')
+    below = lines[max(place for place, each in enumerate(lines) if each == line) + 1 :][:1]
     is_open = len(value.split()) > 1 and not amounts_in(value)
-    if below and not _pair(below) and (is_open or _GOES_ON.match(below)):
-        raise Declined(f'what stands beside "{name}" may go on in the next line')
-    return value, line, found.confidence
+    if below and below[0] and not _pair(below[0]) and (is_open or _GOES_ON.match(below[0])):
+        raise Declined(f'the value of "{label}" may go on in the next line')
+    return value, line
 
 
-def _names_labels(condition: Any) -> bool:
-    """Return whether a condition asks for labels, rather than for all but some."""
-    if isinstance(condition, Either):
-        return not condition.negated and all(map(_names_labels, condition.parts))
-    return isinstance(condition, Is) and condition.column == 0
+def _stems(text: str) -> set[str]:
+    """Return the stems of the words of a text that say something."""
+    return {token.stem for token in ENGLISH.tokens(text) if token.low not in ENGLISH.filler}
 
 
 def _pair(line: str) -> tuple[str, str] | None:
@@ -198,24 +160,6 @@ def _is_value(text: str, *, marked: bool) -> bool:
     figures = re.findall(r"\d[\d.,:]*", text)
     is_plain = all(word in _BESIDE_FIGURES or word in ENGLISH.units for word in words)
     return is_plain and re.search(r"[<>½/](?!h\b)|\(", text) is None and (marked or len(figures) <= 2)
-
-
-def _check_label(question: str, how: str, label: str, lines: Sequence[str]) -> None:
-    """Raise `Declined` unless the question has all words of the label, and no other line has them."""
-    tokens, asked = ENGLISH.tokens(_COUNT.sub("", label)), {token.stem for token in ENGLISH.tokens(question)}
-    implied = ENGLISH.ideas["price"] | {"price"} if how == "how much" else set()
-    stems = {token.stem for token in tokens if token.low not in ENGLISH.filler} - implied
-    words = {token.low for token in tokens if token.stem in stems}
-    counts = _COUNT.match(label) is not None
-    if not stems or not all(stem in asked or ENGLISH.ideas.get(stem, frozenset()) & asked for stem in stems):
-        raise Declined(f'no line of the text has the label that is asked for, only "{label}"')
-    if (how == "how many" and not words <= set(_WORD.findall(question))) or (counts and how != "how many"):
-        raise Declined(f'"{label}" is not what is asked for')
-    speaking = {line for line in lines if stems <= {token.stem for token in ENGLISH.tokens(line)}}
-    if len(speaking) > 1:
-        raise Declined(
-            f'more than one line of the text speaks of "{label}"', hint="Ask for one of them in full."
-        )
 
 
 def _answers(how: str, value: str) -> bool:

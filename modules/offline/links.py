@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from chameleon.modules.offline.algebra import Is
 from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn, moment_of, seconds_of
-from chameleon.modules.offline.words import ENGLISH, Stems, Token, alike, folded, is_slip
+from chameleon.modules.offline.words import ENGLISH, Stems, Token, alike, folded
 from chameleon.table.typed import MONTHS
 
 _EACH = 0.01  # what an item costs by being one, so that longer ones win
@@ -355,23 +355,10 @@ class Links:
         for start, token in enumerate(self.tokens):
             found = self.by_start[start]
             if start not in linked:
-                if len(token.low) >= 5 and token.number is None:
-                    found.extend(self._slips(start, token))
                 if token.stem in _WEAK:
                     found.append(Item(start, start + 1, "verb", 0.3))
                 found.append(Item(start, start + 1, "unknown", _UNKNOWN, token.text))
             self.by_start[start] = found or [Item(start, start + 1, "unknown", _UNKNOWN, token.text)]
-
-    def _slips(self, start: int, token: Token) -> Iterator[Item]:
-        for column in self.sheet.columns:
-            if column.kind != "text" or len(column.blob) > 400_000:
-                continue
-            words = set(_WORD.findall(column.blob))
-            words = {w for w in words if is_slip(w, token.low) or is_slip(ENGLISH.stem(w), token.stem)}
-            if len(words) == 1:
-                word = words.pop()
-                held = frozenset(line for line in column.places if word in _WORD.findall(line))
-                yield Item(start, start + 1, "value", 0.45, Is(column.index, held, token.text))
 
     @cached_property
     def readings(self) -> list[Reading]:

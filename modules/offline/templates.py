@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from chameleon.modules.offline.algebra import (
-    Chosen,
     Compares,
     Count,
     Dates,
@@ -15,9 +14,9 @@ from chameleon.modules.offline.algebra import (
     Exists,
     Fold,
     Form,
+    Frequent,
     Gap,
     Greater,
-    Groups,
     Is,
     Ordered,
     Pick,
@@ -28,7 +27,7 @@ from chameleon.modules.offline.algebra import (
 from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.grammar import _NAME, Costed, Grammar, costed
 from chameleon.modules.offline.links import Item, Reading
-from chameleon.modules.offline.sheet import Sheet, SheetColumn, amounts_in, shown
+from chameleon.modules.offline.sheet import Sheet, amounts_in, shown
 from chameleon.modules.offline.words import ENGLISH, Token
 
 _RANKS = ENGLISH.listed("rank_columns")
@@ -71,8 +70,6 @@ class Templates(Grammar):
         """What a column says in the rows: where numbers add up, their sum."""
         if self.has("count", "most", "superlative", "difference", "share"):
             return
-        if self.bounds or self.sums:
-            yield from self._how_much()
         if not self.bounds or self.has("fold"):
             return
         for cost, index, item in self.targets():
@@ -97,21 +94,6 @@ class Templates(Grammar):
     def _how(self) -> Item | None:
         """The adjective after "how"."""
         return next((item for item in self.of("degree") if self.frame.low(item.start - 1) == "how"), None)
-
-    def _how_much(self) -> Iterator[Costed]:
-        """How much something cost or sold for: the only column of money, summed where it adds up."""
-        how = next((item for item in self.of("how") if item.value == "how much"), None)
-        if how is None and self.word == "what":  # what did we spend on …
-            how = next((each for each in self.of("spend") if self.frame.low(each.start) in _PAID), None)
-        money = self.money()
-        is_other = self.has("difference", "more", "comparative") or bool(self.columns("number"))
-        if how is None or len(money) != 1 or is_other:
-            return
-        if self.names_row:
-            yield from self.pick(0.2, money[0].index, how, *self._naming(money[0].index), *self.of("spend"))
-        elif money[0].is_flow and not {"does", "is"} & {token.low for token in self.frame.tokens[:4]}:
-            used = (how, *self.sums, *self._naming(money[0].index), *self.of("spend"))
-            yield from self.total(0.2, money[0].index, *used)
 
     # Counts and sums.
 
@@ -221,24 +203,15 @@ class Templates(Grammar):
                 is_end = fold.value in ("max", "min")
                 if column.kind == "text" or (not is_end and (column.is_running or column.kind == "date")):
                     continue
-                price, form = self._sum_price(column), Fold(self.where, column.index, fold.value)
-                cost = price if fold.value == "sum" else 0.0
+                form = Fold(self.where, column.index, fold.value)
                 if not (is_mean and column.is_flow and self._is_of_times()):
-                    yield from self.yields(cost, form, fold, item, *self.of("count"))
+                    yield from self.yields(0.0, form, fold, item, *self.of("count"))
 
     def _is_of_times(self) -> bool:
         """Whether "monthly" or the like names a date that several rows share, which may be meant together."""
         words = {ENGLISH.data["periodic"].get(token.low) for token in self.frame.tokens}
         times = [column for column in self.sheet.columns if column.is_plain_time and words & {*column.stems}]
         return any(self.repeats(column.index) for column in times)
-
-    def _sum_price(self, column: SheetColumn) -> float:
-        """What it costs to add up a column: much for ranks, rates, and what is told anew for each year."""
-        if column.is_rate or column.is_rank or column.is_label:
-            return 0.6
-        free = [each for each in self.sheet.columns if each.index not in self.where.columns]
-        is_timed = any(each.kind == "date" and each.is_plain_time for each in free)
-        return 1.0 if is_timed and self.where.conditions and not column.is_flow else 0.0
 
     # The most and the least.
 
@@ -256,7 +229,7 @@ class Templates(Grammar):
                 total = [column for column in self.sheet.amounts if column.stems == ("total",)]
                 if len(total) == 1 and self.has("noun", "unknown"):
                     yield from self._at_the_end(item.value, total[0].index, 0.3, item, None)
-                elif len(self.sheet.amounts) == 1 and not self._names_amount(item):
+                elif len(self.sheet.amounts) == 1:
                     yield from self._at_the_end(item.value, self.sheet.amounts[0].index, 0.5, item, None)
         lone = self.asks and self.bounds and not self.has("than", "or") and self._pair() is None
         for item in [*self.of("superlative"), *(self.of("comparative") if lone else [])]:
@@ -275,11 +248,6 @@ class Templates(Grammar):
                 by_way = self._way(item, by.value) or way
                 yield from self._at_the_end(by_way, by.value, 0.0 if is_any else 0.3, item, by)
 
-    def _names_amount(self, most: Item) -> bool:
-        """Whether a word after "most" says what is counted, which no column is named by."""
-        after = self.after(most)
-        return after is not None and after.start == most.end and after.kind in ("noun", "thing", "unknown")
-
     def _ends(self, way: int, by: int, cost: float, *used: Item | None) -> Iterator[Costed]:
         """The largest or smallest number itself."""
         yield from self.yields(cost, Fold(self.where, by, "max" if way > 0 else "min"), *used)
@@ -290,7 +258,6 @@ class Templates(Grammar):
             return  # the longest leg is not the last one
         if any(self.frame.low(each.start - 1) == "by" and each.value != by for each in self.columns()):
             return
-        yield from self._of_groups(way, by, cost, item, named)
         if (how := self._how()) is not None:
             yield from self._ends(way, by, cost, item, how, *self.of("how"))
             return
@@ -299,12 +266,14 @@ class Templates(Grammar):
         rows = Ordered(self.where, by, way > 0, start, count)
         is_far = item.kind == "superlative" and self.word == "what"
         is_far = is_far and named is not None and named.start > item.end + 1
-        is_amount = self.frame.low(item.start) in ("most", "least", "fewest")
+        adds_up = column.kind == "number" and not (column.is_rate or column.is_rank or column.is_label)
         for price, index, target in self.targets():
             is_most = target is not None and target.start == item.end and item.kind == "most"
             if index == by or is_most or (target is named if target else self.has("count")):
                 continue
-            extra = 0.3 if column.is_flow and is_amount and self.repeats(index) else 0.0
+            if adds_up and self.repeats(index):
+                continue  # the rows of each may be meant together
+            extra = 0.0
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
             follows = named is not None and named.start == item.end and named.cost < 0.1
             is_name = self.sheet.columns[index] is self.sheet.key or self.sheet.columns[index].is_running
@@ -325,24 +294,6 @@ class Templates(Grammar):
         price = 0.0 if 0 <= named.start - item.end <= 2 and not has_subject else 0.35
         yield from self.yields(cost + price, form, item, named, ordinal)
 
-    def _of_groups(self, way: int, by: int, cost: float, item: Item, named: Item | None) -> Iterator[Costed]:
-        """The text whose rows together have the most of a column, by their sum or mean."""
-        column, number = self.sheet.columns[by], self.few()
-        fold = next((each for each in self.of("fold") if each.value in ("sum", "mean", "median")), None)
-        if column.kind != "number" or column.is_rank or column.is_running:
-            return
-        if fold is None and (column.is_rate or column.is_label):
-            return
-        cost += 0.0 if fold is not None or column.is_flow else 0.1
-        for price, index, target in self.targets():
-            follows = target is not None and target.start == item.end
-            is_name = index != by and self.sheet.columns[index].kind in ("text", "date")
-            if is_name and not follows and self.repeats(index):
-                groups = Groups(self.where, index, fold.value if fold is not None else "sum", by)
-                count = int(number.value.number) if number else 1
-                chosen = Chosen(groups, "most" if way > 0 else "least", count=count)
-                yield from self.yields(cost + price, chosen, item, named, target, fold, number)
-
     def frequent(self) -> Iterator[Costed]:
         """The text that most rows have: "the most common", "which studio made the most of them"."""
         often, number = self.one("frequent"), self.few()
@@ -357,7 +308,7 @@ class Templates(Grammar):
                 is_said = self.has("noun", "thing", "unknown")
                 extra = 0.3 if often is None and not is_said else 0.0
                 count = int(number.value.number) if number else 1
-                chosen = Chosen(Groups(self.where, index), "most" if most.value > 0 else "least", count=count)
+                chosen = Frequent(self.where, index, "most" if most.value > 0 else "least", count)
                 yield from self.yields(price + extra + 0.05, chosen, most, often, target, number)
 
     # Order.

@@ -94,20 +94,11 @@ def test_declines_the_rest(question: str, text: str, why: str | None) -> None:
         answer(question, text)
 
 
-def test_choices_are_told_by_which_of_them_stands_there() -> None:
-    question = "Which of these is named in the picture?"
-    assert answer(question, FERRY, ["Harbour Ferry", "Night Train"]) == "Harbour Ferry"
+def test_a_value_is_one_of_the_choices() -> None:
     assert answer("What is the adult fare?", FERRY, ["2.25", "4.5"]) == "4.5"
-    assert answer("What does the sign say?", "No entry\nStaff only", ["No entry", "Parking"]) == "No entry"
-    for asked, text, choices in (
-        (question, FERRY, ["ferry", "boat"]),
-        (question, FERRY, ["train", "bus"]),
-        ("Which of these is written on the sign?", "No parking", ["Parking", "No entry"]),
-        ("What is the adult fare?", FERRY, ["$2.25", "$3"]),
-        ("Which is cheaper?", FERRY, ["Adult fare", "a night on the pier"]),
-    ):
-        with pytest.raises(Declined):
-            answer(asked, text, choices)
+    assert answer("What does the sign say?", "No entry", ["No entry", "Parking"]) == "No entry"
+    with pytest.raises(Declined, match="none of the choices"):
+        answer("What is the adult fare?", FERRY, ["$2.25", "$3"])
 
 
 def piece(text: str, left: int, top: int) -> dict[str, Any]:
