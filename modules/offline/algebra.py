@@ -495,7 +495,6 @@ class Share(Form):
     whole: Where
     part: Where
     column: int | None = None
-    as_fraction: bool = False
     templates = (
         ("100 * len({part}) / len({whole})", "100 * {part}[{column}].sum() / {whole}[{column}].sum()"),
         ("share of rows{part} among rows{whole}", "share of {column}{part} among rows{whole}"),
@@ -509,9 +508,8 @@ class Share(Form):
             over, under = (Fraction(sum(key for key, _ in each)) for each in keys)
         if not under or (self.column is not None and not rows):
             raise Unfit("there is nothing to take a share of")
-        number = over / under if self.as_fraction else over / under * 100
-        text = str(number) if self.as_fraction else f"{plain(number, 2)}%"
-        return Result((text,), tuple(rows), kind="number", number=number)
+        number = over / under * 100
+        return Result((f"{plain(number, 2)}%",), tuple(rows), kind="number", number=number)
 
 
 @dataclass(frozen=True)

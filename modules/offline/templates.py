@@ -32,7 +32,6 @@ from chameleon.modules.offline.words import ENGLISH, Token
 
 _RANKS = ENGLISH.listed("rank_columns")
 _TIMES = ENGLISH.listed("time_columns")
-_PAID = ("spend", "spent", "spending", "pay", "paid", "cost", "money")
 _ROWS = ENGLISH.data["row_words"]
 _WHOLES = frozenset(ENGLISH.data["wholes"])
 _GRADES = {"degree", "comparative", "superlative"}
@@ -449,36 +448,19 @@ class Templates(Grammar):
         share, *others = self.of("share") or (None,)
         if share is None or not self.bounds or self.frame.low(self.items[0].start) == "how":
             return
-        as_fraction = self.frame.low(share.start) == "fraction"
         starts = [min(self.frame.items[place].start for place in each.taken) for each in self.bounds]
         pairs = zip(self.bounds, starts, strict=True)
         near = tuple(each.condition for each, start in pairs if start <= share.end + 3)
-        numbers, counts = self.columns("number"), self.of("count")
+        numbers, used = self.columns("number"), (share, *others, *self.sums)
         whole = Where(near if len(self.bounds) > len(near) else ())  # of the Cubans those who …
         if len(self.bounds) > 1 and numbers:
             return  # of which sales those of West in 2024 are a share is not told
-
-        def of(column: int | None, cost: float, *used: Item | None) -> Iterator[Costed]:
-            used = (share, *others, *self.sums, *used)
-            return self.yields(cost, Share(whole, self.where, column, as_fraction), *used)
-
-        if whole.conditions:
-            yield from of(None, 0.1, *counts)
-            return
-        numbers = [item for item in numbers if not self.col(item).is_running]
-        for item in numbers:
-            if item.value not in self.where.columns:
-                yield from of(item.value, 0.1, item)
-        paid = any(self.frame.low(each.start) in _PAID for each in self.of("spend"))
-        money = self.money() if paid else []
-        amounts = self.sheet.amounts
-        total = [column for column in amounts if column.stems == ("total",)] or amounts
-        if not numbers and len(money) == 1:
-            yield from of(money[0].index, 0.1, *self.of("spend"))
-        elif not numbers and not self.names_row:
-            yield from of(None, 0.1, *self.of("column", "count"))
-        elif not numbers and len(total) == 1:
-            yield from of(total[0].index, 0.3)
+        if whole.conditions or not (numbers or self.names_row):
+            counts = self.of("count") if whole.conditions else self.of("column", "count")
+            yield from self.yields(0.1, Share(whole, self.where), *used, *counts)
+        for item in numbers if not whole.conditions else ():
+            if item.value not in self.where.columns and not self.col(item).is_running:
+                yield from self.yields(0.1, Share(whole, self.where, item.value), *used, item)
 
     def truths(self) -> Iterator[Costed]:
         """Whether there is such a row."""
