@@ -172,22 +172,6 @@ def _told(moment: Moment) -> int:
 
 
 @dataclass(frozen=True)
-class Versus(Condition):
-    """A cell's number against that of another column of its row."""
-
-    column: int
-    sign: Sign
-    other: int
-    templates = ("(df[{column}] {sign} df[{other}])",), ("{column} is {sign} {other}",)
-
-    def rows(self, sheet: Sheet) -> set[int]:
-        one, two = sheet.columns[self.column], sheet.columns[self.other]
-        _check_units(one, two)
-        test, pairs = _SIGNS[self.sign], zip(one.numbers, two.numbers, strict=True)
-        return {row for row, (a, b) in enumerate(pairs) if a is not None and b is not None and test(a, b)}
-
-
-@dataclass(frozen=True)
 class Filled(Condition):
     """A cell that says something."""
 

@@ -340,11 +340,6 @@ class SheetColumn:
         return self.is_ordinal or (is_dense and is_whole)
 
     @cached_property
-    def is_prose(self) -> bool:
-        """Whether its cells are sentences rather than names."""
-        return self.kind == "text" and sum(len(cell.split()) for cell in self.sample) > 8 * len(self.sample)
-
-    @cached_property
     def is_flow(self) -> bool:
         """Whether its numbers are told of several rows together by adding them up: revenue, hours, goals."""
         adds_up = self.kind == "number" and not (self.is_rate or self.is_label)
@@ -451,7 +446,7 @@ class Sheet:
         """The column that names the rows: the first of texts of which nearly all are filled and different."""
         found = []
         for column in self.columns:
-            if column.kind == "text" and not column.is_running and not column.is_prose:
+            if column.kind == "text" and not column.is_running:
                 cells = [cell for row in self.rows if not is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
                     named = bool(set(column.stems) & (_NAMES | set(self.caption)))

@@ -21,7 +21,6 @@ from chameleon.modules.offline.algebra import (
     Ordered,
     Pick,
     Share,
-    Versus,
     Where,
 )  # fmt: skip
 from chameleon.modules.offline.conditions import Frame
@@ -473,14 +472,10 @@ class Templates(Grammar):
         is_bare = self.names_row and len(told) == 1 and ("there" not in words or self.has("verb"))
         if words & _WHOLES or lists or self._pair() is not None or self._is_had():
             return  # whether all of several are so, or whether Ann has what she is
-        more, numbers = self.one("more"), self.columns("number")
-        if more is not None and len(numbers) == 2:
-            versus = Versus(numbers[0].value, ">" if more.value > 0 else "<", numbers[1].value)
-            yield from self.yields(0.1, Exists(self.also(versus)), more, *numbers, *self.of("than"))
         rest = [item for item in self.columns() if item.value not in self.where.columns]
         if any(map(_GRADED.intersection, map(self._words, rest))) or (is_bare and not rest):
             return  # who is old, who played
-        if self.bounds and len(rest) == 1 and self.col(rest[0]).kind == "number" and more is None:
+        if self.bounds and len(rest) == 1 and self.col(rest[0]).kind == "number" and not self.has("more"):
             some = self.also(Compares(rest[0].value, ">", Fraction(0)))
             yield from self.yields(0.2, Exists(some), *rest)
         elif self.bounds and all(self.col(item) is self.sheet.key for item in rest):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn
 
-COLUMNS = ("column", "other", "distinct", "by", "wanted")  # fields that tell places of columns
+COLUMNS = ("column", "distinct", "by", "wanted")  # fields that tell places of columns
 _TOLD = {
     "<": ("<", "under"), "<=": ("<=", "at most"), "==": ("==", "exactly"), "!=": ("!=", "not"),
     ">=": (">=", "at least"), ">": (">", "over"), "in": ("==", "in"),
