@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chameleon.errors import Declined
-from chameleon.modules.offline.algebra import Count, Fold, Form, Is, Pick, Result, Unfit, Where
+from chameleon.modules.offline.algebra import Count, Fold, Form, Is, Result, Unfit, Where
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
 from chameleon.modules.offline.templates import forms_of
@@ -66,7 +66,7 @@ def answer(question: str, sheet: Sheet) -> Answer:
         raise _not_understood(asked, links, sheet)
     wanted = Wanted.of(links)
     forms = [(price + _AMISS * (not wanted.fits(form, sheet)), form) for price, form in forms]
-    return _judged(sheet, sorted(forms, key=lambda pair: pair[0]), folded(parts[last]))
+    return _judged(sheet, sorted(forms, key=lambda pair: pair[0]))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _meant(word: str, sheet: Sheet) -> str:
     return min(near) if len({ENGLISH.stem(known) for known in near}) == 1 else ""
 
 
-def _judged(sheet: Sheet, forms: list[tuple[float, Form]], asked: str) -> Answer:
+def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
     first: tuple[float, Form, Result] | None = None
     why: Unfit | None = None
     least = forms[0][0]
@@ -182,8 +182,6 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]], asked: str) -> Answer
             why = why or (None if unfit.moot else unfit)
             if unfit.empty and price <= least + 0.02:
                 raise Declined(str(unfit), hint=f"It was read as: {said(form, sheet)}.") from None
-            continue
-        if _repeats(form, result, asked):
             continue
         cost = price + _doubt(form, result, sheet)
         if first is None:
@@ -228,14 +226,3 @@ def _widened(condition: Any, sheet: Sheet) -> Any:
 def _placed(result: Result, sheet: Sheet) -> Result:
     """Count the rows as the table has them that was given."""
     return replace(result, rows=tuple(row - sheet.shift for row in result.rows if row >= sheet.shift))
-
-
-def _repeats(form: Form, result: Result, asked: str) -> bool:
-    """Tell whether an answer only says again what the question says."""
-    if not isinstance(form, Pick) or not isinstance(form.of, Where):
-        return False
-    parts = (part for each in form.of.conditions for part in getattr(each, "parts", (each,)))
-    told = {text for part in parts if isinstance(part, Is) for text in part.texts}
-    values = {folded(value) for value in result.values}
-    is_named = all(len(each) > 3 and re.search(rf"\b{re.escape(each)}\b", asked) for each in values)
-    return bool(told) and (values <= told or is_named)
