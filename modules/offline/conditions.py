@@ -147,8 +147,6 @@ class Frame:
                 taken |= set(range(before, place))
             case "comparative" | "more" if has_than:
                 sign, taken = "", taken | set(range(before, place))
-            case "dates" if measure.base == "clock":
-                sign, taken = self.items[before].value.replace("in", "=="), taken | {before}
             case "none":
                 sign, taken = "!=", taken | {before}
         after = end + 1 if self.kind(end) in ("column", "noun", "unit", "thing") else end
@@ -181,7 +179,6 @@ class Frame:
         self, place: int, before: int, end: int, measure: Measure, is_compared: bool
     ) -> Iterator[tuple[SheetColumn, float, set[int]]]:
         """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
-        kind = "time" if measure.base == "clock" else "number"
         is_written = self.tokens[self.items[place].start].number is not None or bool(measure.base)
         is_written = is_written or self.kind(place - 1) == "none"
         grades = self.kind(before) == "comparative"
@@ -192,16 +189,16 @@ class Frame:
             ):
                 continue
             column = self.sheet.columns[self.items[near].value]
-            if column.kind == kind and not (column.is_running and self.items[near].cost > 0):
+            if column.kind == "number" and not (column.is_running and self.items[near].cost > 0):
                 is_named = True
                 yield column, 0.03 * distance, {near}
         if grades:
             for _, index, cost in self.graded(self.items[before].value):
                 yield self.sheet.columns[index], cost, set()
             return
-        of_kind = [column for column in self.sheet.columns if column.kind == kind]
         if measure.base:
-            fitting = [column for column in of_kind if measure.base in ("clock", *column.unit_stems)]
+            numbers = (column for column in self.sheet.columns if column.kind == "number")
+            fitting = [column for column in numbers if measure.base in column.unit_stems]
             own = (measure.base, measure.factor)
             fitting = [column for column in fitting if own in column.units] or fitting
             for column in fitting:
@@ -266,11 +263,6 @@ class Frame:
 
 def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     """The number as a column counts, converted where both tell a unit; None where they do not fit."""
-    if measure.base == "clock":
-        return measure.number
-    if column.kind == "time":
-        hours = 60 if measure.factor == 3600 else 1
-        return Fraction(measure.number) / hours if measure.base == "s" else None
     if not measure.base:  # 5 million, under a name with "(millions)"
         scales = ENGLISH.data["scales"]
         told = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))

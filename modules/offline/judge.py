@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.errors import Declined
 from chameleon.modules.offline.algebra import Count, Fold, Form, Is, Result, Unfit, Where
 from chameleon.modules.offline.links import Links
-from chameleon.modules.offline.sheet import Sheet, SheetColumn
+from chameleon.modules.offline.sheet import Sheet, SheetColumn, is_headless
 from chameleon.modules.offline.templates import forms_of
 from chameleon.modules.offline.wording import said
 from chameleon.modules.offline.words import ENGLISH, Token, folded, is_slip
@@ -49,6 +49,9 @@ def answer(question: str, sheet: Sheet) -> Answer:
         raise Declined(f"the question has more than {_LONGEST:,} characters")
     if tuple(map(folded, sheet.table.header)) == ("stem", "leaf"):
         raise Declined("stem-and-leaf plots are not read")
+    if is_headless(sheet.table):
+        hint = "Give it a first row with the names of the columns."
+        raise Declined("the header of the table looks like one of its rows", hint=hint)
     parts = [part for part in _SENTENCE.split(question.strip()) if part.strip()] or [""]
     last = max((place for place, part in enumerate(parts) if part.endswith("?")), default=len(parts) - 1)
     lead, asked = ENGLISH.tokens(" ".join(parts[:last])), ENGLISH.tokens(parts[last])
@@ -197,7 +200,7 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
     if cost > _MOST:
         hint = f"It would be read as: {said(form, sheet)}."
         raise Declined("too little of the question is accounted for", hint=hint)
-    return Answer(_placed(result, sheet), form, max(0.0, 1 - cost / DOUBT), sheet)
+    return Answer(result, form, max(0.0, 1 - cost / DOUBT), sheet)
 
 
 def _doubt(form: Form, result: Result, sheet: Sheet) -> float:
@@ -221,8 +224,3 @@ def _widened(condition: Any, sheet: Sheet) -> Any:
     said = re.compile("|".join(rf"\b{re.escape(text)}\b" for text in condition.texts if text) or "(?!)")
     held = (text for text in sheet.columns[condition.column].places if said.search(text))
     return replace(condition, texts=condition.texts.union(held))
-
-
-def _placed(result: Result, sheet: Sheet) -> Result:
-    """Count the rows as the table has them that was given."""
-    return replace(result, rows=tuple(row - sheet.shift for row in result.rows if row >= sheet.shift))

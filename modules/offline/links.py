@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from chameleon.modules.offline.algebra import Is
-from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn, moment_of, seconds_of
+from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn, moment_of
 from chameleon.modules.offline.words import ENGLISH, Stems, Token, alike, folded
 from chameleon.table.typed import MONTHS
 
@@ -122,8 +122,6 @@ class Links:
 
     def _numbers(self) -> Iterator[Item]:
         for place, token in enumerate(self.tokens):
-            if ":" in token.low and (clock := seconds_of(token.low)) is not None:
-                yield Item(place, place + 1, "number", 0.0, Measure(clock, "clock"))
             if token.low in self.told or (found := self._number_at(place)) is None:
                 continue
             number, end = found

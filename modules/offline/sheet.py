@@ -374,7 +374,7 @@ _BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 _TALLIES = ENGLISH.listed("tallies")
 
 
-def _is_headless(table: Table) -> bool:
+def is_headless(table: Table) -> bool:
     """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
         amounts = map(amounts_in, (name, *column.cells[:20]))
@@ -393,10 +393,6 @@ class Sheet:
     """A table to read: columns, the rows that count, the key, and the words for a row."""
 
     def __init__(self, table: Table) -> None:
-        self.shift = 0  # how many rows were put before those of the table as it was given
-        if _is_headless(table):
-            names = ["item" if cell and not amounts_in(cell) else "amount" for cell in table.header]
-            table, self.shift = Table(names, [table.header, *table.rows], table.caption), 1
         self.table = table
         self.kept: dict[Any, Any] = {}  # rows of forms that were looked for
         self.columns = [

@@ -73,7 +73,7 @@ class TableReader(Module):
                 "columns": told["columns"],
                 "rows": len(found.result.rows),
             },
-            "chain": _chain(sheet, found.result) if len(table.rows) <= _MOST_ROWS and not sheet.shift else [],
+            "chain": _chain(sheet, found.result) if len(table.rows) <= _MOST_ROWS else [],
             "sources": [({"table": table.caption} if table.caption.strip() else {}) | told],
         }
 

@@ -238,8 +238,6 @@ class Templates(Grammar):
                 yield from self._at_the_end(way, index, 0.0 if named else cost, item, named)
             way, _ = ENGLISH.degrees[item.value].ways[0]
             is_any = any("any" in ideas for _, ideas in ENGLISH.degrees[item.value].ways)
-            if len(self.sheet.columns) == 1 and self.sheet.numbers and not self.columns():
-                yield from self._ends(way, 0, 0.2, item, *self.of("degree"))
             named_ones = [] if graded else [by for by in numbers if by.start <= item.end + 1]
             named_ones = self.columns("number", "date", "time") if is_any else named_ones
             for by in (each for each in named_ones if not any(each.value == index for _, index, _ in graded)):
@@ -391,8 +389,6 @@ class Templates(Grammar):
         for cost, index, item in self.amount(marks):
             one, two = (Pick(where, (index,), True) for where in rows)
             yield from self.yields(cost, Gap(one, two), item, *marks, *used)
-        if self.has("count") and not self.names_row and not self.columns("number") and not self.has("unit"):
-            yield from self.yields(0.2, Gap(Count(rows[0]), Count(rows[1])), *marks, *used)
 
     def comparisons(self) -> Iterator[Costed]:
         """Which of two or more has the more, and whether one has more than another."""

@@ -17,11 +17,11 @@ from chameleon.yaml_text import read_yaml
 
 Stems = tuple[str, ...]
 _TOKEN = re.compile(
-    r"\d{1,2}:\d{2}(?!\s?[AaPp]\.?[Mm]|[\d:])|\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|(?<![\d/])\d+(?:\+\d+)?/\d+(?![\d/])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]"
+    r"\d{1,2}:\d{2}(?!\s?[AaPp]\.?[Mm]|[\d:])|\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|(?<![\d/])\d+/\d+(?![\d/])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+|[%$€£¥°#?]"
 )
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})\s?([AaPp])\.?[Mm]\.?")
 _LONGEST_FIGURE = 40
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+(?:\+\d+)?/[1-9]\d*")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
 
 
@@ -91,9 +91,8 @@ class Language:
                 if clock := _CLOCK.fullmatch(part):
                     low = f"{int(clock[1])}:{clock[2]}{clock[3].lower()}m"
                 is_number = _NUMBER.fullmatch(low) is not None and low.isascii()
-                whole, _, under = low.replace(",", "").rpartition("+")
                 is_number = is_number and len(low) < _LONGEST_FIGURE
-                number = Fraction(under) + int(whole or 0) if is_number else None
+                number = Fraction(low.replace(",", "")) if is_number else None
                 listed = "," in text[end : match.start()]
                 found.append(Token(part, low, low if is_number else self.stem(low), number, listed))
                 end = match.end()
