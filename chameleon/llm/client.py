@@ -12,7 +12,7 @@ from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.chat_clients import GivenClient
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
-from chameleon.llm.pipeline import Pipeline, retrying
+from chameleon.llm.pipeline import Pipeline
 from chameleon.llm.prices import Prices
 from chameleon.llm.providers import belongs_to_connection, full_name, secrets_in
 from chameleon.llm.store import ResponseStore
@@ -22,7 +22,6 @@ _OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
-    from tenacity import Retrying
 
 
 class LLM:
@@ -51,7 +50,7 @@ class LLM:
         model: str | BaseChatModel,
         *,
         store: ResponseStore | None = None,
-        retries: int | Retrying = 6,
+        retries: int = 6,
         timeout: float = 120.0,
         prices: Prices | None = None,
         allow_dropped: bool = True,
@@ -59,20 +58,16 @@ class LLM:
     ) -> LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
-        `retries` is how often a request is made again where that may help, or a rule of tenacity's, of which
-        stop, wait and sleep count; `timeout` is in seconds, for a whole attempt; `prices` are US dollars per
-        million input and output tokens (and cached input tokens, if these cost less), in place of those that
-        the provider or `genai-prices` tells; `params` are the request's defaults (temperature, max_tokens,
-        stop, reasoning, …) and the client's settings (api_key, base_url, …). Raises `MissingPackage`,
-        `AuthFailed` or `NoModel`; without `allow_dropped`, a question raises `ParameterRefused` where the
-        model does not take a parameter.
+        `retries` is how often a request is made again where that may help; `timeout` is in seconds, for a
+        whole attempt; `prices` are US dollars per million input and output tokens (and cached input tokens, if
+        these cost less), instead of those that the provider or `genai-prices` reports; `params` are the
+        request's defaults (temperature, max_tokens, stop, reasoning, …) and the client's settings (api_key,
+        base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`; without `allow_dropped`, a question
+        raises `ParameterRefused` where the model does not take a parameter.
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
-        rule = retrying(retries)
-        models = _Models(
-            store, rule, timeout, settings, allow_dropped, {"retries": retries, "prices": prices}
-        )
+        models = _Models(store, retries, timeout, settings, allow_dropped, prices)
         pipeline = models.open(model, prices)
         models.provider = pipeline.connection.name.partition(":")[0]
         return cls(pipeline, defaults, models)
@@ -86,20 +81,19 @@ class LLM:
     def connected_by(self) -> Mapping[str, Any]:
         """Return what `connect` is to be given for the same in another process, but for the store.
 
-        Raises `ModelError` for what cannot be handed on: a client or a rule of one's own, and a key, which
-        belongs into the environment.
+        Raises `ModelError` for what cannot be handed on: a client made in Python, and a key, which belongs
+        into the environment.
         """
         models = self._models
         lacks = {
             "a model that is made in Python": isinstance(self._pipeline.connection.client, GivenClient),
-            "a rule to ask again": not isinstance(models.given["retries"], int),
             "a key that is given in Python": bool(secrets_in(models.settings)),
         }
         if what := next((what for what, is_so in lacks.items() if is_so), ""):
-            hint = "Name the model, give retries as a number, and the key in the environment."
+            hint = "Name the model, and put the key into the environment."
             raise ModelError(f"{what} cannot be handed on to other machines", hint=hint)
-        known = {"timeout": models.timeout, "allow_dropped": models.allow_dropped}
-        return {"model": self.name, **models.given, **known, **models.settings, **self._params}
+        known = {name: getattr(models, name) for name in ("retries", "prices", "timeout", "allow_dropped")}
+        return {"model": self.name, **known, **models.settings, **self._params}
 
     @property
     def store(self) -> ResponseStore | None:
@@ -275,11 +269,11 @@ class _Models:
     """What all models share that one `connect` leads to, and those that were connected to by name."""
 
     store: ResponseStore | None
-    rule: Retrying
+    retries: int
     timeout: float
     settings: Mapping[str, Any]
     allow_dropped: bool
-    given: Mapping[str, Any]
+    prices: Prices | None
     provider: str = ""  # whose keys and addresses the settings have
     _known: dict[str, Pipeline] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -295,7 +289,7 @@ class _Models:
             at_once=self.store is None or self.store.mode != "replay",
             allow_dropped=self.allow_dropped,
         )
-        pipeline = Pipeline(connection, self.store, self.rule, self.timeout)
+        pipeline = Pipeline(connection, self.store, self.retries, self.timeout)
         return self._known.setdefault(connection.name, pipeline)
 
     def sibling(
@@ -309,7 +303,7 @@ class _Models:
             if known_as not in self._known:
                 own = replace(
                     self,
-                    rule=self.rule if retries is None else retrying(retries),
+                    retries=self.retries if retries is None else retries,
                     timeout=self.timeout if timeout is None else timeout,
                     settings=self.settings if name.partition(":")[0] == self.provider else {},
                     _known={},

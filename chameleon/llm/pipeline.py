@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import random
 import threading
 import time
 from collections.abc import Sequence
@@ -15,9 +16,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
-
-import tenacity.nap
-from tenacity import RetryCallState, Retrying, stop_after_attempt, wait_exponential, wait_random_exponential
 
 from chameleon import bridge
 from chameleon.errors import BudgetExceeded, ChameleonError, ModelError, RateLimited, ReplayMiss, StoreError
@@ -31,36 +29,9 @@ from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
 _MOST_AT_ONCE = 32
-_LONGEST_ASKED = 60.0  # seconds that a provider may have us wait
+MAX_RETRY_AFTER_S = 60.0  # that a provider may have us wait
+MAX_BACKOFF_S = 30.0
 _MOST_WIDENED = 2  # a reply that is cut off at sixteen times its limit never finishes
-
-
-def retrying(retries: int | Retrying) -> Retrying:
-    """Return the rule to ask so often again, at most half a second later at first and 30 at last.
-
-    Half of each wait is random, so that many callers do not come back at once. Of a rule of tenacity's own
-    `stop`, `wait` and `sleep` count; what is asked again is decided here. Raises `ModelError` for a rule that
-    sets anything else, and for what is neither.
-    """
-    if type(retries) is int and retries >= 0:
-        half = {"multiplier": 0.25, "max": 15}
-        waits = wait_exponential(**half) + wait_random_exponential(**half)
-        return Retrying(stop=stop_after_attempt(retries + 1), wait=waits)
-    if type(retries) is not Retrying:
-        told = f"retries is {str(retries)[:40]}, of the type {type(retries).__name__}"
-        raise ModelError(told, hint="Give a number from 0 on, or tenacity's Retrying.")
-    counts, plain = ("sleep", "stop", "wait", "_local"), vars(Retrying())
-    others = [
-        name for name, value in vars(retries).items() if name not in counts and value is not plain[name]
-    ]
-    if others:
-        raise ModelError(
-            f"a rule to ask again sets {', '.join(others)}", hint="Give it stop, wait and sleep."
-        )
-    for name in counts[:3]:
-        if not callable(value := getattr(retries, name)):
-            raise ModelError(f"the {name} of a rule to ask again is {str(value)[:40]!r}, and no function")
-    return retries
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +46,27 @@ class CallContext:
 class Pipeline:
     """Answers requests to one connected model; all views of it share this.
 
-    `timeout` is in seconds, for a whole attempt.
+    Args:
+        retries: how often a request is made again where that may help.
+        timeout: seconds, for a whole attempt.
+
+    Raises:
+        ModelError: `retries` is not a number from 0 on.
     """
 
+    sleep = staticmethod(bridge.sleep)
+
     def __init__(
-        self, connection: Connection, store: ResponseStore | None, rule: Retrying, timeout: float
+        self, connection: Connection, store: ResponseStore | None, retries: int, timeout: float
     ) -> None:
+        if type(retries) is not int or retries < 0:
+            raise ModelError(f"retries is {str(retries)[:40]!r}", hint="Give a whole number from 0 on.")
         self.connection = connection
         self._store = store if connection.has_name else None
         is_scripted = connection.name.startswith("scripted:")
         if store is not None and store.mode != "off" and not (connection.has_name or is_scripted):
             _log.warning("replies of %s are not recorded: it does not report a model name", connection.name)
-        self._rule, self._timeout = rule, timeout
-        self._sleep = bridge.sleep if rule.sleep is tenacity.nap.sleep else rule.sleep
+        self._retries, self._timeout = retries, timeout
         self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of who asks
         self._lock = threading.Lock()
         self._warned: set[str] = set()
@@ -226,39 +205,29 @@ class Pipeline:
         self, requests: Sequence[ModelRequest], widened: int, context: CallContext
     ) -> tuple[list[Reply], int]:
         """Ask in one request, again where that may help and the run's time allows it; count the attempts."""
-        ends, state = context.ends, RetryCallState(self._rule, None, (), {})
+        ends, attempts = context.ends, 0
         while True:
-            begun = self._take_turn(ends)
-            if begun >= ends:
-                late = self._out_of_time(context.meter)
-                return self._failed(requests, late, Usage()), state.attempt_number
+            started, attempts = self._take_turn(ends), attempts + 1
+            if started >= ends:
+                return self._failed(requests, self._out_of_time(context.meter), Usage()), attempts
             try:
-                return self._attempt(requests, widened, context, ends - begun), state.attempt_number
+                return self._attempt(requests, widened, context, ends - started), attempts
             except Exception as error:
                 if isinstance(error, TooLate) and time.monotonic() >= ends:
-                    late = self._out_of_time(context.meter)
-                    return self._failed(requests, late, UNKNOWN), state.attempt_number
+                    return self._failed(requests, self._out_of_time(context.meter), UNKNOWN), attempts
                 failure = self.connection.failure(error)
-                state.set_exception((type(error), error, error.__traceback__))
-            if failure.retryable and isinstance(failure.error, RateLimited):
-                self.connection.pace.slow_down(begun)
-            if failure.retryable:
-                state.upcoming_sleep = self._wait(state, failure)
-            is_last = not failure.retryable or self._rule.stop(state)
-            if is_last or time.monotonic() + state.upcoming_sleep >= ends:
-                return self._failed(requests, failure.error, Usage(calls=1)), state.attempt_number
-            if state.attempt_number == 1:
+            seconds = self._wait_before_retry(attempts, started, failure) if failure.retryable else 0.0
+            is_last = not failure.retryable or attempts > self._retries
+            if is_last or time.monotonic() + seconds >= ends:
+                return self._failed(requests, failure.error, Usage(calls=1)), attempts
+            if attempts == 1:
                 self._warn_of(failure)
-            self._sleep(state.upcoming_sleep)
-            state.idle_for += state.upcoming_sleep
-            state.prepare_for_next_attempt()
+            self.sleep(seconds)
 
     def _take_turn(self, ends: float) -> float:
         """Wait until the model may be asked, or time is over; return the time by then (monotonic clock)."""
         while (seconds := self.connection.pace.turn()) > 0 and time.monotonic() < ends:
-            self._sleep(min(seconds, ends - time.monotonic()))
-            if self._sleep is not bridge.sleep:  # a rule's own may take no time
-                break
+            self.sleep(min(seconds, ends - time.monotonic()))
         return time.monotonic()
 
     def _attempt(
@@ -288,14 +257,21 @@ class Pipeline:
         # The client's own timeout is one for each read: a server may send a byte at a time.
         return within(min(self._timeout, seconds), send, reads=self._timeout)
 
-    def _wait(self, state: RetryCallState, failure: CallFailure) -> float:
-        """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute."""
-        own: float = self._rule.wait(state)
+    def _wait_before_retry(self, attempts: int, started: float, failure: CallFailure) -> float:
+        """Return the seconds until the next attempt, no fewer than the provider asks for, up to a minute.
+
+        The wait doubles from half a second on. Half of it is random, so that many callers do not return at
+        once. After a 429 all callers of the model wait, each for its turn.
+        """
+        seconds = min(0.5 * 2.0 ** (attempts - 1), MAX_BACKOFF_S) * random.uniform(0.5, 1.0)  # noqa: S311
+        is_limited, pace = isinstance(failure.error, RateLimited), self.connection.pace
+        if is_limited:
+            pace.slow_down(started)
         if failure.retry_after is None:
-            return own
-        seconds = min(max(failure.retry_after, own), _LONGEST_ASKED)
-        if isinstance(failure.error, RateLimited):
-            self.connection.pace.wait(seconds)  # for all, each in its turn
+            return seconds
+        seconds = min(max(failure.retry_after, seconds), MAX_RETRY_AFTER_S)
+        if is_limited:
+            pace.wait(seconds)
             return 0.0
         return seconds
 
@@ -324,7 +300,7 @@ class Pipeline:
 
     def _warn_of(self, failure: CallFailure) -> None:
         """Say why the model is asked again, and when."""
-        seconds = min(failure.retry_after or 0.0, _LONGEST_ASKED)
+        seconds = min(failure.retry_after or 0.0, MAX_RETRY_AFTER_S)
         when = f" in {seconds:.0f} s, as it asks" if seconds >= 1 else ""
         reason = failure.reason or "no reason known"
         self._warn(f"{self.connection.name} does not answer ({reason}); trying again{when}")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Any
 
-from tenacity import wait_random
-
-from chameleon import LLM, Executor, Inventory, State
+from chameleon import Executor, Inventory, State
 from chameleon.llm import ResponseStore
-from chameleon.llm.pipeline import retrying
 from chameleon.log import event_to_json
 from chameleon.state import Event
+from tests.llm.asking import local
 
 
 def tabmwp(
@@ -22,10 +19,8 @@ def tabmwp(
     timeout: float = 30.0,
     naps: list[float] | None = None,
 ) -> Executor:
-    """An executor whose model is the server at OPENAI_BASE_URL; `naps` notes waits instead of waiting."""
-    sleep = time.sleep if naps is None else naps.append
-    rule = retrying(retries).copy(wait=wait_random(0.01, 0.02), sleep=sleep)
-    llm = LLM.connect("openai:local", store=store, retries=rule, timeout=timeout)
+    """An executor whose model is the server at OPENAI_BASE_URL; `naps` notes waits, which take no time."""
+    llm = local(retries, naps, store=store, timeout=timeout)
     return Executor(Inventory.load("tabmwp"), llm)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,6 @@ from typing import Any
 import pytest
 
 from chameleon.llm import LLM
-from chameleon.llm.pipeline import retrying
 from tests.hosted import HostedServer
 from tests.loopback import Fault, LoopbackServer
 
@@ -35,8 +35,15 @@ def connect(server: HostedServer | LoopbackServer, model: str, **params: Any) ->
 
 def local(retries: int = 0, naps: list[float] | None = None, **params: Any) -> LLM:
     """Connect to the loopback server, without sleeping between attempts."""
-    sleep = (lambda seconds: None) if naps is None else naps.append
-    return LLM.connect("openai:local", retries=retrying(retries).copy(sleep=sleep), **params)
+    return without_waits(LLM.connect("openai:local", retries=retries, **params), naps)
+
+
+def without_waits(llm: LLM, naps: list[float] | None = None) -> LLM:
+    """Let the waits between attempts take no time, and note them in `naps`."""
+    slept = [] if naps is None else naps
+    llm._pipeline.sleep = slept.append  # type: ignore[method-assign, assignment]
+    llm._pipeline.connection.pace._clock = lambda: time.monotonic() + sum(slept)
+    return llm
 
 
 def priced(text: str) -> dict[str, object]:

@@ -15,9 +15,8 @@ from chameleon.errors import (
     ParameterRefused,
 )
 from chameleon.llm import LLM, ResponseStore
-from chameleon.llm.pipeline import retrying
 from tests.hosted import HostedServer
-from tests.llm.asking import Start
+from tests.llm.asking import Start, without_waits
 from tests.loopback import Fault
 
 KEY = SecretStr("a-key-of-the-user-0123456789")
@@ -38,7 +37,7 @@ def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
     server = loopback([Fault(500)])
     chat = ChatOpenAI(model="local", api_key=SecretStr("k"), base_url=server.url, max_retries=4)
     with pytest.raises(ModelError, match="server failed"):
-        LLM.connect(chat, retries=retrying(1).copy(sleep=lambda seconds: None)).ask("hi")
+        without_waits(LLM.connect(chat, retries=1)).ask("hi")
     assert len(server.requests) == 2
 
 
