@@ -58,12 +58,18 @@ class LLM:
     ) -> LLM:
         """Connect to "provider:name", to a bare OpenAI name, "scripted:FILE", or a LangChain chat model.
 
-        `retries` is how often a request is made again where that may help; `timeout` is in seconds, for a
-        whole attempt; `prices` are US dollars per million input and output tokens (and cached input tokens, if
-        these cost less), instead of those that the provider or `genai-prices` reports; `params` are the
-        request's defaults (temperature, max_tokens, stop, reasoning, …) and the client's settings (api_key,
-        base_url, …). Raises `MissingPackage`, `AuthFailed` or `NoModel`; without `allow_dropped`, a question
-        raises `ParameterRefused` where the model does not take a parameter.
+        Args:
+            retries: how often a request is made again where that may help.
+            timeout: seconds, for a whole attempt.
+            prices: US dollars per million input and output tokens (and cached input tokens, if these cost
+                less), instead of those that the provider or `genai-prices` reports.
+            allow_dropped: where False, a question raises `ParameterRefused` for a parameter that the model does
+                not take.
+            params: defaults of the requests (temperature, max_tokens, stop, reasoning, …) and settings of the
+                client (api_key, base_url, …).
+
+        Raises:
+            MissingPackage, AuthFailed, NoModel: The model cannot be asked.
         """
         settings = {name: value for name, value in params.items() if belongs_to_connection(name)}
         defaults = {name: value for name, value in params.items() if name not in settings}
@@ -147,7 +153,7 @@ class LLM:
     @property
     def offers_schema(self) -> bool:
         """Tell whether its replies can be held to a JSON schema, as far as that is known by now."""
-        return self._pipeline.connection.offers_schema
+        return self._pipeline.connection.offers("schema")
 
     @property
     def is_replay(self) -> bool:
@@ -156,16 +162,16 @@ class LLM:
 
     def refuse_schema(self) -> None:
         """Remember that it refused a schema: from now on it offers none."""
-        self._pipeline.connection.refuse_schema()
+        self._pipeline.connection.go_without("schema")
 
     @property
     def offers_tools(self) -> bool:
         """Tell whether it can be given tools to call, as far as that is known by now."""
-        return self._pipeline.connection.offers_tools
+        return self._pipeline.connection.offers("tools")
 
     def refuse_tools(self) -> None:
         """Remember that it refused tools: from now on it offers none."""
-        self._pipeline.connection.refuse_tools()
+        self._pipeline.connection.go_without("tools")
 
     def ask(
         self,

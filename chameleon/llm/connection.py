@@ -17,14 +17,14 @@ from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
-from chameleon.llm.learned import IN_CHAT, Probe, learn_from_error, learn_from_replies
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.offer import Offer
 from chameleon.llm.pace import Pace, pace_of
-from chameleon.llm.parameters import Fitted, Learned, efforts_of, fit, reasoning_fields
+from chameleon.llm.parameters import Fitted, ModelQuirks, efforts_of, fit, reasoning_fields
 from chameleon.llm.parse_reply import fault, parse_reply
 from chameleon.llm.prefixes import Prefix, Prefixes
 from chameleon.llm.prices import Prices, Pricing
+from chameleon.llm.quirks import IN_CHAT, Probe, learn_from_error, learn_from_replies
 from chameleon.usage import Usage
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
+REFUSED = {"schema": ("a schema", "for the form in text"), "tools": ("tools", "without them")}
 _UNSET = object()
 # OpenAI's other API, which takes tools also of models that think; nothing is left with it between requests.
 _BY_RESPONSES = {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]}
@@ -76,7 +77,7 @@ class Connection:
         self.has_name, self.own_settings = client.has_name, client.own_settings
         self._pricing = Pricing(client.name, prices)
         self._lock = threading.Lock()
-        self._learned = Learned()
+        self._quirks = ModelQuirks()
         self._probe, self._prefixes = Probe(), Prefixes()
         # A script is nobody's server.
         self.pace = (
@@ -121,33 +122,19 @@ class Connection:
             return known
         return replace(known, efforts=efforts_of(type(chat).model_fields))
 
-    @property
-    def offers_schema(self) -> bool:
-        """Tell whether replies can be held to a schema: it is known to, and has refused none."""
+    def offers(self, what: str) -> bool:
+        """Tell whether it takes a "schema" for its replies, or "tools": known to, and none was refused."""
         with suppress(ChameleonError):  # in a replay the client may be missing
-            return self.capabilities.structured and "schema" not in self._learned.without
+            known = {"schema": self.capabilities.structured, "tools": self.capabilities.tools}
+            return known[what] and what not in self._quirks.without
         return False
 
-    def refuse_schema(self) -> None:
-        """Remember that a schema was refused, and say so."""
-        _log.warning("%s refused a schema: it is asked for the form in text from now on", self.name)
-        self._go_without("schema")
-
-    @property
-    def offers_tools(self) -> bool:
-        """Tell whether it can be given tools: it is known to take them, and has refused none."""
-        with suppress(ChameleonError):  # in a replay the client may be missing
-            return self.capabilities.tools and "tools" not in self._learned.without
-        return False
-
-    def refuse_tools(self) -> None:
-        """Remember that tools were refused, and say so."""
-        _log.warning("%s refused tools: it is asked without them from now on", self.name)
-        self._go_without("tools")
-
-    def _go_without(self, name: str) -> None:
+    def go_without(self, what: str) -> None:
+        """Remember that a "schema" was refused, or "tools", and say so."""
+        refused, instead = REFUSED[what]
+        _log.warning("%s refused %s: it is asked %s from now on", self.name, refused, instead)
         with self._lock:
-            self._learned = replace(self._learned, without=self._learned.without | {name})
+            self._quirks = self._quirks.without_also(what)
 
     @cached_property
     def sees(self) -> bool:
@@ -189,7 +176,7 @@ class Connection:
     def samples_at_once(self, request: ModelRequest) -> int:
         """Return how many samples of this request can be had in one."""
         # With a seed each sample has one of its own.
-        is_one = "n" in self._learned.without or "seed" in request.params
+        is_one = "n" in self._quirks.without or "seed" in request.params
         return 1 if is_one else self._dialect.samples_at_once()
 
     def send(
@@ -220,7 +207,7 @@ class Connection:
                 except Exception as error:
                     if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
                         with self._lock:
-                            self._learned = replace(self._learned, thinks=True)
+                            self._quirks = replace(self._quirks, thinks=True)
                         why = fault(self.name, "", "length")  # nothing is paid for it
                         spent = Reply("", "length", Usage(calls=1), model=self.name, error=why)
                         return [spent] + [spent.unpaid()] * (n - 1)
@@ -234,7 +221,7 @@ class Connection:
             known["has_tools"] = bool(request.tools)
             replies = [parse_reply(message, self._pricing, **known) for message in messages[:n]]
             with self._lock:
-                self._learned = learn_from_replies(messages, replies, n, self._learned, fitted)
+                self._quirks = learn_from_replies(messages, replies, n, self._quirks, fitted)
         # One request was paid, whichever of its samples is looked at.
         return replies[:1] + [reply.unpaid() for reply in replies[1:]]
 
@@ -264,30 +251,29 @@ class Connection:
     def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:
         """Remember what an error teaches; tell whether the request is to be made again."""
         with self._lock:
-            learned = learn_from_error(
+            quirks = learn_from_error(
                 error,
-                self._learned,
-                self.capabilities,
+                self._quirks,
                 prepared.fitted,
                 limit={**self.client.own_params, **request.params}.get("max_tokens", 0),
                 n=prepared.extra.get("n", 1),
                 secrets=self.client.secrets,
             )
-            if learned is None:
+            if quirks is None:
                 return False
-            self._learned = learned
+            self._quirks = quirks
         # A prompt that fits with a limit less wide was answered already.
         is_full = widened and says_too_long(message_of(error))
         return not is_full or self.can_widen(request, widened)
 
     def _fit(self, request: ModelRequest, widened: int) -> Fitted:
         asked = {**self.client.own_params, **request.params}
-        return fit(asked, self.capabilities, self._learned, widened=widened)
+        return fit(asked, self.capabilities, self._quirks, widened=widened)
 
     def _prepare(self, request: ModelRequest, n: int, widened: int, tell: Tell | None = None) -> WireRequest:
         """Write a request as it goes out, by what is known of the model by now."""
-        client, learned = self.client, self._learned
-        by_responses = bool(request.tools) and IN_CHAT in learned.without
+        client, quirks = self.client, self._quirks
+        by_responses = bool(request.tools) and IN_CHAT in quirks.without
         dialect = self._by_responses if by_responses else self._dialect
         own, fitted = client.own_params, self._fit(request, widened)
         # What stays as the client has it goes without saying.
@@ -296,13 +282,13 @@ class Connection:
         fields: dict[str, Any] = {}
         extra: dict[str, Any] = {}
         if (effort := sent.pop("reasoning", None)) is not None:
-            known = learned.of(self.capabilities)
+            known = quirks.applied_to(self.capabilities)
             told = reasoning_fields(type(client.chat).model_fields, effort, known, self.name)
             # A client that has no field for it may still know it, or refuse it by name.
             fields, extra = (told, {}) if told is not None else ({}, {"reasoning_effort": effort})
         if request.sample and "seed" in sent:
             sent["seed"] += request.sample  # one seed for all samples would make them all the same
-        dialect.add(request, sent, extra, learned)
+        dialect.add(request, sent, extra, quirks)
         names: dict[str, str] = {}
         for param, value in sent.items():
             with_request = param == "stop" and dialect.passes_stop(request)
@@ -313,11 +299,11 @@ class Connection:
             extra, fields = {**extra, **fields}, {}
         chat, left_out = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)
         gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
-        if n > 1 and "n" not in learned.without:
+        if n > 1 and "n" not in quirks.without:
             extra["n"] = n
-        prefix = None if "cache_control" in learned.without else self._prefixes.of(request.messages)
-        if prefix and "prompt_cache_key" not in learned.without:
+        prefix = None if "cache_control" in quirks.without else self._prefixes.of(request.messages)
+        if prefix and "prompt_cache_key" not in quirks.without:
             extra |= dialect.cache_key(prefix)
         fitted = replace(fitted, dropped={**fitted.dropped, **gone})
-        tell = None if request.schema is not None or "stream" in learned.without else tell
+        tell = None if request.schema is not None or "stream" in quirks.without else tell
         return WireRequest(chat, dialect, extra, fitted, prefix, tell)

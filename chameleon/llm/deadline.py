@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future, wait
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
-from queue import SimpleQueue
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from chameleon import bridge
 from chameleon.errors import ModelError
@@ -39,34 +37,6 @@ class LongReply(ModelError):
     """A reply is longer than any that is of use."""
 
 
-class _Worker:
-    """A thread that does one work after another: starting one for each call takes longer than its work."""
-
-    idle: ClassVar[deque[_Worker]] = deque()
-
-    def __init__(self) -> None:
-        self._works: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        threading.Thread(target=self._run, name="chameleon-call", daemon=True).start()
-
-    def _run(self) -> None:
-        while True:
-            self._works.get()()
-            self.idle.append(self)
-
-    @classmethod
-    def do(cls, work: Callable[[], None]) -> None:
-        """Do the work in a thread that is idle, or in a new one."""
-        try:
-            worker = cls.idle.pop()
-        except IndexError:
-            worker = cls()
-        worker._works.put(work)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Worker.idle.clear)
-
-
 def within(seconds: float, work: Callable[[], T], *, reads: float | None = None) -> T:
     """Run the work in a thread, or bridged, and return its result.
 
@@ -83,22 +53,19 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
             return context.run(bridge.in_time, work, max(0.0, seconds))
         except TimeoutError:
             raise TooLate from None
-    ended, results, failures = threading.Lock(), list[T](), list[BaseException]()
+    future = Future[T]()
 
     def run() -> None:
         try:
-            results.append(context.run(work))
+            future.set_result(context.run(work))
         except BaseException as error:
-            failures.append(error)
-        ended.release()
+            future.set_exception(error)
 
-    ended.acquire()
-    _Worker.do(run)
-    if not ended.acquire(timeout=max(0.0, seconds)):
+    threading.Thread(target=run, name="chameleon-call", daemon=True).start()
+    done, _ = wait([future], max(0.0, seconds))  # a `TimeoutError` of the work itself is another thing
+    if not done:
         raise TooLate
-    if failures:
-        raise failures[0]
-    return results[0]
+    return future.result()
 
 
 async def read_in_time(work: Awaitable[T]) -> T:

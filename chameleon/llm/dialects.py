@@ -13,7 +13,7 @@ from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import read_in_time
 from chameleon.llm.message import ModelRequest
-from chameleon.llm.parameters import Learned
+from chameleon.llm.parameters import ModelQuirks
 from chameleon.llm.parse_reply import text_of
 from chameleon.llm.prefixes import Prefix, split_at
 from chameleon.llm.providers import base_url, is_openai_itself
@@ -50,7 +50,7 @@ class Dialect:
         return request.schema is None
 
     def add(
-        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], quirks: ModelQuirks
     ) -> None:
         """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
 
@@ -201,7 +201,7 @@ class OpenAIDialect(Dialect):
         return True
 
     def add(
-        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], quirks: ModelQuirks
     ) -> None:
         body: dict[str, Any] = {}
         is_own_server = not self._is_itself and not hasattr(self.chat, "azure_endpoint")
@@ -210,7 +210,7 @@ class OpenAIDialect(Dialect):
             thinks = self.known.thinks or self.known.refuses_thinking
             is_openais = self.name.startswith("openai:") and thinks
             usual = "max_completion_tokens" if is_openais else "max_tokens"
-            body[learned.limit_name or usual] = sent.pop("max_tokens")
+            body[quirks.limit_name or usual] = sent.pop("max_tokens")
         if request.schema is not None:
             # In the body, since the client's own handling throws away replies cut off by length.
             into = extra if self._responses else body
@@ -242,9 +242,9 @@ class DirectDialect(OpenAIDialect):
     """Our own client of OpenAI's chat completions: what it sends is what is written here."""
 
     def add(
-        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], learned: Learned
+        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], quirks: ModelQuirks
     ) -> None:
-        super().add(request, sent, extra, learned)
+        super().add(request, sent, extra, quirks)
         extra |= extra.pop("extra_body", {})
         if "max_tokens" in sent:
             extra["max_completion_tokens"] = sent.pop("max_tokens")

@@ -1,4 +1,4 @@
-"""Fit the parameters that are asked for to the model that is asked: what is sent, and what is dropped."""
+"""Fit the parameters of a request to a model: what is sent, and what is dropped."""
 
 from __future__ import annotations
 
@@ -23,57 +23,35 @@ ROOM: Mapping[str, int] = {
 # (ai.google.dev/gemini-api/docs/openai, "Thinking"), kept for Claude as well.
 BUDGETS: Mapping[str, int] = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 
-WIRE_NAMES: Mapping[str, tuple[str, ...]] = {
-    "temperature": ("temperature",),
-    "top_p": ("top_p", "topP"),
-    "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"),
-    "stop": ("stop", "stop_sequences", "stopSequences"),
-    "seed": ("seed",),
-    "stream": ("stream", "stream_options"),
-    "logprobs": ("logprobs", "top_logprobs", "responseLogprobs", "response_logprobs"),
-    "reasoning": (
-        "reasoning_effort",
-        "reasoningEffort",
-        "reasoning",
-        "effort",
-        "output_config",
-        "thinking",
-        "thinking_level",
-        "thinkingLevel",
-        "thinking_budget",
-        "thinkingBudget",
-        "thinking level",
-        "thinking budget",
-        "Budget",
-    ),
-}
-"""What providers call the parameters that all of them are asked with, for reading what they refuse."""
-
 _MOST_STOPS = 4  # OpenAI's limit, the lowest of all; a reply is cut at the others here
 _NO_LOSS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "logprobs": False}
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What a server has said of a model in its replies and refusals.
+class ModelQuirks:
+    """What a server has shown of a model by its replies and refusals.
 
-    `refuses` has the parameters that it refused, with its words; `limit_name` what it calls the limit, where
-    that is not the usual name; `efforts` the reasoning efforts that are left, once some were `tried`; `spare`
-    the most that a limit may hold beyond what is asked for, where the context has no room for more; `without`
-    has those parameters of our own making that were refused.
+    - `refuses`: the parameters that it refused, with its words.
+    - `limit_name`: its name for the limit, where that is not the usual one.
+    - `efforts`: the reasoning efforts that it listed.
+    - `spare`: the most tokens that a limit may have beyond `max_tokens`: the context has no room for more.
+    - `without`: what else it refused: parameters of our own making, "schema", "tools".
     """
 
     refuses: Mapping[str, str] = field(default_factory=dict)
     limit_name: str = ""
     most_output: int | None = None
     efforts: tuple[str, ...] = ()
-    tried: frozenset[str] = frozenset()
     thinks: bool = False
     spare: int | None = None
     without: frozenset[str] = frozenset()
 
-    def of(self, known: Capabilities) -> Capabilities:
-        """Correct what is known beforehand by what the server said."""
+    def without_also(self, name: str) -> ModelQuirks:
+        """Add to what it refused."""
+        return replace(self, without=self.without | {name})
+
+    def applied_to(self, known: Capabilities) -> Capabilities:
+        """Correct what is known beforehand."""
         return replace(
             known,
             thinks=known.thinks or self.thinks,
@@ -97,32 +75,32 @@ class Fitted:
     dropped: Mapping[str, str] = field(default_factory=dict)
 
 
-def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, widened: int = 0) -> Fitted:
+def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, widened: int = 0) -> Fitted:
     """Fit parameters to a model.
 
     `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
     `widened` counts how often the reply was cut off before; each time the limit grows fourfold.
     """
-    known = learned.of(known)
+    known = quirks.applied_to(known)
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
     effort = ""
     if wanted := sent.pop("reasoning", ""):
-        effort, why = _effort(wanted, known, learned)
+        effort, why = _effort(wanted, known, quirks)
         sent |= {"reasoning": effort} if effort else {}
         dropped |= {"reasoning": why} if why else {}
     elif (
         not known.thinks
         and known.refuses_thinking & sent.keys()
         and "none" in known.efforts
-        and "reasoning" not in known.refuses | learned.refuses.keys()
+        and "reasoning" not in known.refuses | quirks.refuses.keys()
     ):
         sent["reasoning"] = effort = "none"  # LangChain lets a temperature through beside it alone
     thinking = effort != "none" if effort else known.thinks
     refused = dict.fromkeys(known.refuses, "it is known to refuse it")
     if thinking:
         refused |= dict.fromkeys(known.refuses_thinking, "it is known to refuse it while it thinks")
-    refused |= learned.refuses
+    refused |= quirks.refuses
     for name in [name for name in sent if name in refused]:
         if sent.pop(name) != _NO_LOSS.get(name):
             dropped[name] = refused[name]
@@ -134,8 +112,8 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, wide
     if "max_tokens" in sent:
         room = ROOM[effort or known.default_effort or "medium"] if thinking else 0
         wider = sent["max_tokens"] * 4**widened + room * 2**widened
-        if learned.spare is not None:
-            wider = min(wider, sent["max_tokens"] + learned.spare)
+        if quirks.spare is not None:
+            wider = min(wider, sent["max_tokens"] + quirks.spare)
         most = known.most_output or wider
         if sent["max_tokens"] > most:
             dropped["max_tokens"] = f"with {most} instead, the most that it gives"
@@ -146,12 +124,12 @@ def fit(asked: Mapping[str, Any], known: Capabilities, learned: Learned, *, wide
     return Fitted(sent, stops, dropped)
 
 
-def _effort(asked: str, known: Capabilities, learned: Learned) -> tuple[str, str]:
+def _effort(asked: str, known: Capabilities, quirks: ModelQuirks) -> tuple[str, str]:
     """Return the effort to ask with, "" where none is to be said, and why it is another one."""
-    if "reasoning" in known.refuses or "reasoning" in learned.refuses:
+    if "reasoning" in known.refuses or "reasoning" in quirks.refuses:
         is_met = asked == "none" and not known.thinks
-        return "", "" if is_met else learned.refuses.get("reasoning", "it is known to refuse it")
-    if asked == "none" and not learned.efforts:
+        return "", "" if is_met else quirks.refuses.get("reasoning", "it is known to refuse it")
+    if asked == "none" and not quirks.efforts:
         has_switch = known.thinking == "adaptive" or (known.thinking == "budget" and not known.efforts)
         if has_switch or (known.is_known and known.efforts and not known.thinks):
             return "none" if known.thinks or "none" in known.efforts else "", ""

@@ -22,9 +22,8 @@ from chameleon.llm.capabilities import (
     section,
     switch_off,
 )
-from chameleon.llm.parameters import WIRE_NAMES
 from chameleon.llm.providers import providers
-from chameleon.llm.refusals import OURS
+from chameleon.llm.quirks import OURS, WIRE_NAMES
 
 
 @cache

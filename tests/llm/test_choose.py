@@ -16,8 +16,8 @@ from chameleon.llm.capabilities import (
     providers_with_default,
     switch_off,
 )
-from chameleon.llm.parameters import WIRE_NAMES
 from chameleon.llm.providers import providers
+from chameleon.llm.quirks import WIRE_NAMES
 from tests.llm.asking import Start
 
 names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])

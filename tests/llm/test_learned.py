@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chameleon.llm.learned import Probe
+from chameleon.llm.quirks import Probe
 
 
 def enter(probe: Probe, *names: str) -> None:
@@ -52,7 +52,7 @@ def test_a_failure_proves_nothing_and_stops_nobody() -> None:
 
 
 def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.learned._PATIENCE_S", 0.05)
+    monkeypatch.setattr("chameleon.llm.quirks._PATIENCE_S", 0.05)
     probe = Probe()
     with probe.turn(frozenset({"a"})), ThreadPoolExecutor(1) as threads:
         threads.submit(enter, probe, "a").result(1)

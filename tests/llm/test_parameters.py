@@ -16,7 +16,8 @@ from chameleon.llm.capabilities import (
     Capabilities,
     capabilities_of,
 )
-from chameleon.llm.parameters import ROOM, WIRE_NAMES, Learned, fit, reasoning_fields
+from chameleon.llm.parameters import ROOM, ModelQuirks, fit, reasoning_fields
+from chameleon.llm.quirks import WIRE_NAMES
 
 ANY = Capabilities()
 THINKS = Capabilities(thinks=True)
@@ -41,7 +42,7 @@ models = st.builds(
     most_output=st.none() | st.integers(1, 200_000),
 )
 replies = st.builds(
-    Learned,
+    ModelQuirks,
     refuses=st.dictionaries(names, st.just("no")),
     most_output=st.none() | st.integers(1, 200_000),
     efforts=efforts,
@@ -98,7 +99,7 @@ requests = st.fixed_dictionaries(
 def test_a_model_gets_what_it_takes(
     asked: Mapping[str, Any], known: Capabilities, sent: Mapping[str, Any], dropped: tuple[str, ...]
 ) -> None:
-    fitted = fit(asked, known, Learned())
+    fitted = fit(asked, known, ModelQuirks())
     assert fitted.sent == sent
     assert set(fitted.dropped) == set(dropped)
     assert all(fitted.dropped.values())
@@ -117,7 +118,7 @@ def test_a_model_gets_what_it_takes(
     ],
 )
 def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities, sent: list[str]) -> None:
-    fitted = fit({"stop": stop}, known, Learned())
+    fitted = fit({"stop": stop}, known, ModelQuirks())
     assert fitted.sent.get("stop") == sent
     assert fitted.cut_at == tuple(stop) and not fitted.dropped
 
@@ -144,13 +145,13 @@ def test_a_reply_is_cut_here_at_every_stop(stop: list[str], known: Capabilities,
 def test_a_limit_leaves_room_where_the_model_thinks(
     asked: Mapping[str, Any], known: Capabilities, widened: int, limit: int
 ) -> None:
-    fitted = fit({"max_tokens": 60, **asked}, known, Learned(), widened=widened)
+    fitted = fit({"max_tokens": 60, **asked}, known, ModelQuirks(), widened=widened)
     assert fitted.sent["max_tokens"] == limit
 
 
 def test_what_a_server_said_counts_for_more_than_what_was_known() -> None:
     asked = {"temperature": 0, "max_tokens": 60, "reasoning": "minimal", "stop": ["END"]}
-    learned = Learned({"temperature": "not here", "stop": "nor this"}, "", 4_000, ("low", "high"), True)
+    learned = ModelQuirks({"temperature": "not here", "stop": "nor this"}, "", 4_000, ("low", "high"), True)
     fitted = fit(asked, replace(ANY, most_output=9_000, efforts=("minimal",)), learned)
     assert fitted.sent == {"max_tokens": 4_000, "reasoning": "low"}
     assert fitted.dropped["temperature"] == "not here"
@@ -159,7 +160,7 @@ def test_what_a_server_said_counts_for_more_than_what_was_known() -> None:
 
 @given(requests, models, replies, st.integers(0, 2))
 def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
-    asked: dict[str, Any], known: Capabilities, learned: Learned, widened: int
+    asked: dict[str, Any], known: Capabilities, learned: ModelQuirks, widened: int
 ) -> None:
     before = {**asked}
     fitted = fit(asked, known, learned, widened=widened)
@@ -180,7 +181,7 @@ def test_nothing_that_is_refused_is_sent_and_nothing_is_lost_in_silence(
 
 @given(requests, models, replies)
 def test_stops_are_sent_as_all_servers_take_them(
-    asked: dict[str, Any], known: Capabilities, learned: Learned
+    asked: dict[str, Any], known: Capabilities, learned: ModelQuirks
 ) -> None:
     fitted = fit(asked, known, learned)
     assert fitted.cut_at == tuple(asked.get("stop", ()))
@@ -191,7 +192,7 @@ def test_stops_are_sent_as_all_servers_take_them(
 
 @given(requests, models, replies)
 def test_an_effort_is_one_that_the_model_takes(
-    asked: dict[str, Any], known: Capabilities, learned: Learned
+    asked: dict[str, Any], known: Capabilities, learned: ModelQuirks
 ) -> None:
     sent = fit(asked, known, learned).sent.get("reasoning")
     taken = learned.efforts or known.efforts
@@ -200,7 +201,7 @@ def test_an_effort_is_one_that_the_model_takes(
 
 @given(requests, models, replies)
 def test_a_limit_bounds_the_visible_reply(
-    asked: dict[str, Any], known: Capabilities, learned: Learned
+    asked: dict[str, Any], known: Capabilities, learned: ModelQuirks
 ) -> None:
     asked = {"max_tokens": 60, **asked}
     limits = [fit(asked, known, learned, widened=times).sent.get("max_tokens") for times in range(3)]
@@ -222,21 +223,21 @@ def test_a_limit_bounds_the_visible_reply(
 
 
 def test_no_room_is_left_where_the_effort_was_refused() -> None:
-    fitted = fit({"max_tokens": 60, "reasoning": "high"}, ANY, Learned({"reasoning": "no such thing"}))
+    fitted = fit({"max_tokens": 60, "reasoning": "high"}, ANY, ModelQuirks({"reasoning": "no such thing"}))
     assert fitted.sent == {"max_tokens": 60}
 
 
 @pytest.mark.parametrize(
     ("known", "learned"),
     [
-        (THINKS, Learned({"reasoning": "no such thing"})),
-        (ANY, Learned({"reasoning": "no such thing"}, thinks=True)),
-        (replace(THINKS, refuses=frozenset({"reasoning"})), Learned()),
-        (ANY, Learned(efforts=("low", "high"))),  # it said that "none" is not one of them
+        (THINKS, ModelQuirks({"reasoning": "no such thing"})),
+        (ANY, ModelQuirks({"reasoning": "no such thing"}, thinks=True)),
+        (replace(THINKS, refuses=frozenset({"reasoning"})), ModelQuirks()),
+        (ANY, ModelQuirks(efforts=("low", "high"))),  # it said that "none" is not one of them
     ],
 )
 def test_a_model_that_cannot_be_kept_from_thinking_has_room_and_it_is_told(
-    known: Capabilities, learned: Learned
+    known: Capabilities, learned: ModelQuirks
 ) -> None:
     fitted = fit({"max_tokens": 60, "reasoning": "none"}, known, learned)
     assert fitted.sent["max_tokens"] > 60

@@ -11,8 +11,7 @@ import httpx
 import pytest
 import yaml
 
-from chameleon.llm.parameters import WIRE_NAMES
-from chameleon.llm.refusals import OURS, refusal_of
+from chameleon.llm.quirks import OURS, WIRE_NAMES, refusal_of
 from tests.llm.asking import Json
 
 ALL = frozenset({*WIRE_NAMES, *OURS})
