@@ -106,11 +106,6 @@ def default_model(provider: str) -> str | None:
     return f"{provider}:{entry['model']}" if entry else None
 
 
-def providers_with_default() -> tuple[str, ...]:
-    """Return the providers that have a default model, the first to be asked first."""
-    return tuple(section("defaults"))
-
-
 def switch_off(model: str) -> SwitchOff | None:
     """Look up when "provider:model" is switched off."""
     provider, _, name = model.partition(":")

@@ -1,16 +1,24 @@
-"""Decide which model to use, and say why."""
+"""Decide which model to use, and say why; ask an OpenAI-compatible server which ones it offers."""
 
 from __future__ import annotations
 
+import datetime
+import difflib
+import json
 import os
 import re
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
+from chameleon import bridge
 from chameleon.errors import NoModel
-from chameleon.llm.capabilities import SwitchOff, default_model, providers_with_default, switch_off
+from chameleon.llm.capabilities import SwitchOff, default_model, section, switch_off
+from chameleon.llm.deadline import within
 from chameleon.llm.providers import (
     base_url,
     full_name,
@@ -19,13 +27,25 @@ from chameleon.llm.providers import (
     package_is_here,
     providers,
 )
-from chameleon.text import redact
+from chameleon.text import one_line, redact
 
 if TYPE_CHECKING:
     from chameleon.llm.store import ResponseStore
 
+LIST_SECONDS = 3.0
+END_SECONDS = 1.5  # when a model ends is a courtesy
+MAX_LIST_BYTES = 4_000_000
+MAX_NAMED = 8
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
-_LIST_SECONDS = 1.5
+_NO_LISTING = (ValueError, LookupError, TypeError, AttributeError)  # JSON of another form, or none
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A model that a server lists, and the day on which it ends, if the server says so."""
+
+    name: str
+    shutdown: datetime.date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +74,10 @@ def choose_model(
     """Choose the model: `flag`, `CHAMELEON_MODEL`, the inventory, else what there is access to.
 
     Without a name, an OpenAI-compatible server (`OPENAI_BASE_URL`) is asked for its models and the first is
-    taken; with a provider's key alone it is that provider's default of `models.yaml`. `reason` says why
-    the `flag` counts. A `replay` asks nobody:
-    it takes the model that the store recorded last, of the same server if it has one. Raises `NoModel` for a
-    name whose provider does not exist, when the server does not say what it offers, or when there is nothing
-    to replay.
+    taken; with a provider's key alone it is that provider's default of `models.yaml`. `reason` says why the
+    `flag` counts. A `replay` asks nobody: it takes the model that the store recorded last, of the same server
+    if it has one. Raises `NoModel` for a name whose provider does not exist, when the server does not say
+    what it offers, or when there is nothing to replay.
     """
     named = (
         (flag, reason),
@@ -84,18 +103,15 @@ def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     """Choose the default model of the first provider whose key is set, those whose package is here first."""
     keys = {
         provider: next((key for key in providers()[provider].keys if environ.get(key)), "")
-        for provider in (*providers_with_default(), *providers())
+        for provider in (*section("defaults"), *providers())
     }
     having = [provider for provider, key in keys.items() if key and default_model(provider)]
     if having:
         provider = next((each for each in having if package_is_here(each)), having[0])
         return _chosen(str(default_model(provider)), f"{keys[provider]} is set and no model is named")
-    unused = next(filter(None, keys.values()), "")
-    lacks = (
-        f"no default is known for {unused}"
-        if unused
-        else "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set"
-    )
+    lacks = "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set"
+    if unused := next(filter(None, keys.values()), ""):
+        lacks = f"no default is known for {unused}"
     return ModelChoice(None, f"no model, because none is named and {lacks}")
 
 
@@ -108,14 +124,11 @@ def _from_store(store: ResponseStore, address: str) -> ModelChoice:
 
 
 def _from_server(address: str, key: str | None) -> ModelChoice:
-    from chameleon.llm.offer import offered_models
-
     server = f"the server at {redact(address)}"
     try:
         offered = offered_models(address, key)
     except NoModel as error:
-        hint = error.hint or "Name a model, or set CHAMELEON_MODEL."
-        raise NoModel(error.what, hint=hint) from None
+        raise NoModel(error.what, hint=error.hint or "Name a model, or set CHAMELEON_MODEL.") from None
     chat = [each for each in offered if not _NOT_FOR_CHAT.search(each.name)]
     if not chat:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
@@ -126,19 +139,81 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
 
 
 def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
-    """Add to a choice the day on which its model is switched off, where its server lists that.
+    """Add to a choice the day on which its model is switched off, if its server lists that.
 
     An OpenAI-compatible server is asked for its models, unless the day is known; one that does not answer
-    at once says nothing.
+    at once adds nothing.
     """
-    from chameleon.llm.offer import offered_models
-
     provider, _, name = (choice.model or "").partition(":")
     if choice.ends or provider != "openai":
         return choice
     address, key = base_url(environ) or "https://api.openai.com/v1", environ.get("OPENAI_API_KEY")
     day = None
-    with suppress(Exception):  # a courtesy: whatever keeps it from being told, the run stands
-        offered = offered_models(address, key, _LIST_SECONDS)
+    with suppress(Exception):  # a courtesy: whatever goes wrong here must not stop the run
+        offered = offered_models(address, key, END_SECONDS)
         day = next((each.shutdown for each in offered if each.name == name), None)
     return replace(choice, ends=str(SwitchOff(day))) if day else choice
+
+
+def offered_models(address: str, key: str | None = None, seconds: float = LIST_SECONDS) -> list[Offered]:
+    """Ask an OpenAI-compatible server which models it has. Raises `NoModel` when it does not say."""
+    import urllib.error
+    import urllib.request
+    from http.client import HTTPException
+
+    from chameleon.llm.failures import why_no_answer
+
+    try:
+        parts = urlsplit(address.rstrip("/") + "/models")
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        hint = "OPENAI_BASE_URL begins with http:// or https://."
+        raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
+    login, at, host = parts.netloc.rpartition("@")
+    request = urllib.request.Request(parts._replace(netloc=host).geturl())  # noqa: S310 - checked above
+    header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
+    if header:  # unredirected: a redirect to another host must not carry the key there
+        request.add_unredirected_header("Authorization", header)
+
+    def listed() -> Any:
+        try:
+            with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
+                return json.loads(response.read(MAX_LIST_BYTES))
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise
+
+    secrets = [key] if key else []
+    try:
+        listing = within(seconds, partial(bridge.in_thread, listed))  # a server may send a byte at a time
+        return [
+            Offered(one_line(redact(str(entry["id"]), also=secrets), 200), _day(entry.get("shutdown_date")))
+            for entry in listing["data"]
+        ]
+    except (OSError, HTTPException, RecursionError, *_NO_LISTING) as error:
+        server = f"the server at {redact(address)}"
+        if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
+            raise NoModel(
+                f"{server} cannot be reached ({why_no_answer(error)})",
+                hint="Check that it runs and that OPENAI_BASE_URL is right.",
+            ) from None
+        said = one_line(redact(str(error), also=secrets))
+        raise NoModel(f"{server} does not list its models: {said}") from None
+
+
+def _day(date: Any) -> datetime.date | None:
+    """Read a day as servers write it: a date, a time, or seconds since 1970."""
+    with suppress(TypeError, ValueError, OverflowError, OSError):
+        if isinstance(date, (int, float)) and date:
+            return datetime.datetime.fromtimestamp(date, datetime.UTC).date()
+        return datetime.date.fromisoformat(str(date)[:10])
+    return None
+
+
+def nearest_offered(wanted: str, names: Sequence[str]) -> str:
+    """Return a sentence that names the models of a server nearest to the wanted one; "" for no names."""
+    nearest = difflib.get_close_matches(wanted, names, n=MAX_NAMED, cutoff=0.3)
+    listed = [*nearest, *(name for name in names if name not in nearest)][:MAX_NAMED]
+    more = f" and {len(names) - len(listed)} more" if len(names) > len(listed) else ""
+    return f"The server offers: {', '.join(listed)}{more}." if names else ""

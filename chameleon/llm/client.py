@@ -63,8 +63,8 @@ class LLM:
             timeout: seconds, for a whole attempt.
             prices: US dollars per million input and output tokens (and cached input tokens, if these cost
                 less), instead of those that the provider or `genai-prices` reports.
-            allow_dropped: where False, a question raises `ParameterRefused` for a parameter that the model does
-                not take.
+            allow_dropped: where False, a question raises `ParameterRefused` for a parameter that the model
+                does not take.
             params: defaults of the requests (temperature, max_tokens, stop, reasoning, …) and settings of the
                 client (api_key, base_url, …).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import threading
 from collections.abc import Mapping
@@ -15,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
+from chameleon.llm.choose import nearest_offered, offered_models
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
 from chameleon.llm.message import ModelRequest, Reply
-from chameleon.llm.offer import Offer
 from chameleon.llm.pace import Pace, pace_of
 from chameleon.llm.parameters import Fitted, ModelQuirks, efforts_of, fit, reasoning_fields
 from chameleon.llm.parse_reply import fault, parse_reply
@@ -229,24 +230,23 @@ class Connection:
         """Classify what `send` raised; an unknown model gets the list of what the server offers."""
         failure = classify(error, model=self.name, secrets=self.client.secrets)
         wanted = self.name.partition(":")[2]
-        if status_of(error) == 500 and self._offer and self._offer.lacks(wanted):
-            said = f"{self.name} is not a model of this server, which failed (500)"
-            return CallFailure(NoModel(said, hint=self._offer.hint(wanted)))
+        if status_of(error) == 500 and self._offered and wanted not in self._offered:
+            failure = CallFailure(NoModel(f"{self.name} is not a model of this server, which failed (500)"))
         if isinstance(failure.error, NoModel) and not failure.error.hint:
-            listed = self._offer.hint(wanted) if self._offer else ""
-            hint = listed or "Check the model's name with the provider."
+            hint = nearest_offered(wanted, self._offered) or "Check the model's name with the provider."
             return CallFailure(NoModel(failure.error.what, hint=hint))
         return failure
 
     @cached_property
-    def _offer(self) -> Offer | None:
-        """Return the models of an OpenAI-compatible server; None for the clients of others."""
-        dialect = self._dialect
-        if not isinstance(dialect, OpenAIDialect):
-            return None
-        key = getattr(self.client.chat, "openai_api_key", None)
+    def _offered(self) -> list[str]:
+        """List the models of an OpenAI-compatible server; none of other providers."""
+        dialect, key = self._dialect, getattr(self.client.chat, "openai_api_key", None)
         reveal = getattr(key, "get_secret_value", None)
-        return Offer(str(dialect.address), reveal() if reveal else None)
+        with suppress(NoModel):  # the list is a courtesy: the error says enough without it
+            if isinstance(dialect, OpenAIDialect):
+                key = (reveal() if reveal else None) or os.environ.get("OPENAI_API_KEY")
+                return [each.name for each in offered_models(str(dialect.address), key)]
+        return []
 
     def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:
         """Remember what an error teaches; tell whether the request is to be made again."""

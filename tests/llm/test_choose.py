@@ -13,7 +13,7 @@ from chameleon.llm.capabilities import (
     EFFORTS,
     Capabilities,
     default_model,
-    providers_with_default,
+    section,
     switch_off,
 )
 from chameleon.llm.providers import providers
@@ -92,6 +92,6 @@ def test_a_model_that_is_chosen_tells_when_it_ends() -> None:
 
 
 def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
-    for provider in providers_with_default():
+    for provider in section("defaults"):
         choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
         assert (choice.model, choice.ends) == (default_model(provider), "")

@@ -11,7 +11,7 @@ import pytest
 
 from chameleon.errors import ModelError, NoModel
 from chameleon.llm import LLM, deadline
-from chameleon.llm.offer import offered_models
+from chameleon.llm.choose import offered_models
 from tests.llm.asking import (
     local,
     talking,

@@ -11,7 +11,7 @@ from chameleon.errors import (
     NoModel,
 )
 from chameleon.llm import LLM, choose_model
-from chameleon.llm.offer import offered_models
+from chameleon.llm.choose import offered_models
 from tests.llm.asking import Start, local, talking
 from tests.loopback import Fault
 

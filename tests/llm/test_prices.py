@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.llm.capabilities import default_model, providers_with_default
+from chameleon.llm.capabilities import default_model, section
 from chameleon.llm.prices import Pricing, TokenCounts
 
 NOBODY = "openai:local-7b-of-mine"
@@ -93,8 +93,6 @@ def test_providers_are_called_by_the_names_that_the_list_has(model: str) -> None
 def test_the_default_models_of_the_large_providers_have_a_price() -> None:
     pytest.importorskip("genai_prices")
     priced = {
-        provider
-        for provider in providers_with_default()
-        if Pricing(str(default_model(provider))).cost(million())
+        provider for provider in section("defaults") if Pricing(str(default_model(provider))).cost(million())
     }
     assert {"openai", "anthropic", "google_genai"} <= priced
