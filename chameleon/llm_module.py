@@ -110,7 +110,9 @@ class AsksModel:
     ) -> list[Reply]:
         """Ask for n samples, in the form of the schema where `structured` says so and the model offers it."""
         is_replay = self.model.is_replay  # it knows what was asked, whatever is known of the model here
-        is_offered = self.structured is True or (self.structured and (is_replay or self.model.offers_schema))
+        is_offered = self.structured is True or (
+            self.structured and (is_replay or self.model.offers("schema"))
+        )
         if schema is not None and is_offered:
             try:
                 return self._replies(_in_form(messages), n, schema=schema, **options)
@@ -118,7 +120,7 @@ class AsksModel:
                 if self.structured is True:
                     raise
                 if isinstance(problem, SchemaRefused):
-                    self.model.refuse_schema()
+                    self.model.go_without("schema")
         return self._replies(messages, n, **options)
 
     def _replies(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:

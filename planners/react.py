@@ -186,7 +186,7 @@ class React(ShowsCards, AsksModel, Planner):
         options = {**self.stop_params, "whole": not is_cut}  # it had its room
         told: Messages = [message for turn in turns for message in self._told_of(turn)]
         told += [("user", _LAST_TURN)] if is_last else []
-        may_be = self.model.is_replay or self.model.offers_tools  # a replay knows what was asked
+        may_be = self.model.is_replay or self.model.offers("tools")  # a replay knows what was asked
         # The model goes on in the form that it began.
         is_certain = self.native is True or any(turn.said and turn.said.tool_calls for turn in turns)
         try:
@@ -200,7 +200,7 @@ class React(ShowsCards, AsksModel, Planner):
                     if is_certain:
                         raise
                     if isinstance(problem, ToolsRefused):
-                        self.model.refuse_tools()
+                        self.model.go_without("tools")
             cards, others = self._offer(state, inventory, native=False)
             messages = [*self._prompt(state, inventory, turns, cards, others), *told]
             return self._whole(self.model.ask(messages, **options)), False

@@ -151,27 +151,17 @@ class LLM:
         return self._pipeline.connection.dropped(canonical(self._merged(params)))
 
     @property
-    def offers_schema(self) -> bool:
-        """Tell whether its replies can be held to a JSON schema, as far as that is known by now."""
-        return self._pipeline.connection.offers("schema")
-
-    @property
     def is_replay(self) -> bool:
         """Tell whether replies come from the store alone."""
         return self._models.store is not None and self._models.store.mode == "replay"
 
-    def refuse_schema(self) -> None:
-        """Remember that it refused a schema: from now on it offers none."""
-        self._pipeline.connection.go_without("schema")
+    def offers(self, what: str) -> bool:
+        """Tell whether it takes a JSON "schema" for its replies, or "tools" to call, if known by now."""
+        return self._pipeline.connection.offers(what)
 
-    @property
-    def offers_tools(self) -> bool:
-        """Tell whether it can be given tools to call, as far as that is known by now."""
-        return self._pipeline.connection.offers("tools")
-
-    def refuse_tools(self) -> None:
-        """Remember that it refused tools: from now on it offers none."""
-        self._pipeline.connection.go_without("tools")
+    def go_without(self, what: str) -> None:
+        """Remember that it refused a "schema" or "tools": from now on it offers none."""
+        self._pipeline.connection.go_without(what)
 
     def ask(
         self,

@@ -23,7 +23,7 @@ from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.pace import Pace, pace_of
 from chameleon.llm.parameters import Fitted, ModelQuirks, efforts_of, fit, reasoning_fields
 from chameleon.llm.parse_reply import fault, parse_reply
-from chameleon.llm.prefixes import Prefix, Prefixes
+from chameleon.llm.prefixes import Prefixes
 from chameleon.llm.prices import Prices, Pricing
 from chameleon.llm.quirks import IN_CHAT, Probe, learn_from_error, learn_from_replies
 from chameleon.usage import Usage
@@ -52,13 +52,13 @@ class WireRequest:
     dialect: Dialect
     extra: Mapping[str, Any]
     fitted: Fitted
-    prefix: Prefix | None
+    shared: int
     tell: Tell | None = None
 
     def differs(self, other: WireRequest) -> bool:
         """Tell whether the other goes out in another form."""
         mine, others = (
-            (each.chat, each.fitted.sent, each.extra, each.prefix is None, each.tell is None)
+            (each.chat, each.fitted.sent, each.extra, each.shared == 0, each.tell is None)
             for each in (self, other)
         )
         return mine != others
@@ -202,7 +202,7 @@ class Connection:
                     raise self.refused(fitted.dropped, request.params)
                 try:
                     messages = prepared.dialect.invoke(
-                        prepared.chat, request, prepared.prefix, prepared.extra, prepared.tell
+                        prepared.chat, request, prepared.shared, prepared.extra, prepared.tell
                     )
                     break
                 except Exception as error:
@@ -301,9 +301,7 @@ class Connection:
         gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
         if n > 1 and "n" not in quirks.without:
             extra["n"] = n
-        prefix = None if "cache_control" in quirks.without else self._prefixes.of(request.messages)
-        if prefix and "prompt_cache_key" not in quirks.without:
-            extra |= dialect.cache_key(prefix)
+        shared = 0 if "cache_control" in quirks.without else self._prefixes.shared_length(request.messages)
         fitted = replace(fitted, dropped={**fitted.dropped, **gone})
         tell = None if request.schema is not None or "stream" in quirks.without else tell
-        return WireRequest(chat, dialect, extra, fitted, prefix, tell)
+        return WireRequest(chat, dialect, extra, fitted, shared, tell)

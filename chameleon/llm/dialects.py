@@ -15,7 +15,7 @@ from chameleon.llm.deadline import read_in_time
 from chameleon.llm.message import ModelRequest
 from chameleon.llm.parameters import ModelQuirks
 from chameleon.llm.parse_reply import text_of
-from chameleon.llm.prefixes import Prefix, split_at
+from chameleon.llm.prefixes import split_at
 from chameleon.llm.providers import base_url, is_openai_itself
 from chameleon.llm.tools import as_function
 from chameleon.llm.wire_messages import for_langchain, for_openai
@@ -54,24 +54,20 @@ class Dialect:
     ) -> None:
         """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
 
-    def cache_key(self, prefix: Prefix) -> Mapping[str, Any]:
-        """Return what tells the provider by which name to keep the beginning of a prompt."""
-        return {}
-
-    def messages(self, request: ModelRequest, prefix: Prefix | None) -> list[BaseMessage]:
-        """Return the messages as LangChain has them."""
+    def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
+        """Return the messages as LangChain has them; `shared` characters begin other prompts as well."""
         return [for_langchain(role, text) for role, text in request.messages]
 
     def invoke(
         self,
         chat: BaseChatModel,
         request: ModelRequest,
-        prefix: Prefix | None,
+        shared: int,
         extra: Mapping[str, Any],
         tell: Tell | None = None,
     ) -> Sequence[AIMessage]:
         """Make the request; return a message for each sample. `tell` gets the pieces of its text."""
-        messages, stop = self.messages(request, prefix), extra.get("stop")
+        messages, stop = self.messages(request, shared), extra.get("stop")
         extra = {name: value for name, value in extra.items() if name != "stop"}
         if request.schema is None:
             return (self._ask(self._with_tools(chat, request), messages, tell, stop=stop, **extra),)
@@ -152,11 +148,11 @@ class AnthropicDialect(Dialect):
 
     takes_with_request = True
 
-    def messages(self, request: ModelRequest, prefix: Prefix | None) -> list[BaseMessage]:
-        made = super().messages(request, prefix)
-        if prefix is None or not prefix.length:
+    def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
+        made = super().messages(request, shared)
+        if not shared:
             return made
-        number, place = split_at(request.messages, prefix.length)
+        number, place = split_at(request.messages, shared)
         text = request.messages[number][1]
         place = text.rfind("\n", 0, place) + 1  # a model reads whole lines
         is_prompt = isinstance(made[number].content, str) and made[number].type in ("human", "system")
@@ -169,14 +165,14 @@ class AnthropicDialect(Dialect):
         self,
         chat: BaseChatModel,
         request: ModelRequest,
-        prefix: Prefix | None,
+        shared: int,
         extra: Mapping[str, Any],
         tell: Tell | None = None,
     ) -> Sequence[AIMessage]:
         thinking = getattr(chat, "thinking", None) or {"type": "disabled"}
         if request.schema is not None and thinking.get("type") != "disabled":
             raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks", hint=_IN_TEXT)
-        return super().invoke(chat, request, prefix, extra, tell)
+        return super().invoke(chat, request, shared, extra, tell)
 
 
 class OpenAIDialect(Dialect):
@@ -219,19 +215,15 @@ class OpenAIDialect(Dialect):
             own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
             extra["extra_body"] = {**own, **body}
 
-    def cache_key(self, prefix: Prefix) -> Mapping[str, Any]:
-        is_hosted = self._is_itself and self.name.startswith("openai:")
-        return {"prompt_cache_key": prefix.name} if is_hosted else {}
-
     def invoke(
         self,
         chat: BaseChatModel,
         request: ModelRequest,
-        prefix: Prefix | None,
+        shared: int,
         extra: Mapping[str, Any],
         tell: Tell | None = None,
     ) -> Sequence[AIMessage]:
-        messages = self.messages(request, prefix)
+        messages = self.messages(request, shared)
         if "n" not in extra:
             return (self._ask(self._with_tools(chat, request), messages, tell, **extra),)
         made = self._waited(chat.generate, chat.agenerate, [messages], **extra).generations[0]
@@ -251,18 +243,18 @@ class DirectDialect(OpenAIDialect):
         if request.tools:
             extra["tools"] = [as_function(tool) for tool in request.tools]
 
-    def messages(self, request: ModelRequest, prefix: Prefix | None) -> Any:
+    def messages(self, request: ModelRequest, shared: int) -> Any:
         return [for_openai(role, text) for role, text in request.messages]
 
     def invoke(
         self,
         chat: Any,
         request: ModelRequest,
-        prefix: Prefix | None,
+        shared: int,
         extra: Mapping[str, Any],
         tell: Tell | None = None,
     ) -> Sequence[AIMessage]:
-        found: Sequence[AIMessage] = chat.ask(self.messages(request, prefix), extra, tell)
+        found: Sequence[AIMessage] = chat.ask(self.messages(request, shared), extra, tell)
         return found
 
 

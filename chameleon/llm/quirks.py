@@ -35,7 +35,7 @@ WIRE_NAMES: Mapping[str, tuple[str, str]] = {
 """What providers call each parameter, as patterns: distinct names, and words that occur in any sentence."""
 
 # Parameters of our own making: a model that refuses them is asked without, and nobody misses them.
-OURS = frozenset({"n", "prompt_cache_key", "cache_control", "stream"})
+OURS = frozenset({"n", "cache_control", "stream"})
 IN_CHAT = "tools in chat completions"
 _NOT_IN_CHAT = re.compile(r"function tools\b.*\buse /v1/responses", re.IGNORECASE | re.DOTALL)
 _MIN_SPARE = 1_024  # tokens; to try with less is not worth a request

@@ -79,7 +79,7 @@ def test_a_schema_that_is_refused_gives_way_to_text_once_and_for_all(loopback: S
         state = executor.run(ASKED)
         assert state.answer == "Ash", state.ended
     assert ["response_format" in asked for asked in server.requests] == [True, *[False] * 4]
-    assert not llm.offers_schema
+    assert not llm.offers("schema")
 
 
 @pytest.mark.parametrize("name", ["tabmwp", "scienceqa", "wikitq", "tabfact", "fetaqa"])

@@ -16,12 +16,10 @@ from chameleon.usage import Budget, Meter, recording
 from tests.hosted import HostedServer
 from tests.llm.asking import (
     Host,
-    Json,
     Start,
     connect,
     local,
 )
-from tests.loopback import Answer, Fault
 
 LONG = "\n".join(f"Example {number}: which team has the most points?" for number in range(300))
 SCHEMA = {
@@ -63,43 +61,6 @@ def test_claude_is_shown_what_prompts_share_from_the_second_on(hosted: Host) -> 
     # The second one is where it is written; a prompt alone is not worth its price.
     assert told[:2] == [0, 0] and all(each and each > 3_000 for each in told[2:])
     assert all("cache_control" not in seen.body for seen in server.requests)
-
-
-def test_openai_is_told_which_prompts_share_a_beginning(
-    openai_itself: Callable[..., tuple[LLM, HostedServer]],
-) -> None:
-    llm, server = openai_itself("openai:gpt-4.1-mini")
-    replies = [llm.ask(f"{LONG}\nQuestion {end}") for end in "ABC"]
-    llm.ask("short")
-    llm.ask("Other " + LONG)
-    keys = [seen.body.get("prompt_cache_key") for seen in server.requests]
-    assert len({*keys[:3]}) == 1 and keys[3] is None and keys[4] not in (None, keys[0])
-    told = [reply.usage.cached_tokens for reply in replies]
-    assert told[0] == 0 and all(each and each > 3_000 for each in told[1:])
-    assert sum(each or 0 for each in told) == server.tokens().cached
-
-
-def test_a_server_of_ones_own_gets_no_cache_key(loopback: Start) -> None:
-    server = loopback()
-    llm = connect(server, "openai:local")
-    for end in "ABC":
-        llm.ask(LONG + end)
-    assert not any("prompt_cache_key" in request for request in server.requests)
-
-
-def test_what_is_kept_may_be_refused_and_nobody_misses_it(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def reply(request: Json) -> Answer:
-        message = "Unrecognized request argument supplied: prompt_cache_key"
-        return Fault(400, {"error": {"message": message}}) if "prompt_cache_key" in request else "ok"
-
-    server = loopback(reply)
-    monkeypatch.setenv("HTTP_PROXY", server.url)
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://api.openai.com/v1")
-    llm = LLM.connect("gpt-x", api_key="k", timeout=float(server.port), retries=0, allow_dropped=False)
-    assert [dict(llm.ask(LONG + end).dropped) for end in "ABC"] == [{}, {}, {}]
-    assert ["prompt_cache_key" in request for request in server.requests] == [True, False, False, False]
 
 
 def test_output_schemas_are_passed_on_and_the_text_is_the_json(loopback: Start) -> None:

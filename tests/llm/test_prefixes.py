@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.llm.prefixes import LEAST, Prefixes, split_at
+from chameleon.llm.prefixes import MIN_CHARS, Prefixes, split_at
 
 LONG = "Table: teams and points.\n" * 200  # 5,000 characters
 prompts = st.builds(
@@ -31,51 +31,21 @@ def text_of(messages: tuple[tuple[str, str], ...]) -> str:
 def test_a_prefix_is_what_all_prompts_of_a_family_share(asked: list[tuple[tuple[str, str], ...]]) -> None:
     prefixes, seen = Prefixes(), list[str]()
     for messages in asked:
-        found, text = prefixes.of(messages), text_of(messages)
-        if len(text) < LEAST:
-            assert found is None
-            continue
-        assert found is not None
-        seen += [text] if text not in seen else []
-        family = [each for each in seen if each[:LEAST] == text[:LEAST]]
-        shared = shared_length(family) if len(family) > 1 else 0
-        assert found.length == shared
+        length, text = prefixes.shared_length(messages), text_of(messages)
+        seen += [text] if text not in seen and len(text) >= MIN_CHARS else []
+        family = [each for each in seen if each[:MIN_CHARS] == text[:MIN_CHARS]]
+        assert length == (shared_length(family) if len(family) > 1 and text in family else 0)
 
 
-@given(
-    st.lists(
-        st.lists(st.tuples(st.sampled_from(["system", "user"]), st.text(max_size=9)), min_size=1, max_size=3),
-        max_size=3,
-    )
-)
-def test_a_prompt_is_short_by_its_characters_however_it_is_divided(
-    asked: list[list[tuple[str, str]]],
-) -> None:
-    prefixes = Prefixes()
-    for messages in asked:
-        short, long = messages, [("system", "x" * LEAST), *messages]
-        assert prefixes.of(short) is None
-        assert prefixes.of(long) is not None
-
-
-def test_families_have_names_of_their_own_and_the_oldest_are_forgotten() -> None:
+def test_the_oldest_families_are_forgotten() -> None:
     prefixes = Prefixes()
 
-    def ask(number: int, end: str) -> tuple[str, int]:
-        found = prefixes.of([("user", f"{number:04}" + LONG + end)])
-        assert found is not None
-        return found.name, found.length
+    def ask(number: int, end: str) -> int:
+        divided = [("system", f"{number:04}"), ("user", LONG + end)]
+        return prefixes.shared_length(divided)
 
-    named = [ask(number, "A")[0] for number in range(70)]
-    assert len(set(named)) == 70
-    assert ask(69, "B") == (named[69], len(LONG) + 4)
-    assert ask(0, "B") == (named[0], 0)
-
-
-def test_names_do_not_tell_the_prompt_and_stay_the_same() -> None:
-    one, other = Prefixes().of([("user", LONG)]), Prefixes().of([("system", LONG[:9]), ("user", LONG[9:])])
-    assert one and other and one.name == other.name
-    assert len(one.name) == 16 and one.name not in LONG
+    assert [ask(number, "A") for number in range(70)] == [0] * 70
+    assert (ask(69, "B"), ask(0, "B")) == (len(LONG) + 4, 0)
 
 
 @given(st.lists(st.tuples(st.just("user"), st.text(max_size=9)), min_size=1, max_size=5), st.integers(0, 50))

@@ -50,7 +50,7 @@ def test_a_model_calls_two_tools_at_once_twice_and_answers(
             return asyncio.run(llm.aask(messages, tools=TOOLS))
         return llm.ask(messages, tools=TOOLS)
 
-    assert llm.offers_tools
+    assert llm.offers("tools")
     first = ask([("system", "Be brief."), QUESTION])
     assert [(call.name, call.args, call.fault) for call in first.tool_calls] == [
         ("weather", {"city": "Rome"}, ""),

@@ -85,9 +85,13 @@ def test_other_errors_about_tools_are_no_refusals(loopback: Start, said: str) ->
 def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCaptureFixture) -> None:
     loopback()
     llm = LLM.connect("openai:gpt-4.1-mini")
-    assert llm.offers_tools
-    llm.refuse_tools()
-    assert not llm.offers_tools and not llm.with_params(temperature=0).offers_tools and llm.offers_schema
+    assert llm.offers("tools")
+    llm.go_without("tools")
+    assert (
+        not llm.offers("tools")
+        and not llm.with_params(temperature=0).offers("tools")
+        and llm.offers("schema")
+    )
     assert "openai:gpt-4.1-mini refused tools" in caplog.text
 
 
@@ -104,12 +108,12 @@ def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCap
 )
 def test_what_is_known_of_tools(loopback: Start, model: str, offers: bool) -> None:
     server = loopback()
-    assert connect(server, model).offers_tools is offers
+    assert connect(server, model).offers("tools") is offers
 
 
 def test_a_client_that_cannot_be_given_tools_refuses_them() -> None:
     llm = LLM.connect(ScriptedModel(["a"]))
-    assert not llm.offers_tools
+    assert not llm.offers("tools")
     with pytest.raises(ToolsRefused, match="scripted:script cannot be given tools"):
         llm.ask("hi", tools=TOOLS)
 

@@ -154,7 +154,7 @@ def test_a_script_calls_tools() -> None:
     calls = [{"name": "weather", "args": {"city": "Rome"}}, {"name": "now", "args": "noon?"}]
     model = ScriptedModel([{"tool_calls": calls, "text": "I look."}, "Rome."])
     llm = LLM.connect(model)
-    assert llm.offers_tools
+    assert llm.offers("tools")
     reply = llm.ask([QUESTION], tools=TOOLS)
     assert [call.id for call in reply.tool_calls] == ["call_1", "call_2"]
     assert (
@@ -177,7 +177,7 @@ def test_a_function_and_a_file_call_tools(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl"
     file.write_text('{"tool_calls": [{"name": "now", "args": {}}]}\n"It is 12:00."\n', encoding="utf-8")
     for llm in (LLM.connect(ScriptedModel(script)), LLM.connect(f"scripted:{file}")):
-        assert llm.offers_tools
+        assert llm.offers("tools")
         reply = llm.ask("hi", tools=TOOLS)
         assert reply.text == "" and reply.tool_calls == (ToolCall("now", {}, "call_1"),)
         assert llm.ask(continued(reply, "12:00", before=[("user", "hi")]), tools=TOOLS).text == "It is 12:00."
