@@ -46,22 +46,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WireRequest:
-    """A request as it goes out: the client with its parameters, and what goes with the request itself."""
+    """A request as it goes out: the client with its parameters, and what goes with the request itself.
+
+    `quirks` are those that it was written by.
+    """
 
     chat: BaseChatModel
     dialect: Dialect
     extra: Mapping[str, Any]
     fitted: Fitted
     shared: int
-    tell: Tell | None = None
-
-    def differs(self, other: WireRequest) -> bool:
-        """Tell whether the other goes out in another form."""
-        mine, others = (
-            (each.chat, each.fitted.sent, each.extra, each.shared == 0, each.tell is None)
-            for each in (self, other)
-        )
-        return mine != others
+    tell: Tell | None
+    quirks: ModelQuirks
 
 
 class Connection:
@@ -81,11 +77,8 @@ class Connection:
         self._quirks = ModelQuirks()
         self._probe, self._prefixes = Probe(), Prefixes()
         # A script is nobody's server.
-        self.pace = (
-            Pace()
-            if self.name.startswith("scripted:")
-            else pace_of(self.name, self.address, tuple(client.secrets))
-        )
+        is_scripted = self.name.startswith("scripted:")
+        self.pace = Pace() if is_scripted else pace_of(self.name, self.address, tuple(client.secrets))
 
     @classmethod
     def open(
@@ -215,7 +208,7 @@ class Connection:
                     if not self._learn(error, request, prepared, widened):
                         raise
                     refused, prepared = prepared, self._prepare(request, n, widened, tell)
-                    if not prepared.differs(refused):  # another thread may have learned it first
+                    if prepared.quirks == refused.quirks:  # another thread may have learned it first
                         raise
             cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
             known: dict[str, Any] = {"cut_at": cut_at, "dropped": dropped, "secrets": secrets}
@@ -304,4 +297,4 @@ class Connection:
         shared = 0 if "cache_control" in quirks.without else self._prefixes.shared_length(request.messages)
         fitted = replace(fitted, dropped={**fitted.dropped, **gone})
         tell = None if request.schema is not None or "stream" in quirks.without else tell
-        return WireRequest(chat, dialect, extra, fitted, shared, tell)
+        return WireRequest(chat, dialect, extra, fitted, shared, tell, quirks)

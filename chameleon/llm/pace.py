@@ -9,69 +9,64 @@ from collections import deque
 from collections.abc import Callable
 from functools import cache
 
-_WINDOW_S = 10.0  # over which the rate is measured that was too much
-_DOUBLES_S = 10.0  # in which the rate doubles again while replies come
-_PAUSE_S = 2.0  # between two times that it is halved
-_LEAST = 1.0  # requests a second: a model is asked so often whatever it says
+WINDOW_S = 10.0  # over which the rate is measured that was too much
+DOUBLING_S = 10.0  # in which the rate doubles again while replies come
+PAUSE_S = 2.0  # between two times that it is halved
+MIN_RATE = 1.0  # requests a second: a model is asked so often whatever it says
 
 
 class Pace:
-    """The most requests a second that a model is asked, no limit until it says that they are too many.
+    """Limits how often a model is asked, once it says that it is asked too often.
 
-    Safe to use from many threads; `clock` tells seconds.
+    Safe to use from many threads. `rate` is the most requests a second, infinite without a limit; `clock`
+    returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._begun: deque[float] = deque(maxlen=1_000)
-        self._rate = self._too_much = math.inf
-        self._next = self._closed = self._slowed = self._raised = -math.inf
-
-    @property
-    def rate(self) -> float:
-        """Return the requests a second that are made at most; infinite where there is no limit."""
-        return self._rate
+        self._started: deque[float] = deque(maxlen=1_000)
+        self.rate = self._too_much = math.inf
+        self._next = self._slowed = self._raised = -math.inf
 
     def turn(self) -> float:
-        """Take a turn: return 0; or the seconds after which to ask for one again."""
+        """Take a turn and return 0; or return the seconds after which to try for one again."""
         with self._lock:
             now = self._clock()
-            if (until := max(self._closed, self._next)) > now:
-                return until - now
-            self._begun.append(now)
-            self._next = now + 1 / self._rate
+            if self._next > now:
+                return self._next - now
+            self._started.append(now)
+            self._next = now + 1 / self.rate
             return 0.0
 
-    def slow_down(self, begun: float) -> None:
-        """Halve the rate after a 429 of a request begun then; refusals of one moment count as one."""
+    def slow_down(self, started: float) -> None:
+        """Halve the rate after a 429 of a request started then; refusals of one moment count as one."""
         with self._lock:
             now = self._clock()
-            if begun < self._slowed or now - self._slowed < _PAUSE_S:
+            if started < self._slowed or now - self._slowed < PAUSE_S:
                 return
-            recent = [each for each in self._begun if now - _WINDOW_S < each <= now]
+            recent = [each for each in self._started if now - WINDOW_S < each]
             measured = len(recent) / max(now - min(recent, default=now), 1.0)
-            self._too_much = max(min(self._rate, measured), 2 * _LEAST)
-            self._rate = self._too_much / 2
+            self._too_much = max(min(self.rate, measured), 2 * MIN_RATE)
+            self.rate = self._too_much / 2
             self._slowed = self._raised = now
-            self._next = now + 1 / self._rate
+            self._next = max(self._next, now + 1 / self.rate)
 
     def wait(self, seconds: float) -> None:
-        """Let nobody begin for so long: the server has asked for it."""
+        """Let nobody start for so long: the server has asked for it."""
         with self._lock:
-            self._closed = max(self._closed, self._clock() + seconds)
+            self._next = max(self._next, self._clock() + seconds)
 
     def speed_up(self) -> None:
         """Raise the rate after a reply, up to no limit at twice the rate that was too much."""
-        if self._rate == math.inf:
+        if self.rate == math.inf:
             return
         with self._lock:
             now = self._clock()
-            self._rate *= 2 ** ((now - self._raised) / _DOUBLES_S)
+            self.rate *= 2 ** ((now - self._raised) / DOUBLING_S)
             self._raised = now
-            if self._rate >= 2 * self._too_much:
-                self._rate = self._too_much = math.inf
-                self._next = -math.inf
+            if self.rate >= 2 * self._too_much:
+                self.rate = self._too_much = math.inf
 
 
 @cache

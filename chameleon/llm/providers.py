@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -44,17 +44,14 @@ class ModelProvider:
     """
 
     package: str
-    keys: tuple[str, ...] = ()
+    keys: Sequence[str] = ()
     timeouts: bool = True
 
 
 @cache
 def providers() -> Mapping[str, ModelProvider]:
     """Return the providers that a model may name, in the order in which their keys are looked for."""
-    return {
-        name: ModelProvider(facts["package"], tuple(facts.get("keys", ())), facts.get("timeouts", True))
-        for name, facts in section("providers").items()
-    }
+    return {name: ModelProvider(**facts) for name, facts in section("providers").items()}
 
 
 def belongs_to_connection(param: str) -> bool:
@@ -203,9 +200,9 @@ def _direct(name: str, arguments: Mapping[str, Any]) -> BaseChatModel | None:
     from chameleon.llm.openai_chat import OpenAIChat, takes
 
     settings = {key: value for key, value in arguments.items() if key != "stream_usage"}
-    settings.setdefault("api_key", os.environ.get("OPENAI_API_KEY"))  # now: what it is must not be told
+    settings.setdefault("api_key", os.environ.get("OPENAI_API_KEY"))  # now: it may not be shown later
     made = OpenAIChat(model=name, **settings) if takes(name, settings) else None
-    return cast("BaseChatModel | None", made)  # as far as the dialect knows it
+    return cast("BaseChatModel | None", made)  # its dialect uses no other method
 
 
 def _arguments(
