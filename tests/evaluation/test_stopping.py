@@ -198,7 +198,7 @@ def test_through_a_storm_nothing_is_lost_or_counted_twice(
     asking: Callable[..., Asking], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server dies as well, and comes back at the same address."""
-    monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait", lambda *_: 0.01)
+    monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait_before_retry", lambda *_: 0.01)
     monkeypatch.setattr("chameleon.llm.pace.Pace.turn", lambda _: 0.0)
     count, storm = 16, Storm()
     made = asking(count=count, inventory=STORMY, model=storm, dies_after=12)

@@ -149,7 +149,7 @@ def raw(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Raw]]:
 
 @pytest.fixture
 def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait", lambda *_: 0.01)
+    monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait_before_retry", lambda *_: 0.01)
 
 
 def question(place: Path, number: int = 7, inventory: str = HASTY) -> list[str]:

@@ -39,7 +39,7 @@ def entries(part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{provider}:{name}", entry
 
 
-def test_no_model_is_listed_twice() -> None:
+def test_no_model_is_listed_twice_and_every_entry_says_where_it_is_from() -> None:
     def check(node: yaml.Node) -> None:
         if isinstance(node, yaml.MappingNode):
             keys = [key.value for key, _ in node.value]
@@ -48,13 +48,12 @@ def test_no_model_is_listed_twice() -> None:
                 check(value)
 
     check(yaml.compose(resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")))
-
-
-def test_every_entry_says_where_it_is_from() -> None:
     defaults = [(f"{provider} default", entry) for provider, entry in known_models()["defaults"].items()]
     listed = [each for part in ("switched_off", "families", "sees", "tools") for each in entries(part)]
     for name, entry in [*defaults, *listed]:
         assert isinstance(entry.get("source"), str) and entry["source"].strip(), name
+    for name in ("defaults", "providers", "switched_off", "sees", "tools", "families"):
+        assert section(name) == known_models()[name]
 
 
 def test_defaults_are_models_of_providers_that_there_are() -> None:
@@ -112,11 +111,8 @@ def test_families_speak_of_known_parameters_and_efforts() -> None:
 )
 def test_a_model_belongs_to_the_family_with_the_longest_name(model: str, family: str) -> None:
     assert capabilities_of(model) == capabilities_of(family) != Capabilities()
-
-
-@pytest.mark.parametrize("model", ["openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"])
-def test_a_model_that_is_not_listed_belongs_to_none(model: str) -> None:
-    assert replace(capabilities_of(model), sees=False, tools=False) == Capabilities()
+    for other in ("openai:gpt-50", "openai:o30", "openai:gpt-4.1-mini", "ollama:gpt-5", "x"):
+        assert replace(capabilities_of(other), sees=False, tools=False) == Capabilities()
 
 
 def test_profiles_tell_the_rest() -> None:
@@ -161,8 +157,3 @@ def test_the_end_of_a_model_is_told_with_what_takes_its_place() -> None:
     later = SwitchOff(today + datetime.timedelta(days=2), "gpt-x")
     assert str(later) == (f"it will be switched off on {later.on}; its provider recommends gpt-x")
     assert switch_off("openai:gpt-x") is None and switch_off("nobody:gpt-4.1") is None
-
-
-@pytest.mark.parametrize("name", ["defaults", "providers", "switched_off", "sees", "tools", "families"])
-def test_a_section_is_read_as_it_stands_in_the_whole(name: str) -> None:
-    assert section(name) == known_models()[name]

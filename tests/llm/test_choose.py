@@ -2,58 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
-from chameleon.errors import NoModel
+from chameleon.errors import ModelError, NoModel
 from chameleon.llm import LLM, ResponseStore, choose_model
-from chameleon.llm.capabilities import (
-    EFFORTS,
-    Capabilities,
-    default_model,
-    section,
-    switch_off,
-)
+from chameleon.llm.capabilities import default_model, section, switch_off
+from chameleon.llm.choose import offered_models
 from chameleon.llm.providers import providers
-from chameleon.llm.quirks import WIRE_NAMES
-from tests.llm.asking import Start
+from tests.llm.asking import Start, local, talking
+from tests.loopback import Fault
 
-names = st.sampled_from([*WIRE_NAMES, "n", "top_k"])
-some_names = st.frozensets(names)
-efforts = st.lists(st.sampled_from(EFFORTS), unique=True).map(tuple)
-models = st.builds(
-    Capabilities,
-    thinks=st.booleans(),
-    efforts=efforts,
-    default_effort=st.sampled_from(["", *EFFORTS]),
-    refuses=some_names,
-    refuses_thinking=some_names,
-    apart=st.sampled_from([(), (("temperature", "top_p"),)]),
-    thinking=st.sampled_from(["", "budget", "adaptive"]),
-    most_output=st.none() | st.integers(1, 200_000),
+KEY = {"OPENAI_API_KEY": "k"}
+LUNA = str(default_model("openai"))
+
+
+@pytest.mark.parametrize(
+    ("flag", "inventory", "environ", "model", "why"),
+    [
+        ("gpt-x", "ollama:m", {"CHAMELEON_MODEL": "anthropic:claude"}, "openai:gpt-x", "the caller names it"),
+        (
+            None,
+            "ollama:m",
+            {"CHAMELEON_MODEL": "anthropic:claude", **KEY},
+            "anthropic:claude",
+            "CHAMELEON_MODEL",
+        ),
+        ("", "ollama:m", KEY, "ollama:m", "the inventory's llm.model"),
+        (None, None, KEY, LUNA, "OPENAI_API_KEY is set"),
+        (None, None, {**KEY, "OPENAI_BASE_URL": "https://api.openai.com/v1"}, LUNA, "OPENAI_API_KEY is set"),
+        (
+            None,
+            None,
+            {},
+            None,
+            "neither a key (such as OPENAI_API_KEY) nor a server (OPENAI_BASE_URL) is set",
+        ),
+        (None, None, {"NVIDIA_API_KEY": "k"}, None, "no default is known for NVIDIA_API_KEY"),
+    ],
 )
+def test_names_win_in_order_and_the_reason_is_said(
+    flag: str | None, inventory: str | None, environ: Mapping[str, str], model: str | None, why: str
+) -> None:
+    choice = choose_model(flag, inventory, environ)
+    assert choice.model == model and why in choice.why
 
 
-def test_names_win_in_order_and_the_reason_is_said() -> None:
-    environ = {"CHAMELEON_MODEL": "anthropic:claude", "OPENAI_API_KEY": "k"}
-    assert choose_model("gpt-x", "ollama:m", environ).why == "model openai:gpt-x, because the caller names it"
-    assert choose_model(None, "ollama:m", environ).model == "anthropic:claude"
-    inventory = choose_model("", "ollama:m", {"OPENAI_API_KEY": "k"})
-    assert (inventory.model, "inventory" in inventory.why) == ("ollama:m", True)
-
-
-def test_a_key_alone_chooses_the_documented_default() -> None:
-    choice = choose_model(None, None, {"OPENAI_API_KEY": "k"})
-    assert choice.model == default_model("openai") and "OPENAI_API_KEY is set" in choice.why
-    official = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "https://api.openai.com/v1"}
-    assert choose_model(None, None, official).model == default_model("openai")
-
-
-def test_nothing_chooses_nothing_and_says_what_to_set() -> None:
-    choice = choose_model(None, None, {})
-    assert choice.model is None and "OPENAI_API_KEY" in choice.why and "OPENAI_BASE_URL" in choice.why
+def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
+    for provider in section("defaults"):
+        choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
+        assert (choice.model, choice.ends) == (default_model(provider), "")
+    ends = choose_model("gpt-4.1-mini", None, {})
+    assert ends.ends == str(switch_off("openai:gpt-4.1-mini")) and "2027-01-14" in ends.ends
+    assert str(ends) == f"{ends.why}; {ends.ends}"
 
 
 def test_a_server_is_asked_for_its_models(loopback: Start) -> None:
@@ -84,14 +87,73 @@ def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(loopback: Sta
     assert server.model_lists == 0
 
 
-def test_a_model_that_is_chosen_tells_when_it_ends() -> None:
-    choice = choose_model("gpt-4.1-mini", None, {})
-    assert choice.ends == str(switch_off("openai:gpt-4.1-mini")) and "2027-01-14" in choice.ends
-    assert str(choice) == f"{choice.why}; {choice.ends}"
-    assert choose_model(None, None, {"ANTHROPIC_API_KEY": "k"}).ends == ""
+def test_a_server_that_lists_nothing_is_an_error_with_what_to_do(loopback: Start) -> None:
+    for server in (loopback(models=None), loopback(models=["nomic-embed-text"])):
+        with pytest.raises(NoModel) as caught:
+            choose_model(None, None, {"OPENAI_BASE_URL": server.url})
+        assert caught.value.hint
+    server.stop()
+    with pytest.raises(NoModel, match=r"the server at http://127.* cannot be reached \(connection refused\)"):
+        choose_model(None, None, {"OPENAI_BASE_URL": server.url})
+    with pytest.raises(NoModel, match="begins with http"):
+        choose_model(None, None, {"OPENAI_BASE_URL": "localhost:8000/v1"})
 
 
-def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
-    for provider in section("defaults"):
-        choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
-        assert (choice.model, choice.ends) == (default_model(provider), "")
+def test_a_password_in_the_address_works_and_is_not_shown(loopback: Start) -> None:
+    server = loopback(models=["m"])
+    address = server.url.replace("//", "//user:pa55word@")
+    assert [each.name for each in offered_models(address)] == ["m"]
+    assert "pa55word" not in choose_model(None, None, {"OPENAI_BASE_URL": address}).why
+
+
+def test_an_unknown_model_is_answered_with_what_the_server_offers(loopback: Start) -> None:
+    server = loopback(models=["qwen3:8b", "llama3.2:3b", "nomic-embed-text"], only_models=True)
+    llm = LLM.connect("llama3.2:1b", retries=0)
+    for _ in range(2):
+        with pytest.raises(NoModel, match=r"The server offers: llama3\.2:3b, .*qwen3:8b"):
+            llm.ask("hi")
+    assert server.model_lists == 1
+
+
+def test_a_model_that_there_is_not_is_told_as_such(loopback: Start) -> None:
+    for body in ({"error": "model 'local' not found"}, {"detail": "model local does not exist"}):
+        loopback([Fault(404, body)], models=["qwen3"])
+        with pytest.raises(NoModel, match="The server offers: qwen3"):
+            local().ask("hi")
+
+
+def test_a_500_about_a_model_or_a_schema_is_not_tried_again(loopback: Start) -> None:
+    server = loopback([Fault(500, "Internal Server Error")], models=["qwen3", "llama3"])
+    with pytest.raises(NoModel, match=r"openai:local is not a model of this server.*llama3, qwen3"):
+        local(retries=4).ask("hi")
+    assert len(server.requests) == 1
+    schema_error = {"error": {"message": "response_format: Input should be 'text' or 'json_object'"}}
+    server = loopback([Fault(500, schema_error)], models=["local"])
+    with pytest.raises(ModelError, match="does not take this output schema"):
+        local(retries=4).ask("hi", schema={"type": "object", "properties": {}})
+    assert len(server.requests) == 1
+    server = loopback([Fault(500), "ok"], models=["local"])
+    assert local(retries=4).ask("hi").text == "ok" and len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n" + b"[" * 400_000,
+        b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(200)) + b"\r\n{}",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nnonsense",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+    ],
+    ids=["ssh", "deep", "headers", "chunks", "list"],
+)
+def test_what_does_not_speak_http_is_one_error(said: bytes) -> None:
+    with talking(lambda connection: connection.sendall(said)) as address, pytest.raises(NoModel) as caught:
+        choose_model(None, None, {"OPENAI_BASE_URL": address})
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/ v1", "http://127.0.0.1:9/v1\n", "http://[::1/v1"])
+def test_an_address_that_is_none_is_one_error(address: str) -> None:
+    with pytest.raises(NoModel):
+        offered_models(address)

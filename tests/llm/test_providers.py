@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,25 +13,35 @@ from chameleon.errors import (
     NoModel,
 )
 from chameleon.llm import LLM
-from chameleon.llm.providers import belongs_to_connection, full_name, providers
+from chameleon.llm.providers import belongs_to_connection, full_name, own_server, providers
 from tests.llm.asking import Start
 
-
-def test_names_in_full() -> None:
-    assert full_name("gpt-4.1-mini", {}) == "openai:gpt-4.1-mini"
-    assert full_name(" google-genai:gemini-x ", {}) == "google_genai:gemini-x"
-    assert full_name("ollama:llama3:8b", {}) == "ollama:llama3:8b"
-    assert full_name("ft:gpt-4o:org::id", {}) == "openai:ft:gpt-4o:org::id"
-    assert full_name("llama3:8b", {"OPENAI_BASE_URL": "http://localhost:11434/v1"}) == "openai:llama3:8b"
+SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
 
 
-def test_wrong_names_are_errors_that_name_the_nearest() -> None:
-    with pytest.raises(NoModel, match="Did you mean anthropic:claude"):
-        full_name("antropic:claude", {})
-    with pytest.raises(NoModel, match="Providers: anthropic, "):
-        full_name("zzz:q", {})
-    with pytest.raises(NoModel, match="names no model"):
-        full_name("openai:", {})
+@pytest.mark.parametrize(
+    ("name", "environ", "expected"),
+    [
+        ("gpt-4.1-mini", {}, "openai:gpt-4.1-mini"),
+        (" google-genai:gemini-x ", {}, "google_genai:gemini-x"),
+        ("ollama:llama3:8b", {}, "ollama:llama3:8b"),
+        ("ft:gpt-4o:org::id", {}, "openai:ft:gpt-4o:org::id"),
+        ("llama3:8b", SERVER, "openai:llama3:8b"),
+        ("claude-opus-5", SERVER, "openai:claude-opus-5"),
+        ("claude-opus-5", {}, "Did you mean anthropic:claude-opus-5"),
+        ("antropic:claude", {}, "Did you mean anthropic:claude"),
+        ("zzz:q", {}, "Providers: anthropic, "),
+        ("openai:", {}, "names no model"),
+    ],
+)
+def test_names_in_full_or_errors_that_name_the_nearest(
+    name: str, environ: Mapping[str, str], expected: str
+) -> None:
+    if " " not in expected:
+        assert full_name(name, environ) == expected
+        return
+    with pytest.raises(NoModel, match=expected):
+        full_name(name, environ)
 
 
 def test_a_missing_package_gives_the_line_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,18 +73,10 @@ def test_every_provider_that_langchain_has_built_in_is_known() -> None:
     assert ours <= theirs
 
 
-@pytest.mark.parametrize(
-    "name", ["api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint"]
-)
-def test_connection_settings(name: str) -> None:
-    assert belongs_to_connection(name)
-
-
-@pytest.mark.parametrize(
-    "name", ["temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx"]
-)
-def test_request_parameters(name: str) -> None:
-    assert not belongs_to_connection(name)
+def test_settings_of_the_connection_are_told_from_parameters_of_requests() -> None:
+    settings = ("api_key", "base_url", "openai_api_key", "default_headers", "azure_endpoint")
+    params = ("temperature", "max_tokens", "stop", "top_p", "seed", "reasoning_effort", "num_ctx")
+    assert all(map(belongs_to_connection, settings)) and not any(map(belongs_to_connection, params))
 
 
 @pytest.mark.parametrize(
@@ -87,11 +90,7 @@ def test_request_parameters(name: str) -> None:
         ("ollama", "OLLAMA_HOST"),
     ],
 )
-def test_addresses_of_the_environment_tell_servers_apart(
-    monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
-) -> None:
-    from chameleon.llm.providers import own_server
-
+def test_addresses_of_the_environment_tell_servers_apart(provider: str, variable: str) -> None:
     assert own_server(provider, {}, {}) == ""
     assert own_server(provider, {}, {variable: "http://user:word@one:8000/v1/"}) == "http://one:8000/v1"
     assert own_server(provider, {}, {variable: "two:11434"}) == "http://two:11434"

@@ -57,28 +57,26 @@ def test_the_pieces_add_up_to_the_reply(pieces: list[str], stops: tuple[str, ...
 
 @given(st.lists(st.text("ab c", min_size=1, max_size=3), max_size=8))
 def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
-    heard = told(pieces, "".join(pieces))
-    assert None not in heard
+    assert None not in told(pieces, "".join(pieces))
 
 
 @pytest.mark.parametrize(
     ("pieces", "end", "heard"),
     [
-        (["<thi", "nk>a", "</think> b", "c"], "bc", ["b", "c"]),
-        (["one E", "ND two"], "one ", ["one "]),
-        (["thoughts</think>", "so"], "so", ["thoughts</think>", "so", None, "so"]),
+        (["<thi", "nk>a", "</think> b", "c"], "bc", "b|c"),
+        (["one E", "ND two"], "one ", "one| "),
+        (["thoughts</think>", "so"], "so", "thoughts</think>|so|None|so"),
     ],
 )
-def test_what_may_become_another_thing_is_held_back(
-    pieces: list[str], end: str, heard: list[str | None]
-) -> None:
+def test_what_may_become_another_thing_is_held_back(pieces: list[str], end: str, heard: str) -> None:
     made: list[str | None] = []
     telling = Telling(made.append, ["END"] if "END" in "".join(pieces) else [])
     for piece in pieces:
         telling.piece(piece)
     telling.end(end)
-    assert made == heard or "".join(map(str, made)) == "".join(map(str, heard))
+    assert "|".join(map(str, made)) == heard
 
 
 def test_a_secret_is_masked_in_pieces() -> None:
-    assert since_last(told(["see ", SECRET[:5], SECRET[5:], " ok"], f"see {MASK} ok")) == f"see {MASK} ok"
+    heard = told(["see ", SECRET[:5], SECRET[5:], " ok"], f"see {MASK} ok")
+    assert "".join(map(str, heard)) == f"see {MASK} ok"

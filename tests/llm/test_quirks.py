@@ -1,8 +1,9 @@
-"""Which parameter a server refused: the words of real APIs, in the exceptions of their clients."""
+"""What is learned of a model from the words of real APIs, in the exceptions of their clients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,11 @@ import httpx
 import pytest
 import yaml
 
-from chameleon.llm.quirks import OURS, WIRE_NAMES, refusal_of
+from chameleon.llm.quirks import OURS, WIRE_NAMES, Probe, refusal_of
 from tests.llm.asking import Json
 
 ALL = frozenset({*WIRE_NAMES, *OURS})
 CASES = yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text("utf-8"))
-Make = Callable[[], Exception]
 
 
 def response(status: int, body: Json) -> httpx.Response:
@@ -90,22 +90,16 @@ EXTRA = {
 }
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Plain(422, EXTRA, f"Error code: 422 - {EXTRA}"),
-        lambda: raised("anthropic", 422, EXTRA),
-        pytest.param(lambda: raised("openai", 422, EXTRA)),
-        pytest.param(lambda: Plain(422, EXTRA, "Unprocessable Entity")),
-        pytest.param(
-            lambda: raised("openai", 422, {"object": "error", "message": EXTRA}),
-            id="detail in message",
-        ),
-    ],
-)
-def test_a_server_made_with_fastapi(make: Make) -> None:
-    found = refusal_of(make(), {"temperature", "seed"})
-    assert found is not None and found.name == "seed"
+def test_a_server_made_with_fastapi() -> None:
+    for error in (
+        Plain(422, EXTRA, f"Error code: 422 - {EXTRA}"),
+        Plain(422, EXTRA, "Unprocessable Entity"),
+        raised("anthropic", 422, EXTRA),
+        raised("openai", 422, EXTRA),
+        raised("openai", 422, {"object": "error", "message": EXTRA}),
+    ):
+        found = refusal_of(error, {"temperature", "seed"})
+        assert found is not None and found.name == "seed"
 
 
 @pytest.mark.parametrize(
@@ -126,22 +120,60 @@ def test_an_sdk_that_has_no_such_argument(sdk: str, argument: Json, name: str) -
     assert found is not None and found.name == name
 
 
-@pytest.mark.parametrize("message", ["bad top_p", "Unsupported parameter: 'top_p' is not supported."])
-@pytest.mark.parametrize("param", ["top_p", None])
-def test_what_was_not_sent_cannot_be_refused(message: str, param: str | None) -> None:
-    assert refusal_of(error_of("openai", message, param=param), {"temperature", "max_tokens"}) is None
-
-
 @pytest.mark.parametrize(
-    "error",
+    ("error", "sent"),
     [
-        Plain(422, {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Required"}]}),
-        TypeError("'NoneType' object is not subscriptable"),
-        TypeError("create() got an unexpected keyword argument 'colour'"),
-        RuntimeError("temperature is not supported"),
-        ConnectionError("temperature is not supported"),
-        TimeoutError(),
+        *[
+            (error_of("openai", said, param=param), {"temperature", "max_tokens"})  # it was not sent
+            for said in ("bad top_p", "Unsupported parameter: 'top_p' is not supported.")
+            for param in ("top_p", None)
+        ],
+        (Plain(422, {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Required"}]}), ALL),
+        (TypeError("'NoneType' object is not subscriptable"), ALL),
+        (TypeError("create() got an unexpected keyword argument 'colour'"), ALL),
+        (RuntimeError("temperature is not supported"), ALL),
+        (ConnectionError("temperature is not supported"), ALL),
+        (TimeoutError(), ALL),
     ],
 )
-def test_other_errors_are_no_refusals(error: Exception) -> None:
-    assert refusal_of(error, ALL) is None
+def test_other_errors_are_no_refusals(error: Exception, sent: frozenset[str]) -> None:
+    assert refusal_of(error, sent) is None
+
+
+def enter(probe: Probe, *names: str) -> None:
+    with probe.turn(frozenset(names)):
+        pass
+
+
+def test_one_request_goes_ahead_where_names_are_not_proven() -> None:
+    probe, inside, most = Probe(), list[int](), list[int]()
+
+    def work(number: int) -> None:
+        with probe.turn(frozenset({"temperature"})):
+            if not inside:
+                inside.append(number)
+                threading.Event().wait(0.05)
+                most.append(len(inside))
+            inside.append(number)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))
+    assert most == [1]
+
+
+def test_who_waits_for_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    probe = Probe()
+    with pytest.raises(RuntimeError), probe.turn(frozenset({"a"})):
+        raise RuntimeError  # a failure proves nothing, and stops nobody
+    with ThreadPoolExecutor(1) as threads:
+        with probe.turn(frozenset({"a"})):
+            waiting = threads.submit(enter, probe, "a")
+            with pytest.raises(TimeoutError):
+                waiting.result(0.05)
+        waiting.result(1)
+        with probe.turn(frozenset({"b"})):  # names that are proven wait for nobody
+            threads.submit(enter, probe, "a").result(1)
+            threads.submit(enter, probe).result(1)
+        monkeypatch.setattr("chameleon.llm.quirks._PATIENCE_S", 0.05)
+        with probe.turn(frozenset({"c"})):  # nobody waits for ever
+            threads.submit(enter, probe, "c").result(1)
