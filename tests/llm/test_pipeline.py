@@ -41,7 +41,6 @@ from tests.llm.asking import (
     priced,
     without_waits,
 )
-from tests.llm.test_failures import ProviderError
 from tests.loopback import Fault, Reply
 
 FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost=0.0)
@@ -75,37 +74,42 @@ def test_a_stored_reply_remembers_what_it_was_asked_without(hosted: Host, tmp_pa
     assert len(server.requests) == 2  # refused once, answered once
 
 
-def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(loopback: Start) -> None:
-    server = loopback([Reply("half", finish="length")])
-    llm = connect(server, "openai:local")
+FULL = Fault(400, {"error": {"message": "maximum context length is 100 tokens"}})
+HALF = Reply("half", finish="length")
+
+
+@pytest.mark.parametrize(
+    ("replies", "text", "limits"),
+    [
+        ([HALF], "half", [60, 240, 960]),
+        ([HALF, "whole"], "whole", [60, 240]),
+        ([HALF, HALF, "whole"], "whole", [60, 240, 960]),
+        ([HALF, FULL, HALF], "half", [60, 240]),  # half a reply is better than none
+    ],
+)
+def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(
+    loopback: Start, tmp_path: Path, replies: list[Any], text: str, limits: list[int]
+) -> None:
+    server = loopback(replies)
+    llm = connect(server, "openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
     with recording(Meter()) as recorder:
         reply = llm.ask("hi", max_tokens=60)
-    assert [request["max_tokens"] for request in server.requests] == [60, 240, 960]
-    assert (reply.text, reply.truncated, reply.attempts) == ("half", True, 3)
+    assert [request["max_tokens"] for request in server.requests] == limits
+    assert (reply.text, reply.truncated, reply.attempts) == (text, text == "half", len(limits))
     assert reply.usage == recorder.meter.spent == recorder.calls[0].usage
-    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (3, 33, 21)
-    assert llm.ask("hi", max_tokens=60, whole=False).truncated
-    assert len(server.requests) == 4 and server.requests[-1]["max_tokens"] == 60
-
-
-@pytest.mark.parametrize("halves", [1, 2])
-def test_the_first_whole_reply_is_taken(loopback: Start, tmp_path: Path, halves: int) -> None:
-    server = loopback([*[Reply("half", finish="length")] * halves, "whole"])
-    llm = connect(server, "openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
-    reply = llm.ask("hi", max_tokens=60)
-    assert (reply.text, reply.finish, reply.usage.calls) == ("whole", "stop", halves + 1)
-    assert llm.ask("hi", max_tokens=60).text == "whole" and len(server.requests) == halves + 1
-
-
-def test_half_a_reply_is_better_than_none(loopback: Start) -> None:
-    fault = Fault(400, {"error": {"message": "maximum context length is 100 tokens"}})
-    server = loopback([Reply("half", finish="length"), fault])
-    reply = connect(server, "openai:local").ask("hi", max_tokens=60)
-    assert (reply.text, reply.truncated, len(server.requests)) == ("half", True, 2)
+    whole = len(limits) - (FULL in replies)
+    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (
+        len(limits),
+        11 * whole,
+        7 * whole,
+    )
+    assert llm.ask("hi", max_tokens=60).text == text and len(server.requests) == len(limits)
+    assert llm.ask("another", max_tokens=60, whole=False).text in ("half", "whole")
+    assert len(server.requests) == len(limits) + 1 and server.requests[-1]["max_tokens"] == 60
 
 
 def test_a_budget_of_calls_holds_for_those_that_were_cut_off(loopback: Start) -> None:
-    server = loopback([Reply("half", finish="length")])
+    server = loopback([HALF])
     with recording(Meter(Budget(calls=2))) as recorder, pytest.raises(ChameleonError, match="budget of 2"):
         connect(server, "openai:local").ask("hi", max_tokens=60)
     assert len(server.requests) == recorder.meter.spent.calls == 2
@@ -140,23 +144,26 @@ def test_all_that_was_answered_is_booked(hosted: Host, model: str) -> None:
     assert spent.calls == len(server.served) == sum(call.usage.calls for call in recorder.calls)
 
 
-@pytest.mark.parametrize("model", ["gpt-4.1-mini", "gpt-5-mini", "o4-mini"])
-def test_samples_are_one_request_where_that_is_offered(hosted: Host, model: str) -> None:
+@pytest.mark.parametrize(
+    ("model", "n", "sizes"),
+    [
+        ("gpt-4.1-mini", 5, [5]),
+        ("gpt-5-mini", 5, [5]),
+        ("o4-mini", 5, [5]),
+        ("gpt-4.1-mini", 20, [20]),
+        ("gpt-5-mini", 20, [4, 8, 8]),  # a model that thinks gives eight at once
+    ],
+)
+def test_samples_are_one_request_where_that_is_offered(
+    hosted: Host, model: str, n: int, sizes: list[int]
+) -> None:
     server = hosted(lambda asked: f"answer {asked.sample}")
-    llm = connect(server, f"openai:{model}")
-    replies = llm.ask_many("hi", 5)
-    assert [seen.body["n"] for seen in server.requests] == [5]
-    assert [reply.text for reply in replies] == [f"answer {number}" for number in range(5)]
-    assert [reply.usage.calls for reply in replies] == [1, 0, 0, 0, 0]
-    told = server.tokens()
-    assert (replies[0].usage.input_tokens, replies[0].usage.output_tokens) == (told.input, told.output)
-
-
-@pytest.mark.parametrize(("model", "sizes"), [("gpt-4.1-mini", [20]), ("gpt-5-mini", [4, 8, 8])])
-def test_a_model_that_thinks_gives_eight_samples_at_once(hosted: Host, model: str, sizes: list[int]) -> None:
-    server = hosted(lambda asked: "ok")
-    assert len(connect(server, f"openai:{model}").ask_many("hi", 20)) == 20
+    replies = connect(server, f"openai:{model}").ask_many("hi", n)
     assert sorted(seen.body["n"] for seen in server.requests) == sizes
+    assert [reply.text for reply in replies[: sizes[0]]] == [f"answer {each}" for each in range(sizes[0])]
+    assert [reply.usage.calls for reply in replies].count(1) == len(sizes)
+    spent, told = sum((reply.usage for reply in replies), Usage()), server.tokens()
+    assert (spent.input_tokens, spent.output_tokens) == (told.input, told.output)
 
 
 def test_only_samples_that_are_missing_are_asked_for(hosted: Host, tmp_path: Path) -> None:
@@ -239,13 +246,12 @@ def test_faults_that_pass_are_retried_once_each_and_no_oftener(loopback: Start, 
     assert len(naps) == 1 or fault.status == 429  # that is waited for in turn as well
 
 
-def test_retry_after_is_honoured(loopback: Start) -> None:
-    loopback(
-        [Fault(429, headers={"Retry-After": "7"}), Fault(429, headers={"Retry-After": "9999"}), Reply("ok")]
-    )
+@pytest.mark.parametrize(("asked", "waited"), [("7", 7), ("3000", 60)])
+def test_a_provider_may_have_us_wait_up_to_a_minute(loopback: Start, asked: str, waited: int) -> None:
+    loopback([Fault(429, headers={"Retry-After": asked}), Reply("ok")])
     naps: list[float] = []
     local(retries=3, naps=naps).ask("hi")
-    assert [round(nap) for nap in naps if nap] == [7, 60]
+    assert [round(nap) for nap in naps if nap] == [waited]
 
 
 def test_a_server_that_dies_is_an_error_that_names_the_address_as_the_suspect(loopback: Start) -> None:
@@ -343,20 +349,18 @@ def test_a_call_is_booked_and_logged() -> None:
 
 
 def test_failures_are_logged_with_their_class_and_billed_as_one_call_without_tokens() -> None:
-    llm = LLM.connect(ScriptedModel([ValueError("odd"), RateLimited("full")]), retries=0)
-    with recording(Meter()) as recorder:
-        with pytest.raises(ModelError, match="odd"):
-            llm.ask("a")
-        with pytest.raises(RateLimited):
-            llm.ask("b")
-        with pytest.raises(ScriptExhausted, match="holds 2 replies"):
-            llm.ask("c")
-    assert [call.error.split(":")[0] for call in recorder.calls] == [
-        "ModelError",
-        "RateLimited",
-        "ScriptExhausted",
-    ]
-    assert recorder.meter.spent == Usage(3, 0, 0, 0.0)
+    llm = LLM.connect(ScriptedModel([ValueError("odd"), RateLimited("full"), "fine"]), retries=0)
+    kinds = (ModelError, RateLimited, None, ScriptExhausted)
+    with recording(Meter(Budget(calls=4))) as recorder:
+        for kind in kinds:
+            if kind is None:
+                assert llm.ask("a").text == "fine"
+                continue
+            with pytest.raises(kind):
+                llm.ask("a")
+    names = [kind.__name__ if kind else "" for kind in kinds]
+    assert [call.error.split(":")[0] for call in recorder.calls] == names
+    assert recorder.meter.spent.calls == 4
 
 
 def test_a_useless_reply_is_an_error_but_its_tokens_are_paid() -> None:
@@ -399,14 +403,6 @@ def test_the_budget_stops_calls_before_they_are_made_and_leaks_nothing() -> None
         assert llm.ask("another").text == "x"
 
 
-def test_failed_calls_give_their_reservation_back() -> None:
-    llm = LLM.connect(ScriptedModel([ValueError("odd"), "fine"]), retries=0)
-    with recording(Meter(Budget(calls=2))):
-        with pytest.raises(ModelError):
-            llm.ask("a")
-        assert llm.ask("b").text == "fine"
-
-
 def test_one_run_without_budget_does_not_stop_another_that_waits_for_the_same_reply() -> None:
     def slow(messages: list[tuple[str, str]]) -> str:
         threading.Event().wait(0.05)
@@ -433,14 +429,6 @@ def test_waiting_for_a_retry_ends_where_the_runs_time_ends() -> None:
     with recording(Meter(Budget(seconds=60.0), seconds_before=59.8)), pytest.raises(ModelError, match="down"):
         llm.ask("a")
     assert naps == []
-
-
-@pytest.mark.parametrize(("asked", "waited"), [("3", 3.0), ("3000", 60.0)])
-def test_a_provider_may_have_us_wait_up_to_a_minute(asked: str, waited: float) -> None:
-    naps: list[float] = []
-    busy = ProviderError("slow down", 429, headers={"retry-after": asked})
-    assert without_waits(LLM.connect(ScriptedModel([busy, "x"]), retries=1), naps).ask("a").text == "x"
-    assert [round(nap) for nap in naps if nap] == [waited]
 
 
 def test_a_turn_that_comes_after_the_runs_seconds_costs_nothing(loopback: Start) -> None:
@@ -491,38 +479,29 @@ def test_samples_of_one_question_are_recorded_apart(tmp_path: Path) -> None:
     assert [reply.text for reply in replayed] == recorded
 
 
-def test_a_replay_needs_neither_key_nor_package_nor_langchain(tmp_path: Path) -> None:
+def test_a_replay_needs_neither_key_nor_package_and_books_no_miss(tmp_path: Path) -> None:
     store = ResponseStore(tmp_path / "r.sqlite")
     for model in ("openai:gpt-4.1-mini", "anthropic:claude"):
         store.put(ModelRequest(model, (("user", "q"),), {"temperature": 0}), {"text": "a", "finish": "stop"})
     replay = ResponseStore(store.path, "replay")
     for model in ("gpt-4.1-mini", "anthropic:claude"):
         assert LLM.connect(model, store=replay, temperature=0).ask("q").text == "a"
+    llm = LLM.connect(ScriptedModel(["x"]), store=replay)
+    with recording(Meter()) as recorder, pytest.raises(ReplayMiss):
+        llm.ask("a")
+    assert recorder.calls[0].error.startswith("ReplayMiss") and recorder.meter.spent == FREE
 
 
-def test_a_damaged_record_is_an_error(tmp_path: Path) -> None:
+def test_damaged_records_are_errors_and_failures_are_not_recorded(tmp_path: Path) -> None:
     store = ResponseStore(tmp_path / "r.sqlite")
     store.put(ModelRequest("scripted:script", (("user", "q"),)), {"text": None})
-    with pytest.raises(StoreError, match="damaged"):
-        LLM.connect(ScriptedModel(["paid"]), store=store).ask("q")
-
-
-def test_failures_are_not_recorded(tmp_path: Path) -> None:
-    store = ResponseStore(tmp_path / "r.sqlite")
     llm = LLM.connect(ScriptedModel([ValueError("odd"), {"text": ""}, "fine"]), store=store, retries=0)
+    with pytest.raises(StoreError, match="damaged"):
+        llm.ask("q")
     for _ in range(2):
         with pytest.raises(ModelError):
             llm.ask("a")
-    assert llm.ask("a").text == "fine" and len(store) == 1
-
-
-def test_a_replay_that_misses_is_logged_and_nothing_is_booked(tmp_path: Path) -> None:
-    ResponseStore(tmp_path / "r.sqlite").close()
-    llm = LLM.connect(ScriptedModel(["x"]), store=ResponseStore(tmp_path / "r.sqlite", "replay"))
-    with recording(Meter()) as recorder, pytest.raises(ReplayMiss):
-        llm.ask("a")
-    assert recorder.calls[0].error.startswith("ReplayMiss")
-    assert recorder.meter.spent == FREE
+    assert llm.ask("a").text == "fine" and len(store) == 2
 
 
 def test_a_full_disk_does_not_lose_a_paid_reply(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -548,19 +527,16 @@ def test_coroutines_and_copied_contexts_see_the_recorder() -> None:
     assert [call.text for call in recorder.calls] == ["a", "b"]
 
 
-@pytest.mark.parametrize("bad", [Reply(""), Reply("no", finish="content_filter"), Fault(400)])
-def test_a_bad_sample_costs_its_own_vote(loopback: Start, bad: Any) -> None:
+@pytest.mark.parametrize(
+    ("bad", "kind"),
+    [(Reply(""), EmptyReply), (Reply("no", finish="content_filter"), Refused), (Fault(400), ModelError)],
+)
+def test_a_bad_sample_costs_its_own_vote(loopback: Start, bad: Any, kind: type[ModelError]) -> None:
     loopback([Reply("a"), bad, Reply("b"), bad, Reply("c")])
     with recording(Meter()) as recorder:
         replies = local(seed=1).ask_many("hi", 5)
     assert sorted(reply.text for reply in replies) == ["a", "b", "c"]
     assert len(recorder.calls) == 5 and sum(bool(call.error) for call in recorder.calls) == 2
-
-
-def test_samples_that_are_all_bad_are_the_first_error(loopback: Start) -> None:
-    loopback([Reply("")])
-    with pytest.raises(EmptyReply):
-        local(seed=1).ask_many("hi", 3)
-    loopback([Reply("x", finish="content_filter")])
-    with pytest.raises(Refused):
+    loopback([bad])
+    with pytest.raises(kind):
         local(seed=1).ask_many("hi", 3)
