@@ -41,37 +41,27 @@ def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
     assert len(server.requests) == 2
 
 
-def test_a_client_keeps_its_server_whatever_the_environment_says_later(
-    loopback: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_classes_of_ones_own_are_not_made_anew_and_keep_their_server(loopback: Start) -> None:
     from langchain_openai import ChatOpenAI
 
-    first = loopback(["first"])
-    chat = ChatOpenAI(model="local", api_key=KEY)
-    loopback(["second"])  # OPENAI_BASE_URL names this one now
-    assert LLM.connect(chat).ask("hi", temperature=0).text == "first"
-    assert len(first.requests) == 1 and first.requests[0]["temperature"] == 0
-
-
-def test_classes_of_ones_own_are_not_made_anew(loopback: Start) -> None:
-    from langchain_openai import ChatOpenAI
-
-    server = loopback()
+    server = loopback(["mine"])
 
     class Tiered(ChatOpenAI):
         _tag: str = PrivateAttr("none")
 
         def __init__(self, tier: str) -> None:
-            super().__init__(model=f"local-{tier}", api_key=KEY, base_url=server.url)
+            super().__init__(model=f"local-{tier}", api_key=KEY, max_completion_tokens=50)
 
         def _get_request_payload(self, *args: Any, **options: Any) -> dict[str, Any]:
             return {**super()._get_request_payload(*args, **options), "user": self._tag}
 
     chat = Tiered("large")
     chat._tag = "mine"
-    LLM.connect(chat).ask("hi", temperature=0.5, max_tokens=9)
+    loopback(["another"])  # OPENAI_BASE_URL names this one now
+    assert LLM.connect(chat).ask("hi", temperature=0.5, max_tokens=100).text == "mine"
     (sent,) = server.requests
     assert (sent["model"], sent["user"], sent["temperature"]) == ("local-large", "mine", 0.5)
+    assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent  # one limit replaces the other
 
 
 @pytest.mark.parametrize("asked", [{}, {"temperature": 0}])
@@ -85,16 +75,6 @@ def test_what_a_client_is_set_to_is_dropped_as_well(asked: dict[str, Any]) -> No
         assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
         with pytest.raises(ParameterRefused):
             LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
-
-
-def test_one_limit_takes_the_place_of_the_other(loopback: Start) -> None:
-    from langchain_openai import ChatOpenAI
-
-    server = loopback()
-    chat = ChatOpenAI(model="local", api_key=KEY, base_url=server.url, max_completion_tokens=50)
-    LLM.connect(chat).ask("hi", max_tokens=100)
-    (sent,) = server.requests
-    assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent
 
 
 def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:

@@ -25,14 +25,6 @@ from tests.llm.asking import (
 )
 from tests.loopback import Fault, Reply
 
-SCHEMA = {
-    "title": "plan",
-    "type": "object",
-    "properties": {"steps": {"type": "array", "items": {"type": "string"}}},
-    "required": ["steps"],
-    "additionalProperties": False,
-}
-
 
 def test_another_model_shares_the_store_and_its_client_is_made_once(
     loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -81,29 +73,19 @@ def test_a_model_of_another_provider_gets_no_key_of_this_one(
         sibling.with_model("anthropic:claude-opus-4-8")
 
 
-@pytest.mark.parametrize("model", ["local", "gpt-5-mini"])
-def test_an_effort_that_there_is_not_is_an_error_that_names_those_there_are(
-    loopback: Start, model: str
-) -> None:
-    llm = connect(loopback(), f"openai:{model}")
-    with pytest.raises(ModelError, match=r"deep.*medium"):
-        llm.ask("hi", reasoning="deep", max_tokens=60)
-
-
 def test_many_threads_make_the_client_of_another_model_once(
     loopback: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import chameleon.llm.chat_clients as module
 
     made: list[str] = []
-    make = module.make_client
 
     def slowly(name: str, *args: Any) -> Any:
         made.append(name)
-        threading.Event().wait(0.1)
+        threading.Event().wait(0.05)
         return make(name, *args)
 
-    llm = connect(loopback(), "openai:first")
+    make, llm = module.make_client, connect(loopback(), "openai:first")
     monkeypatch.setattr(module, "make_client", slowly)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: llm.with_model("second"), range(8)))
@@ -175,13 +157,6 @@ def test_cost_comes_from_the_provider_or_from_given_prices_and_is_else_unknown(l
     assert (unknown.calls, unknown.input_tokens, unknown.output_tokens, unknown.cost) == (1, None, None, None)
 
 
-def test_a_reply_cut_off_by_length_is_returned_and_says_so(loopback: Start) -> None:
-    loopback([Reply("The answer is", finish="length")])
-    assert local().ask("hi").truncated
-    loopback([Reply('{"steps": ["a"', finish="length")])
-    assert local().ask("hi", schema=SCHEMA).truncated
-
-
 def test_a_server_that_echoes_the_key_does_not_leak_it(
     loopback: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,17 +182,22 @@ def test_lone_surrogates_reach_the_server_as_replacement_characters(loopback: St
     assert server.requests[0]["messages"][0]["content"] == "a\ufffdb \U0001f600"
 
 
-def test_wrong_roles_and_parameters_fail_before_anything_is_sent(loopback: Start) -> None:
+@pytest.mark.parametrize(
+    ("messages", "params", "kind", "said"),
+    [
+        ([("robot", "x")], {}, PromptError, "'robot' is not a role"),
+        ([], {}, PromptError, "no message"),
+        ("x", {"seed": object()}, ModelError, "seed is an object, not JSON"),
+        ("x", {"api_key": "x"}, ModelError, "api_key is a setting of the connection"),
+        ("x", {"reasoning": "deep"}, ModelError, "deep.*medium"),
+    ],
+)
+def test_wrong_roles_and_parameters_fail_before_anything_is_sent(
+    loopback: Start, messages: Any, params: Any, kind: type[ChameleonError], said: str
+) -> None:
     server = loopback()
-    llm = local()
-    with pytest.raises(PromptError, match="'robot' is not a role"):
-        llm.ask([("robot", "x")])
-    with pytest.raises(PromptError, match="no message"):
-        llm.ask([])
-    with pytest.raises(ModelError, match="seed is an object, not JSON"):
-        llm.ask("x", seed=object())
-    with pytest.raises(ModelError, match="api_key is a setting of the connection"):
-        llm.with_params(api_key="x")
+    with pytest.raises(kind, match=said):
+        local().ask(messages, **params)
     assert not server.requests
 
 
