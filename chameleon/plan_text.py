@@ -1,306 +1,320 @@
-"""Read a plan in a model's reply: whole, or not at all."""
+"""Read a plan in a model's reply: whole, or not at all.
+
+Each call, list, object and name of a module is set aside first: one sign replaces it in the text. The plan is
+then the list, or else the lines of signs. What is left of the reply may hold no other sign, no argument and
+nothing that could be a part of one, so that no step and no argument is ever lost silently.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
-from chameleon.errors import PlanError
-from chameleon.plan_beside import BRACKET, BULLET, WORD, Span, check_beside
-from chameleon.plan_calls import ARGUMENTS, NAMING, Calls, NoModule, is_note
+from chameleon.errors import ModuleError, PlanError
 from chameleon.state import Step
 from chameleon.text import as_name, nearest
-from chameleon.values import only_once
+from chameleon.values import freeze, only_once
 
 LONGEST_PLAN_TEXT = 20_000
-_MOST_COLONS = 4
-_SEPARATOR = re.compile(r"[-=]?>|→|,|;|\band then\b|\bthen\b|\|", re.IGNORECASE)
-_REMARK = re.compile(r"[:(.,–—]| - ")
-_NAME = re.compile(r"[^\W\d][\w \-]{0,60}")
-_CODED = re.compile(r"[\"'{]")
-_WORDS = re.compile(r"[\w-]+")
-_QUOTED = re.compile(r"""["']([^"'\n]{1,80})["']""")
-_QUOTES = str.maketrans("“”„‘’", '"""\'\'')
-_JOINED = re.compile(r"\s*(?:,|;|->|=>|→|(?:and )?then\b)", re.IGNORECASE)
-_JOINS = re.compile(r"(?:[\w\]}]\s*(?:,|;)|->|=>|→|\bthen)\s*\Z", re.IGNORECASE)
-_CALLED = re.compile(r"\w\(\Z")
-_FIRST_CALL = re.compile(r"[\s`*]*(?:(?:python|tool_code|json)\s+)?([^\W\d][\w-]{0,60})\(\s*\w+\s*=")
-_ABOUT = frozenset(
-    ["analysis", "confidence", "goal", "question", "rationale", "status", "task", "title", "version"]
+# The keys that models use for the name of a module and for its arguments, the likeliest first.
+NAMING = ("module", "name", "tool", "function", "action", "tool_name")
+ARGUMENTS = ("args", "arguments", "parameters", "input", "action_input", "kwargs", "params")
+_NOTES = {"analysis", "comment", "confidence", "description", "explanation", "goal", "id", "index", "note"}
+_NOTES |= {"output", "purpose", "question", "rationale", "reason", "reasoning", "status", "step", "task"}
+_NOTES |= {"thought", "title", "type", "version", "why"}
+_FORM = 'Write {"module": "name", "args": {…}}.'
+_SEVERAL = "the reply holds several lists of modules that differ"
+_ALONE = "Reply with one list and nothing else."
+_FIRST_SIGN = 0xF0000  # of a private plane of Unicode, whose characters are in no text
+_SIGN = re.compile("[\U000f0000-\U000ffffd]")
+_SPOT = re.compile(  # where a call, a list or an object may begin
+    r"(?<!\w)(?P<name>[^\W\d][\w-]{0,200})[`*\"']{0,3}(?:(?P<space>\s?)(?=\()|(?:[ \t]{0,3}(?:(?:[:=]|with\b"
+    r"|args:|arguments:)\s{0,2})?|[\s*]{0,5}(?i:action[ _]?input)[\s*]{0,3}:[\s*`]{0,3})(?=\{))|(?=[\[{])"
 )
-_EMPTY: tuple[Any, ...] = (None, "", [], {})
-Placed = tuple[int, int, str]  # from where to where a step stands, and what it is called
-Listed = tuple[int, int, list[str]]  # from where to where a list stands, and what it names
-_MOST_GROUPS = 200
-_AROUND_NAMES = " \t.*`\"'[]()"
+# The texts of JSON and of Python that mean the same in both, and those in typographic quotes.
+_TEXT = r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\["'\\bfnrtuUx]|[^'\\\n])*'|[“”„](?:\\.|[^“”„\\\n])*[“”„]"""
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<text>{_TEXT})|(?P<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]))"
+    r"|(?P<word>\$?[^\W\d][\w.\-]*(?: [\w\-]+)*)|(?P<sign>[\[\]{}()]))"
+)
+_STRAIGHT = str.maketrans("“”„", '"""')
+_KEY = re.compile(rf"\s*(?:({_TEXT})\s*:|([^\W\d]\w*)\s*=)")
+_COMMA = re.compile(r"\s*(?:,|(?=[\]})]))")
+_CLOSING = {"[": "]", "{": "}", "(": ")"}
+_CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
+_UNREADABLE = (ValueError, SyntaxError, RecursionError)
+_PLAIN_LIST = re.compile(r"\[([^\[\]{}()=:|\"'“”„‘’]*)\]")  # [row_lookup, answer_generator] or [as it is]
+_NOISE = re.compile(r"^[ \t]*```\w*[ \t]*$|</?\w+>|^[ \t*#]*observation:\s*\Z", re.IGNORECASE | re.MULTILINE)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
+_WRAPPED = re.compile(r"(?<=[>→]) ?\n|\n ?(?=[-=]>|→)")
+_BULLET = re.compile(r"\s*(?:(?:step\s+)?(?P<number>\d{1,4})\s?[:.)]|-(?!>)|\*(?=\s)|•)", re.IGNORECASE)
+_LABEL = r"[\s*#]*(?:(?:the|final) )?(?:plan|modules?|tools?|steps?|calls?|action|answer)(?: is| are)?[\s*]*:"
+_STEP = rf"[\s.*`\"'“”]*{_SIGN.pattern}(?:\(\))?[\s.*`\"'“”]*"
+_JOIN = r"(?:[,;]? ?\b(?:and )?then\b|[-=]?>|→|,|;|\|)"
+# A bullet or a label, signs and what joins them; behind a bullet a remark may follow.
+_LINE = re.compile(
+    rf"(?i)(?:(?P<bullet>{_BULLET.pattern})|{_LABEL})?(?P<steps>{_STEP}(?:{_JOIN}{_STEP})*)[,;]?"
+    r"(?(bullet)(?P<remark>(?:[:(.,–—]|(?<=\s)-\s).*)?)"
+)
+_ORDER = r"(?:[\W\d]*\b(?:and|then|next|final|finally|lastly|after|step)\b)+"
+# How a line begins that is a step rather than prose.
+_LEAD = re.compile(rf"^(?:{_BULLET.pattern}|\W*{_SIGN.pattern}|{_ORDER})", re.IGNORECASE)
+# In prose brackets come in pairs, save "a) " and ":-)", and not behind a word, save "step(s)".
+_PAIRS = re.compile(r"(?<!\w)(?:\([^()\[\]{}=]*\)|\[[^()\[\]{}=]*\])|(?<!\S)\w{1,2}\)|\(e?s\)|[:;]-?\)|=>")
 
 
 def parse_plan(
     text: str, names: Collection[str], takes: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[Step, ...]:
-    """Read the steps in a model's reply: a JSON or Python list, arrows, or a numbered list.
+    """Read the steps in a model's reply: a JSON or Python list, calls, arrows, or a numbered list.
 
-    A step is a name or, of a module that `takes` arguments, a call of it: {"module": …, "args": {…}}, or
-    `name(key=value)`. Prose around the list is ignored; case, spaces, hyphens and underscores in names do not
-    matter. A list that ends its line counts more than one within a sentence. Raises `PlanError` for text
-    without a list, for several that differ, for a name that the inventory does not have, with the nearest
-    one, for a list of which a part or an argument cannot be read, and for a module that stands beside the
-    plan where a step could stand: nothing is ever lost.
+    A step is a name or, of a module that `takes` arguments, a call: {"module": …, "args": {…}}, or
+    `name(key=value)`. Case, spaces, hyphens and underscores in names do not matter. Prose around the plan is
+    ignored if it cannot be a part of it. Raises `PlanError` for text without a plan or with several, for a
+    name or an argument that cannot be read, and for a module that is named where another step could be.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
-    calls = Calls(names, takes or {})
-    text = calls.set_aside(text).translate(_QUOTES)
     try:
-        written, spans, is_list = _found(text, calls)
-        steps = []
-        for name in written:
-            if (step := calls.step(name)) is None:
-                raise NoModule(name.partition("(")[0].strip())
-            steps.append(step)
-        calls.check(steps, text)
-        check_beside(text, spans, written, calls, is_list=is_list)
-    except NoModule as called:
-        if calls.misfit is not None:
-            raise calls.misfit from None
-        what = f"there is no module {called.what[:60]!r}"
-        raise PlanError(what, hint=nearest(called.what, names)) from None
-    except PlanError as problem:
-        raise PlanError(calls.plainly(problem.what), hint=problem.hint) from None
-    return tuple(steps)
+        steps = _Reply(names, takes or {}).steps(text)
+        return tuple(Step(step.module, freeze(step.args or None, step.module)) for step in steps)
+    except ModuleError as problem:
+        raise PlanError(problem.what, hint=problem.hint) from None
 
 
-def _found(text: str, calls: Calls) -> tuple[list[str], list[Span], bool]:
-    """Return the names of the plan as they are written, where it stands, and whether it is in brackets."""
-    known = calls.by_form
-    lists = _lists(text, known)
-    in_brackets = [(start, end) for start, end, _ in lists]
-    if found := _ending_a_line(text, lists, known):
-        return found, in_brackets, True
-    rest = text
-    for start, end in in_brackets:  # a list is read whole, never line by line
-        rest = rest[:start] + " " * (end - start) + rest[end:]
-    if steps := _lines(rest, calls) or _separated(rest, known):
-        return [name for _, _, name in steps], [(start, end) for start, end, _ in steps], False
-    if not (found := _within_a_line(text, lists, known)):
-        if calls.misfit is not None:
-            raise calls.misfit
-        if (call := _FIRST_CALL.match(text)) and as_name(call[1]) not in known:
-            raise NoModule(call[1])
-        calls_in = '[{"module": "NAME", "args": {…}}]' if calls.takes else '["name", "name"]'
-        hint = f"Reply with a list such as {calls_in}."
-        raise PlanError("the reply holds no list of modules", hint=hint)
-    return found, in_brackets, True
+class _Reply:
+    """One reply. `names` are the modules; `takes` has the arguments of those that take some."""
 
+    def __init__(self, names: Collection[str], takes: Mapping[str, Sequence[str]]) -> None:
+        self.names, self.takes = frozenset(names), takes
+        self.forms = {form: name for name in names if (form := as_name(name))}
+        self.read: dict[str, tuple[list[Step], str]] = {}  # behind each sign: "list", "call" or "name"
 
-def _ending_a_line(text: str, found: Sequence[Listed], known: Container[str]) -> list[str]:
-    """Find the list or object that names modules and ends its line; objects of one call each are one list."""
-    lists = [each for each in found if not WORD.search(text[each[1] :].partition("\n")[0])]
-    if lists and all(text[start] == "{" for start, *_ in found) and len(lists) < len(found):
-        raise PlanError("an object of the list stands within a line")
-    if len(lists) > 1 and all(text[start] == "{" and len(names) == 1 for start, _, names in lists):
-        lists = [(lists[0][0], lists[-1][1], [names[0] for _, _, names in lists])]
-    if not lists:
-        joined = [text[end:] for _, end, _ in found if _JOINED.match(text[end:])]
-        if any(as_name(word) in known for rest in joined for word in _WORDS.findall(rest.partition("\n")[0])):
-            raise PlanError("the list goes on behind its end")
-        return []
-    if any(names != lists[-1][2] for _, _, names in lists):
-        raise PlanError("the reply holds several lists of modules that differ")
-    start, _, names = lists[-1]
-    if _JOINS.search(text[:start]):
-        raise PlanError("the list begins before its bracket")
-    return names
-
-
-def _within_a_line(text: str, lists: Sequence[Listed], known: Container[str]) -> list[str]:
-    """Find the last list or object that names modules anywhere; else the last that names others."""
-    if len(lists) > 1 and any(text[start] == "{" for start, *_ in lists):
-        raise PlanError("an object of the list stands within a line")
-    if any(names != lists[-1][2] for _, _, names in lists):
-        raise PlanError("the reply holds several lists of modules that differ")
-    return lists[-1][2] if lists else next(filter(None, (_names_in(b, known) for b in _bodies(text))), [])
-
-
-def _bodies(text: str) -> list[str]:
-    groups, aside, _ = _groups(text)
-    return [text[start:end] for start, end in reversed([*aside, *groups])]
-
-
-def _lists(text: str, known: Container[str]) -> list[Listed]:
-    """Return where lists and objects stand that name modules, with the names; those aside if no others."""
-    groups, aside, is_paired = _groups(text)
-    for places in (groups, aside):
-        read = [(start, end, _names_in(text[start:end], known)) for start, end in places]
-        if found := [each for each in read if any(as_name(name) in known for name in each[2])]:
-            if not is_paired:
-                raise PlanError("the brackets of the list do not pair")
-            if places is aside and any(
-                _CALLED.search(text[: text.rfind("(", 0, start) + 1]) for start, *_ in found
-            ):
-                raise PlanError("a list stands in the parenthesis of a call that cannot be read")
-            return _calls(text, read) if all(text[start] == "{" for start, *_ in found) else found
-    if not is_paired and any(as_name(name) in known for name in _QUOTED.findall(text)):
-        raise PlanError("the brackets of the list do not pair")
-    return []
-
-
-def _calls(text: str, read: Sequence[Listed]) -> list[Listed]:
-    """Return the objects of calls, which are one list together: also one that names what there is not."""
-    objects = [each for each in read if text[each[0]] == "{"]
-    if any(not names and _CODED.search(text[start + 1 : end]) for start, end, names in objects):
-        raise PlanError("an object of the list cannot be read")
-    return [each for each in objects if each[2]]
-
-
-def _groups(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bool]:
-    """Return where outermost [...] and {...} stand, those in parentheses apart, and whether all pair."""
-    opened: list[int] = []
-    groups: list[tuple[int, int]] = []
-    aside: list[tuple[int, int]] = []
-    strays = 0
-    for sign in BRACKET.finditer(text):
-        if sign[0] in "[{(":
-            opened.append(sign.start())
-        elif opened and text[opened[-1]] + sign[0] in ("[]", "{}", "()"):
-            start = opened.pop()
-            if sign[0] != ")" and all(text[place] == "(" for place in opened):
-                (aside if opened else groups).append((start, sign.end()))
+    def steps(self, text: str) -> list[Step]:
+        """Return the steps. One whose `args` are None may lack some: it is the mere name of a module."""
+        if _SIGN.search(text):
+            raise PlanError("the reply has characters that no text has")
+        rest = _NOISE.sub("\n", self._without_names(self._without_calls(text)))
+        read = [each for each in self.read.values() if each[1] != "name"]
+        if is_list := any(kind == "list" for _, kind in read):
+            if any(each != read[0] for each in read):
+                raise PlanError(_SEVERAL, hint=_ALONE)
+            plan, left, after = read[0][0], rest.splitlines(), _SIGN.split(rest)[-1]
         else:
-            strays += sign[0] != ")"
-    if len(groups) + len(aside) > _MOST_GROUPS:
-        raise PlanError(f"the reply has more than {_MOST_GROUPS} lists and objects")
-    return groups, aside, not strays and all(text[place] == "(" for place in opened)
+            plan, left, after = self._lines(rest)
+        if plan:
+            self._check_left(left, plan, after, is_list=is_list)
+            return plan
+        if name := re.search(r"\[([^\W\d][\w -]*)\]", rest) or re.search(r"\b([^\W\d][\w-]*)\(", rest):
+            self._step(name[1])  # raises
+        if line := next(filter(_SIGN.search, left), ""):
+            raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as steps", hint=_FORM)
+        form = '[{"module": "NAME", "args": {…}}]' if self.takes else '["name", "name"]'
+        raise PlanError("the reply holds no list of modules", hint=f"Reply with a list such as {form}.")
 
+    def _without_calls(self, text: str) -> str:
+        """Return the text with a sign for each call, list and object. Raises `PlanError` for a broken one."""
+        made, place = "", 0
+        while (spot := _SPOT.search(text, place)) is not None:
+            end, steps, kind = self._call(text, spot) if spot["name"] else self._value(text, spot.end())
+            written = self._sign(steps, kind) if steps else text[spot.start() : end]
+            made, place = made + text[place : spot.start()] + written, end
+        return made + text[place:]
 
-def _names_in(body: str, known: Container[str]) -> list[str]:
-    """Read ["row_lookup"], ['row_lookup'], [row_lookup] or [{"module": "row_lookup"}], as models write."""
-    for written in (body, body.replace("'", '"')):
+    def _without_names(self, text: str) -> str:
+        """Return the text with a sign for each name of a module, however it is spelt; longer names first."""
+        words, made, place, number = list(_WORD.finditer(text)), "", 0, 0
+        most = 3 + max((form.count("_") for form in self.forms), default=0)
+        while number < len(words):
+            for last in range(min(number + most, len(words)) - 1, number - 1, -1):
+                written = text[words[number].start() : words[last].end()]
+                if re.fullmatch(r"[\w -]+", written) and self._module(written):
+                    made += text[place : words[number].start()] + self._sign([self._step(written)], "name")
+                    place, number = words[last].end(), last
+                    break
+            number += 1
+        return made + text[place:]
+
+    def _sign(self, steps: list[Step], kind: str) -> str:
+        """Return a new sign for what was read."""
+        self.read[sign := chr(_FIRST_SIGN + len(self.read))] = steps, kind
+        return sign
+
+    def _call(self, text: str, spot: re.Match[str]) -> tuple[int, list[Step], str]:
+        """Read `name(amount=3)` or `name {"amount": 3}`; no steps for a word that is no module."""
+        module, start = self._module(spot["name"]), spot.end()
+        if module is None or (module not in self.takes and spot["space"]):  # prose, such as "now (it helps)"
+            return start, [], ""
         try:
-            given = json.loads(re.sub(r",\s*([\]}])", r"\1", written), object_pairs_hook=only_once)
-        except (ValueError, RecursionError):
-            continue
-        return _named(given, known)
-    if _CODED.search(body) and any(as_name(word) in known for word in _WORDS.findall(body)):
-        raise PlanError("the list of modules cannot be read")
-    items = [item.strip(" \t\n`").removesuffix("()") for item in body.strip("[]").rstrip(" \t\n,").split(",")]
-    return items if all(map(_NAME.fullmatch, items)) else []
+            end, args = self._parse(text, start, self.takes.get(module, ()))
+        except _UNREADABLE:
+            raise PlanError(f"the arguments of {module} cannot be read", hint=_FORM) from None
+        return end, [self._step(module, args)], "call"
+
+    def _value(self, text: str, start: int) -> tuple[int, list[Step], str]:
+        """Read a list or an object; no steps for {}, [1] and [as it is]."""
+        if plain := _PLAIN_LIST.match(text, start):
+            around = text[max(0, start - 2) : start] + text[plain.end() : plain.end() + 2]
+            is_word = "," not in plain[1] and re.fullmatch(r"\w  \w", around)  # "No [ocr] is needed."
+            if is_word or not any(map(self._module, plain[1].split(","))):
+                return plain.end(), [], ""
+        try:
+            end, value = self._parse(text, start, is_plan=True)
+            read = self._in_object(value) if isinstance(value, dict) else (self._steps_in(value), "list")
+            return end, *read
+        except _UNREADABLE:
+            raise PlanError(f"what begins with {text[start:][:40]!r} cannot be read", hint=_FORM) from None
+
+    def _parse(
+        self, text: str, start: int, takes: Sequence[str] | None = None, *, is_plan: bool = False
+    ) -> tuple[int, Any]:
+        """Read what JSON and Python write, and return its end with it. Raises `_UNREADABLE`.
+
+        A list of a plan may hold names and calls as well. With `takes`, a parenthesis of arguments is read.
+        """
+        if (token := _TOKEN.match(text, start)) is None:
+            raise ValueError("no value")
+        end, word, closing = token.end(), token["word"], _CLOSING.get(token["sign"] or "")
+        if token["text"] or token["number"]:
+            return end, _text(token["text"]) if token["text"] else json.loads(token["number"])
+        if word and is_plan and text[end : end + 1] == "(":
+            end, args = self._parse(text, end, self.takes.get(self._module(word) or "", ()))
+            return end, self._step(word, args)
+        if word and (is_plan or word.lower() in _CONSTANTS or word[0] == "$"):
+            return end, _CONSTANTS.get(word.lower(), word)
+        if closing is None or (closing == ")" and takes is None):
+            raise ValueError("no value")
+        items, names = list[tuple[str, Any]](), (takes or ()) if closing == ")" else ()
+        while (token := _TOKEN.match(text, end)) is None or token["sign"] != closing:
+            key = _KEY.match(text, end) if closing != "]" else None
+            end, value = self._parse(text, key.end() if key else end, is_plan=is_plan and closing == "]")
+            if key is None and closing != "]" and (len(items) >= len(names) or isinstance(value, Mapping)):
+                raise ValueError("a value without a key")
+            items.append((_text(key[1] or key[2]) if key else "".join(names[len(items) :][:1]), value))
+            if (comma := _COMMA.match(text, end)) is None:
+                raise ValueError("no comma")
+            end = comma.end()
+        return token.end(), [value for _, value in items] if closing == "]" else only_once(items)
+
+    def _module(self, written: str) -> str | None:
+        """Return the module that is meant; a name as it is written wins over one that is spelt alike."""
+        return written if written in self.names else self.forms.get(as_name(written))
+
+    def _step(self, written: str, args: Any = None) -> Step:
+        """Return the step of a name or, with `args`, of a call."""
+        if (module := self._module(written)) is None:
+            raise PlanError(f"there is no module {written[:60]!r}", hint=nearest(written[:200], self.names))
+        if args and module not in self.takes:
+            raise PlanError(f"{module} is given arguments, and takes none", hint="Give its name alone.")
+        return Step(module, args if module in self.takes else {})
+
+    def _steps_in(self, value: Any) -> list[Step]:
+        """Return the steps that a value names, in order. Raises `PlanError` if a part of it names none."""
+        if isinstance(value, list):
+            parts = [self._steps_in(item) for item in value]
+            if any(parts) and not all(parts):
+                raise PlanError(f"part {parts.index([]) + 1} of the list names no module")
+            return [step for part in parts for step in part]
+        if isinstance(value, str) and not _SIGN.search(value):
+            sign = self._without_calls(value).strip()  # of a call
+            return self.read.pop(sign)[0] if sign in self.read else [self._step(value.removesuffix("()"))]
+        if isinstance(value, Mapping):
+            return self._in_object(value)[0]
+        return [value] if isinstance(value, Step) else []
+
+    def _in_object(self, value: Mapping[str, Any]) -> tuple[list[Step], str]:
+        """Return the steps of an object: a call, calls by name ("call"), or a list under a key ("list")."""
+        if value and all(self._module(k) in self.takes and isinstance(v, Mapping) for k, v in value.items()):
+            return [self._step(name, args) for name, args in value.items()], "call"
+        call = value["function"] if isinstance(value.get("function"), Mapping) else value
+        naming = next((key for key in NAMING if isinstance(call.get(key), str)), None)
+        if naming is None:
+            lists = [key for key, each in value.items() if isinstance(each, list | Mapping) and each]
+            steps = self._steps_in(value[lists[0]]) if len(lists) == 1 else []
+            notes = {key: each for key, each in value.items() if key not in lists}
+        else:
+            takes = self.takes.get(self._step(call[naming]).module, ())
+            notes = {key: each for key, each in value.items() if call is not value and each is not call}
+            beside, given = dict[str, Any](), list[Any]()
+            for key, each in call.items():
+                # An argument may be called "input" as well: then an object of arguments has more such names.
+                is_whole = key not in takes or (isinstance(each, Mapping) and {*each} <= {*takes})
+                if key in ARGUMENTS and is_whole:
+                    is_text = isinstance(each, str)  # as OpenAI writes them
+                    given.append(json.loads(each or "{}", object_pairs_hook=only_once) if is_text else each)
+                elif key != naming:
+                    (beside if key in takes else notes)[key] = each
+            given = [args for args in (*given, beside) if args not in (None, [], {})]
+            if len(given) > 1 or not all(isinstance(args, Mapping) for args in given):
+                what = f"the arguments of {call[naming][:60]} are given twice, or are no object"
+                raise PlanError(what, hint=_FORM)
+            steps = [self._step(call[naming], [*given, {}][0])]
+        for key, each in notes.items():
+            if steps and (key.lower() not in _NOTES or isinstance(each, list | Mapping)):
+                raise PlanError(f"the object of {steps[0].module} has a key {key[:60]!r}", hint=_FORM)
+        return steps, "list" if naming is None else "call"
+
+    def _lines(self, rest: str) -> tuple[list[Step], list[str], str]:
+        """Read lines with bullets, names joined by arrows, or one step a line; return also what is left."""
+        lines = [line.strip() for line in _WRAPPED.sub(" ", rest).splitlines()]
+        found = {place: match for place, line in enumerate(lines) if (match := _LINE.fullmatch(line))}
+        if not found:
+            return [], lines, ""
+        bulleted = [match for match in found.values() if match["bullet"]]
+        inside = range(min(found), max(found) + 1 + bool(self.takes))  # arguments may be below the last step
+        for place, line in enumerate(lines):
+            if line and place not in found and (place in inside or (bulleted and _BULLET.match(line))):
+                raise PlanError(f"{_SIGN.sub('…', line)[:60]!r} cannot be read as a step", hint=_FORM)
+        signs = {place: _SIGN.findall(match["steps"]) for place, match in found.items()}
+        if len(found) > 1 and (0 < len(bulleted) < len(found) or max(map(len, signs.values())) > 1):
+            raise PlanError(_SEVERAL, hint=_ALONE)
+        numbers = [int(match["number"]) for match in bulleted if match["number"]]
+        if numbers not in ([], [1] * len(numbers), [*range(len(found))], [*range(1, len(found) + 1)]):
+            raise PlanError("the numbers of the list do not follow each other from 1")
+        plan, after = list[Step](), len(lines)
+        for place, match in found.items():
+            steps = [step for sign in signs[place] for step in self.read[sign][0]]
+            after = place if after == len(lines) and any(step.args is None for step in steps) else after
+            plan += steps
+            lines[place] = f": {match['remark'] or ''}"  # with a colon, since no line begins with a remark
+        return plan, lines, "\n".join(lines[after:])
+
+    def _check_left(self, left: Sequence[str], plan: Sequence[Step], after: str, *, is_list: bool) -> None:
+        """Raise `PlanError` if what is left may be a part of a step; prose may name what is in a list."""
+        if any(step.args is None for step in plan) and (words := re.search(r"\w.*", after)):
+            raise PlanError(f"{words[0][:60]!r} may be the arguments of a step", hint=_FORM)
+        planned = {step.module for step in plan if is_list and step.args is not None}
+        forms = [form.replace("_", "") for form in self.forms if len(form) > 2]
+        for line in dict.fromkeys(left):
+            read = [self.read[sign] for sign in _SIGN.findall(line)]
+            is_step = len(line.split()) < 4 or _LEAD.match(line) or any(kind != "name" for _, kind in read)
+            for (step, *_), kind in read:
+                if kind != "list" and (is_step or step.module not in planned):
+                    raise PlanError(f"{step.module} is named outside the plan", hint=_ALONE)
+            head, *tail = re.split(r"[:(]|\s-\s", line)
+            for piece in (head, *tail, *re.findall(r"\b\w+_\w+", line)):
+                word, size = re.sub(r"[\W_]", "", _LEAD.sub("", piece)).lower(), len(piece.split())
+                is_near = size < 4 and len(word) < 100 and get_close_matches(word, forms, 1, 0.75)
+                # The last word of a reply may be the begin of a name that was cut off.
+                parts = (
+                    name for name in forms if name in word or (line is left[-1] and name.startswith(word))
+                )
+                if word and (is_near or (size == 1 and not is_list and piece not in tail and any(parts))):
+                    what = f"{piece.strip()[:60]!r} may be a step that is misspelt"
+                    raise PlanError(what, hint=nearest(piece[:60], self.names))
+        names = "|".join(re.escape(name) for step in plan for name in self.takes.get(step.module, ())) or "="
+        signs = rf"[=()\[\]{{}}]|\b(?:{names})\b\W{{0,3}}:" if self.takes else r"[()\[\]{}]"
+        if sign := re.search(signs, _PAIRS.sub("", "\n".join(left))):
+            raise PlanError(f"{sign[0]!r} outside the plan may be a part of a call", hint=_FORM)
 
 
-def _named(given: Any, known: Container[str]) -> list[str]:
-    """Return the modules that JSON names, in order. Raises `PlanError` where some of it names none."""
-    if isinstance(given, str):
-        return [given]
-    if isinstance(given, Mapping):
-        return _of_object(given, known)
-    if not isinstance(given, list):
-        return []
-    parts = [_named(item, known) for item in given]
-    found = [name for part in parts for name in part]
-    if not all(parts) and any(as_name(name) in known for name in found):
-        raise PlanError(f"part {parts.index([]) + 1} of the list names no module")
-    return found if all(parts) else []
-
-
-def _of_object(given: Mapping[str, Any], known: Container[str]) -> list[str]:
-    """Read one call, such as {"module": …}, or an object that holds the list."""
-    inner = given.get("function")
-    call: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
-    if (naming := next((key for key in NAMING if isinstance(call.get(key), str)), None)) is not None:
-        name, others = str(call[naming]), [value for key, value in call.items() if key != naming]
-        if any(call.get(key) for key in ARGUMENTS) and as_name(name) not in known:
-            raise NoModule(name)
-        if any(as_name(each) in known for value in others for each in _named(value, known)):
-            raise PlanError(f"the object of {name[:60]!r} names more than one module")
-        given_to = [key for key in call if key != naming and not is_note(key, call[key])]
-        if as_name(name) in known and any(call[key] not in (*_EMPTY, "{}") for key in given_to):
-            raise PlanError(f"the arguments of {name[:60]} cannot be read")
-        return [name]
-    if given and all(key.isdigit() for key in given):
-        given = dict(sorted(given.items(), key=lambda pair: int(pair[0])))
-    named = {key: _named(value, known) for key, value in given.items() if isinstance(value, list | dict)}
-    lists = [key for key, names in named.items() if any(as_name(name) in known for name in names)]
-    texts = {key: value for key, value in given.items() if isinstance(value, str)}
-    if more := [key for key in named if given[key] and key not in lists]:
-        raise PlanError(f"{more[0][:60]!r} stands beside a name or a list of modules, and cannot be read")
-    if not lists:
-        return [*texts.values()]
-    beside = [value for key, value in texts.items() if not is_note(key, value)]
-    words = [*texts.values(), *(word for value in beside for word in _WORDS.findall(value))]
-    if len(lists) > 1 or any(as_name(word) in known for word in words):
-        raise PlanError("the object holds more than one list of modules")
-    for key, value in given.items():
-        is_known = key in lists or is_note(key, value) or key.lower() in _ABOUT
-        if not is_known and value not in _EMPTY:
-            raise PlanError(f"{key[:60]!r} stands beside the list of modules, and is no part of a plan")
-    return named[lists[0]]
-
-
-def _lines(text: str, calls: Calls) -> list[Placed]:
-    """Read a numbered or bulleted list: each line begins with a name.
-
-    Remarks may follow that of a module without arguments, or a call: else they might be its arguments.
-    """
-    found, numbers = list[Placed](), list[int]()
-    for place, line in _by_line(text):
-        if bullet := BULLET.match(line):
-            start, head = bullet.end(), _REMARK.split(line[bullet.end() :], maxsplit=1)[0]
-            found.append((place + start, place + start + len(head), head.strip(_AROUND_NAMES)))
-            numbers += [int(bullet[1] or bullet[2])] if bullet[1] or bullet[2] else []
-    if not any(as_name(head) in calls.by_form for _, _, head in found):
-        return []
-    are_alike = len(set(numbers)) < 2 and numbers[:1] in ([], [0], [1])
-    if not are_alike and numbers not in ([*range(len(found))], [*range(1, len(found) + 1)]):
-        raise PlanError("the numbers of the list do not follow each other from 1")
-    for start, _, head in found:
-        rest = text[start:].splitlines()[0].strip(_AROUND_NAMES) if head else ""
-        if (name := calls.by_form.get(as_name(head))) in calls.takes and rest != head:
-            raise PlanError(f"what follows {name} cannot be read", hint="Write its arguments as JSON.")
-    return found
-
-
-def _by_line(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text, each with where it begins."""
-    place = 0
-    for line in text.splitlines(keepends=True):
-        yield place, line.rstrip("\r\n")
-        place += len(line)
-
-
-def _separated(text: str, known: Container[str]) -> list[Placed]:
-    """Read names joined by arrows, commas or "then", or one a line: the last that the text holds."""
-    found: list[Placed] = []
-    below = ""
-    for place, line in reversed([*_by_line(text)]):
-        if not line.strip():
-            continue
-        parts = [(place + start, place + end, name) for start, end, name in _in_line(line, known)]
-        if found and not (parts and _continued(line, below)):
-            break
-        if parts:
-            found, below = parts + found, line
-    return found
-
-
-def _in_line(line: str, known: Container[str]) -> list[Placed]:
-    """Return what a line joins, which begins with a name: "Plan: row_lookup -> answer_generator"."""
-    if "[" in line:
-        return []
-    colons = islice(re.finditer(":", line), _MOST_COLONS)
-    for start in (0, *(colon.end() for colon in colons)):
-        signs = [sign.span() for sign in _SEPARATOR.finditer(line, start)]
-        bounds = pairwise([(start, start), *signs, (len(line), len(line))])
-        pieces = [(begin, end, line[begin:end].strip(_AROUND_NAMES)) for (_, begin), (end, _) in bounds]
-        parts = [piece for piece in pieces if piece[2]]
-        if parts and as_name(parts[0][2]) in known:
-            return parts
-    return []
-
-
-def _continued(line: str, below: str) -> bool:
-    """Return whether two lines are one list: an arrow or comma joins them, or each holds one name."""
-    above_end, below_start = _SEPARATOR.split(line)[-1], _SEPARATOR.split(below)[0]
-    return not (above_end.strip() and below_start.strip()) or (above_end == line and below_start == below)
+def _text(written: str) -> str:
+    """Return a text without its quotes and escapes; a word is itself. Raises ValueError or SyntaxError."""
+    if written[0] == "'":
+        return str(ast.literal_eval(written))
+    straight = written if written[0] == '"' else written.translate(_STRAIGHT)
+    return str(json.loads(straight)) if straight[0] == '"' else written

@@ -17,8 +17,7 @@ from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
-from chameleon.plan_calls import ARGUMENTS, NAMING
-from chameleon.plan_text import parse_plan
+from chameleon.plan_text import ARGUMENTS, NAMING, parse_plan
 from chameleon.planner import Planner
 from chameleon.planners.shortlist import ShowsCards
 from chameleon.planners.told import inputs_of, output_text, rules_in_words

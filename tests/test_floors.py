@@ -28,7 +28,7 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
     ("llm",),
     ("state", "module", "prompt", "llm_module", "steps", "arguments", "earlier", "function_module"),
     ("toolkit",),
-    ("plan_text", "plan_beside", "plan_calls", "planner", "inventory"),
+    ("plan_text", "planner", "inventory"),
     ("executor", "decide", "log", "approval", "conversation_log"),
     ("retrieval", "documents"),
     ("evaluation", "interop"),

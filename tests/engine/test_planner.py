@@ -100,11 +100,6 @@ class TestReadsEveryForm:
     def test_in_the_midst_of_prose(self, form: str, names: list[str], before: str, after: str) -> None:
         assert read(f"{before}\n{FORMS[form](names)}\n{after}") == names
 
-    @given(plans, plans)
-    def test_the_last_list_counts_since_models_think_first(self, first: list[str], last: list[str]) -> None:
-        text = f"Perhaps {json.dumps(first)}? No, better:\n{json.dumps(last)}\nThat is in [my view] best."
-        assert read(text) == last
-
     def test_an_exact_name_wins_over_one_that_is_spelt_alike(self) -> None:
         names = ["RowLookup", "row_lookup", "Row-Lookup"]
         for name in names:
@@ -190,20 +185,20 @@ class TestIsSafe:
             assert steps and all(isinstance(step, Step) and step.module in NAMES for step in steps)
 
     @pytest.mark.parametrize(
-        "frame", ["{}", "- x{}x", "1. row_lookup{}x", "[{}x", "row_lookup -> {}x", "Step 1{}"]
+        "frame", ["{}", "- x{}x", "1. row_lookup{}x", "[{}x", "ocr2 -> {}x", "Step 1{}", "Action: ocr2{}x"]
     )
     def test_no_text_takes_long(self, frame: str) -> None:
         units = [
             " ", "\n", "[", "]", "[]", '["', '"', "`", "-", "->", "- ", "1.", "step ", "step 1", "aB", "a,",
             ", ,", ": ", "and then", "* ", "—", "[a,", "[a]", "[a b", '{"a":', "|", "row_lookup",
-            "row_lookup,", "row_lookup\n", "\ud800", "\x00",
+            "row_lookup,", "row_lookup\n", "\ud800", "\x00", "ocr2(", 'ocr2 {"a":', "(", "_a", "ocr2 (",
         ]  # fmt: skip
         for unit in units if PROFILE == "thorough" else units[len(frame) % 3 :: 3]:
             text = frame.replace("{}", unit * ((LONGEST_PLAN_TEXT - 20) // len(unit)))
             begun = time.process_time()
             with suppress(PlanError):
-                parse_plan(text, NAMES)
-            assert time.process_time() - begun < 10, unit
+                parse_plan(text, NAMES, {"ocr2": ["file"]})
+            assert time.process_time() - begun < 2, unit
 
 
 class TestPlanners:

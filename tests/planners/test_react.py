@@ -125,7 +125,6 @@ def test_what_can_be_called_is_named_to_a_model_that_called_nothing_of_it(native
     [
         'Let me look.\n[{"module": "weather", "args": {"city": "Paris"}]',
         'Let me look.\n[{"module": "wether", "args": {"city": "Paris"}}]',
-        'weather {"citty": "Paris"}',
         "I will look at the weather first.",
         'Action: wether\nAction Input: {"city": "Paris"}',
         "Action: weather\nAction Input: Paris\nObservation: 20\nFinal Answer: 20",

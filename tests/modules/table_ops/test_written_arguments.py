@@ -1,0 +1,79 @@
+"""Arguments of operations as models mangle them: taken as meant or refused, with the place of the fault."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from chameleon import Inventory, State, StepRejected, Table
+from chameleon.modules.table_ops.operation import TableOperation
+
+TABLE = Table(["Rank", "Team (a, b)", "Points"], [["1", "Red", "9"], ["2", "Blue", "7"], ["3", "Ash", "7"]])
+ARGUMENTS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "select_row": [("f_row([row 1, row 3])", {"rows": [1, 3]})],
+    "select_column": [("f_col([Rank, Team (a, b)])", {"columns": ["Rank", "Team (a, b)"]})],
+    "group_by": [("f_group(Points)", {"column": "Points"})],
+    "sort_by": [
+        (
+            'f_sort(Points), the order is "large to small"',
+            {"column": "Points", "order": "large to small", "datatype": "number"},
+        )
+    ],
+    "filter_rows": [("f_filter_rows(Points > 7 and Rank < 3)", {"condition": "Points > 7 and Rank < 3"})],
+    "aggregate": [("f_aggregate(sum of Points)", {"function": "sum", "column": "Points", "by": None})],
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_mangled_arguments_are_taken_as_meant_or_refused(name: str) -> None:
+    operation = Inventory.load("chain_of_table_extended").modules[name]
+    assert isinstance(operation, TableOperation) and operation.structured == "auto"
+    state, chance = State({"question": "Which?", "table": TABLE}), random.Random(name)
+    schema = operation.schema(state)
+    assert schema is not None and schema["additionalProperties"] is False
+    kept = 0
+    for _ in range(500):
+        said, meant = chance.choice(ARGUMENTS[name])
+        text = chance.choice([said, *(f"{json.dumps(meant, indent=n)}" for n in (None, 2))])
+        text = chance.choice([text, f"Here it is:\n```json\n{text}\n```"])
+        place = chance.randrange(len(text))
+        text = chance.choice([text, text[:place], text[:place] + chance.choice("[]{},\"'9") + text[place:]])
+        try:
+            args = operation.interpret(text, state)
+            table = operation.apply(TABLE, args)
+        except StepRejected:
+            continue
+        kept += 1
+        if args == meant:
+            continue
+        assert table.header and table.rows, text  # another choice that the text states in full
+        for value in (
+            each for part in args.values() for each in (part if isinstance(part, list) else [part])
+        ):
+            assert value is None or str(value) in text or value in ("number", "text", "date"), (text, args)
+    assert kept > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("select_row", '{"rows": [1, 9]}', "rows.1"),
+        ("select_row", '{"rows": []}', "rows"),
+        ("select_row", '{"rows": [1], "why": "x"}', "why"),
+        ("select_column", '{"columns": ["Rank", "Goals"]}', "columns.1"),
+        ("sort_by", '{"column": "Points"}', "order"),
+        ("group_by", '{"column": 3}', "column"),
+        ("aggregate", '{"function": "sum", "column": null, "by": "Rank"}', "no column to take the sum of"),
+        ("filter_rows", '{"condition": "Goals > 3"}', "no comparison of a column begins"),
+        ("group_by", '{"column": "Points"', "names no f_group"),
+        ("group_by", '{"column": "Points", "column": "Rank"}', "stands twice"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_with_the_place(name: str, text: str, fault: str) -> None:
+    operation = Inventory.load("chain_of_table_extended").modules[name]
+    assert isinstance(operation, TableOperation)
+    with pytest.raises(StepRejected, match=fault):
+        operation.interpret(text, State({"question": "Which?", "table": TABLE}))
