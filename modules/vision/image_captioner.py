@@ -12,7 +12,7 @@ from pydantic import Field, PositiveInt
 
 from chameleon import Module, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, versions_of
-from chameleon.modules.vision.captioning import Captioning, captioner, device_for
+from chameleon.modules.vision.captioning import captioner, device_for
 from chameleon.modules.vision.weights import INSTEAD, Weights
 from chameleon.pictures.opening import read_picture
 
@@ -35,8 +35,6 @@ class ImageCaptioner(Module):
         max_tokens: Annotated[int, Field(ge=2)] = 64,
         beams: PositiveInt = 1,
         device: str = "auto",
-        batch: PositiveInt = 16,
-        threads: PositiveInt | None = None,
     ) -> None:
         """Take settings, all optional.
 
@@ -44,17 +42,12 @@ class ImageCaptioner(Module):
           is of January 2025, Apache-2.0; the paper's is nlpconnect/vit-gpt2-image-captioning (16 tokens, 4
           beams).
         - `max_tokens`, `beams`: the longest caption, and the width of the beam search.
-        - `device`: auto, cuda (or cuda:1 and so on), mps or cpu; auto is the one beside the CPU if there is.
-          In half precision on all but the CPU.
-        - `batch`: pictures of concurrent runs go through the model together, at most that many; fewer where
-          the GPU has no room for them, and on the CPU where it has none for one.
-        - `threads`: of torch on the CPU, in this whole process; by default one less than processors, which
-          leaves one to a text detector beside it: else the two hold each other up.
+        - `device`: auto, cuda (or cuda:1 and so on), mps or cpu; auto is CUDA, else MPS, else the CPU.
         """
         if not model.strip():
-            raise InventoryError("model is empty, and is to be a name on the hub, OWNER/NAME, or a folder")
-        model = str(Path(model).expanduser()) if model.startswith("~") else model
-        self.settings = Captioning(model, device, max_tokens, beams, batch, threads)
+            raise InventoryError("model is empty", hint="Write a name on the hub, OWNER/NAME, or a folder.")
+        self.model = str(Path(model).expanduser()) if model.startswith("~") else model
+        self.device, self.max_tokens, self.beams = device, max_tokens, beams
 
     def check(self) -> None:
         if missing := [package for name, package in _PACKAGES.items() if find_spec(name) is None]:
@@ -62,21 +55,22 @@ class ImageCaptioner(Module):
                 f"captions need packages that are not installed: {', '.join(missing)}",
                 hint=f"pip install torch transformers pillow. {INSTEAD}",
             )
-        if self.settings.device not in ("auto", "cpu"):  # torch takes seconds to import
-            device_for(self.settings.device)
-        Weights(self.settings.model).check()
+        if self.device not in ("auto", "cpu"):  # torch takes seconds to import
+            device_for(self.device)
+        Weights(self.model).check()
 
     def runtime_info(self) -> Mapping[str, Any]:
-        """Return the device that `auto` came to, and what computes; load no model."""
+        """Return the device that `auto` resolves to, the weights and versions; load no model."""
         versions = versions_of("torch", "transformers", "tokenizers", "pillow")
-        told: dict[str, Any] = {"device": None, "weights": None, "versions": versions}
-        with suppress(ImportError, ChameleonError):  # `check` tells it
-            told["device"] = device_for(self.settings.device)
-            told["weights"] = Weights(self.settings.model).digest()
-        return told
+        info: dict[str, Any] = {"device": None, "weights": None, "versions": versions}
+        with suppress(ImportError, ChameleonError):  # `check` reports it
+            info["device"] = device_for(self.device)
+            info["weights"] = Weights(self.model).digest()
+        return info
 
     def setup(self) -> None:
-        self._caption = captioner(self.settings)
+        self._captioner = captioner(self.model, self.device)
 
     def run(self, state: State) -> str:
-        return self._caption(read_picture(state.input["image"], max_side=_MAX_SIDE).image)
+        picture = read_picture(state.input["image"], max_side=_MAX_SIDE).image
+        return self._captioner.describe(picture, max_tokens=self.max_tokens, beams=self.beams)

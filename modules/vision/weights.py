@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from chameleon.errors import InventoryError, ModuleError
@@ -13,9 +15,10 @@ from chameleon.text import one_line
 INSTEAD = (
     "Or ask a chat model that sees pictures: `image_captioner: {use: multimodal_captioner}` in the inventory."
 )
-_HEAD = 1_000_000  # bytes
+_HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
+_HEAD_BYTES = 1_000_000
 _SECONDS = 5.0
-"""How long the hub may take to say that it knows a model; its own client would try for half a minute."""
+"""How long the hub may take to reply; without it transformers would retry for half a minute."""
 
 _log = logging.getLogger("chameleon")
 
@@ -28,59 +31,46 @@ class Weights:
 
     @property
     def is_folder(self) -> bool:
-        """Tell whether it is named by its folder: that is there, lies in one, or is no name on the hub."""
-        from huggingface_hub.errors import HFValidationError
-        from huggingface_hub.utils import validate_repo_id
-
-        path = Path(self.model)
-        try:
-            validate_repo_id(self.model)
-        except HFValidationError:
-            return True
-        return path.is_dir() or (len(path.parts) == 2 and path.parent.is_dir())
+        """Return whether the model is named by a folder: one that exists, or what cannot be a hub name."""
+        return Path(self.model).is_dir() or not _HUB_NAME.fullmatch(self.model)
 
     @property
     def config(self) -> Path | None:
-        """Return the configuration on this machine, None where there is none; the hub is not asked."""
+        """Return the configuration on this machine, or None; the hub is not asked."""
         if self.is_folder:
             file = Path(self.model) / "config.json"
             return file if file.is_file() else None
         from huggingface_hub import try_to_load_from_cache
 
-        found = try_to_load_from_cache(self.model, "config.json")
-        return Path(found) if isinstance(found, str) else None
+        cached = try_to_load_from_cache(self.model, "config.json")
+        return Path(cached) if isinstance(cached, str) else None
 
     def check(self) -> None:
-        """Look, without a network, for the model on this machine; the log tells once what will be downloaded.
+        """Look for the model on this machine, without a network; log once what will be downloaded.
 
         Raises `InventoryError` for a folder that does not exist or holds no model, and `ModuleError` for a
-        model that is not in the hub's cache while `HF_HUB_OFFLINE` forbids to download it.
+        model that is not in the hub's cache while `HF_HUB_OFFLINE` forbids downloads.
         """
         if self.config:
             return
         if self.is_folder:
-            is_there = Path(self.model).is_dir()
-            lacks = "has no config.json, so it holds no model" if is_there else "does not exist"
+            exists = Path(self.model).is_dir()
+            fault = "has no config.json, so it holds no model" if exists else "does not exist"
             raise InventoryError(
-                f"model is {self.model!r}, a folder that {lacks}",
+                f"model is {self.model!r}, a folder that {fault}",
                 hint="Write the folder of a captioning model, or its name on the hub, OWNER/NAME.",
             )
         from huggingface_hub import constants
 
         if constants.HF_HUB_OFFLINE:
             raise self.missing("HF_HUB_OFFLINE is set")
-        if self not in _told:
-            _told.add(self)
-            _log.warning(
-                f"the captioning model {self.model} is not on this machine: the first run will download it "
-                f"(now: `hf download {self.model}`)"
-            )
+        warn_of_download(self.model)
 
     def digest(self) -> str | None:
-        """Return which weights there are: a model's commit in the hub's cache, or a digest of a folder.
+        """Return which weights these are: the commit in the hub's cache, the digest of a folder, or None.
 
-        The digest is over the names, lengths and first megabytes of all files; there safetensors has the
-        names and forms of its tensors. None for a model that is not here.
+        The digest covers the names, lengths and first megabytes of all files, which include the names and
+        shapes of the tensors of safetensors.
         """
         if (config := self.config) is None:
             return None
@@ -90,11 +80,11 @@ class Weights:
         for file in sorted(path for path in config.parent.iterdir() if path.is_file()):
             digest.update(f"{file.name}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
             with file.open("rb") as opened:
-                digest.update(opened.read(_HEAD))
+                digest.update(opened.read(_HEAD_BYTES))
         return digest.hexdigest()
 
     def require_hub(self) -> None:
-        """Ask the hub once, and for seconds, whether it has the model. Raise `ModuleError`."""
+        """Ask the hub whether it has the model, for a few seconds at most. Raise `ModuleError`."""
         from huggingface_hub import HfApi
 
         try:
@@ -104,12 +94,17 @@ class Weights:
         _log.info("downloading the captioning model %s", self.model)
 
     def missing(self, why: str) -> ModuleError:
-        """Return the error for a model that is not here and does not come."""
+        """Return the error for a model that is not here and cannot be downloaded."""
         return ModuleError(
             f"the captioning model {self.model} is not on this machine and cannot be downloaded: {why}",
             hint=f"With a network run `hf download {self.model}`, or set model to its folder. {INSTEAD}",
         )
 
 
-_told: set[Weights] = set()
-"""Of which the log has told: a check is made more than once."""
+@cache
+def warn_of_download(model: str) -> None:
+    """Log, once for each model, that the first run will download it."""
+    _log.warning(
+        f"the captioning model {model} is not on this machine: the first run will download it "
+        f"(now: `hf download {model}`)"
+    )

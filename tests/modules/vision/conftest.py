@@ -22,4 +22,4 @@ def _nothing_is_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(captioning, "_captioners", {})
-    weights._told.clear()
+    weights.warn_of_download.cache_clear()

@@ -1,4 +1,4 @@
-"""A captioning model that is not there is told at `check`, as far as possible, and else within seconds."""
+"""A captioning model that is missing is reported by `check` where it can be, and else within seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytest.importorskip("PIL", reason="captions need pillow")
 pytest.importorskip("torch", reason="captions need torch: pip install torch transformers")
 pytest.importorskip("transformers", reason="captions need transformers: pip install torch transformers")
 
-from huggingface_hub import HfApi, constants
+from huggingface_hub import constants
 
 from chameleon import Inventory
 from chameleon.errors import InventoryError, ModuleError
@@ -59,14 +59,7 @@ def test_check_refuses_a_folder_that_is_not_there_or_holds_no_model(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()
-    for model in (
-        str(tmp_path / "none"),
-        "./none",
-        "~/no such folder",
-        "a/b/c",
-        "models/none",
-        "what is this?",
-    ):
+    for model in (str(tmp_path / "none"), "./none", "~/no such folder", "a/b/c", "what is this?"):
         assert "a folder that does not exist" in told(model)
     assert "has no config.json" in told("models")
     with pytest.raises(InventoryError, match=r"image_captioner cannot run here: model is .*does not exist"):
@@ -94,23 +87,13 @@ def test_a_model_in_the_cache_needs_no_hub(
     assert caplog.text == ""
 
 
-def test_a_hub_that_does_not_know_the_model_is_asked_once(
+def test_a_hub_that_does_not_know_the_model_fails_the_step(
     loopback: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server: LoopbackServer = loopback()
     monkeypatch.setattr(constants, "ENDPOINT", server.url.removesuffix("/v1"))
-    asked: list[str] = []
-    ask = HfApi.model_info
-
-    def counting(api: HfApi, model: str, **options: Any) -> Any:
-        asked.append(model)
-        return ask(api, model, **options)
-
-    monkeypatch.setattr(HfApi, "model_info", counting)
-    for _ in range(3):
-        with pytest.raises(ModuleError, match=r"nobody/nothing is not on this.*404.*hf download.*multimodal"):
-            PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
-    assert asked == [NAME]
+    with pytest.raises(ModuleError, match=r"nobody/nothing is not on this.*404.*hf download.*multimodal"):
+        PreparedModule(ImageCaptioner(NAME, device="cpu")).ready()
     assert capfd.readouterr() == ("", "")
 
 
@@ -132,7 +115,7 @@ def test_check_refuses_a_device_that_is_not_there(device: str) -> None:
 
 
 def test_bad_settings_are_told() -> None:
-    for settings in ({"max_tokens": 1}, {"beams": 0}, {"batch": 0}, {"threads": 0}, {"model": " "}):
+    for settings in ({"max_tokens": 1}, {"beams": 0}, {"model": " "}):
         with pytest.raises(InventoryError, match=next(iter(settings))):
             inventory(**settings)
 
