@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
-from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, patch_config
+from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, RunnableGenerator
 from langchain_core.tools import StructuredTool, ToolException
 
 from chameleon.approval import needs_approval
@@ -25,106 +25,69 @@ Given = Mapping[str, Any] | str
 Output = dict[str, Any]
 
 
-class InventoryRunnable(Runnable[Given, Output]):
-    """Runs an inventory; see `as_runnable`."""
-
-    def __init__(self, executor: Executor) -> None:
-        self.executor = executor
-        self.name = executor.inventory.name
-
-    def invoke(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
-        """Return what the run came to. Raises as `as_runnable` says."""
-        return self._call_with_config(self._whole, input, config, run_type="chain")
-
-    async def ainvoke(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
-        """Return what the run came to, in the caller's event loop."""
-        return await self._acall_with_config(self._awhole, input, config, run_type="chain")
-
-    def stream(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Output]:
-        """Yield the name of each module that ran, then the rest: together what `invoke` returns."""
-        yield from self._transform_stream_with_config(iter([input]), self._parts, config, run_type="chain")
-
-    async def astream(
-        self, input: Given, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[Output]:
-        """Yield as `stream` does, in the caller's event loop."""
-
-        async def inputs() -> AsyncIterator[Given]:
-            yield input
-
-        parts = self._atransform_stream_with_config(inputs(), self._aparts, config, run_type="chain")
-        async for part in parts:
-            yield part
-
-    def _whole(self, input: Given, run_manager: Any, config: RunnableConfig) -> Output:
-        parts = self._parts(iter([input]), run_manager, config)
-        return dict(reduce(operator.add, parts, AddableDict(program=[])))
-
-    async def _awhole(self, input: Given, run_manager: Any, config: RunnableConfig) -> Output:
-        async def inputs() -> AsyncIterator[Given]:
-            yield input
-
-        parts = [part async for part in self._aparts(inputs(), run_manager, config)]
-        return dict(reduce(operator.add, parts, AddableDict(program=[])))
-
-    def _parts(self, inputs: Iterator[Given], run_manager: Any, config: RunnableConfig) -> Iterator[Output]:
-        state, within = State(), patch_config(config, callbacks=run_manager.get_child())
-        for event in self.executor.stream(self._input_of(list(inputs))):
-            dispatch_custom_event(*self._told(event), config=within)
-            before, state = state, state.after(event)
-            if new := list(state.program[len(before.program) :]):
-                yield AddableDict(program=new)
-        yield self._end_of(state)
-
-    async def _aparts(
-        self, inputs: AsyncIterator[Given], run_manager: Any, config: RunnableConfig
-    ) -> AsyncIterator[Output]:
-        state, within = State(), patch_config(config, callbacks=run_manager.get_child())
-        given = self._input_of([each async for each in inputs])
-        async for event in self.executor.astream(given):
-            await adispatch_custom_event(*self._told(event), config=within)
-            before, state = state, state.after(event)
-            if new := list(state.program[len(before.program) :]):
-                yield AddableDict(program=new)
-        yield self._end_of(state)
-
-    @staticmethod
-    def _input_of(given: Sequence[Given]) -> Mapping[str, Any]:
-        (one,) = given
-        if isinstance(one, str):
-            return {"question": one}
-        if not isinstance(one, Mapping):
-            raise InputError(f"the input is a {type(one).__name__}", hint="Give a mapping, or the question.")
-        return one
-
-    @staticmethod
-    def _told(event: Event) -> tuple[str, dict[str, Any]]:
-        """Return the name and data of a custom event."""
-        told = event_to_json(event)
-        return f"chameleon_{told['event']}", told
-
-    @staticmethod
-    def _end_of(state: State) -> Output:
-        """Return the answer and what belongs to it. Raises the error of a run that did not answer."""
-        if state.ended is None:
-            raise needs_approval(state)
-        if state.ended.error is not None:
-            raise state.ended.error.exception
-        told = {"answer": in_json(state.answer), "ended": state.ended.reason, "usage": state.usage.to_json()}
-        if "sources" in state.cache:
-            told["sources"] = in_json(state.cache["sources"])
-        return AddableDict(told)
-
-
-def as_runnable(executor: Executor) -> InventoryRunnable:
+def as_runnable(executor: Executor) -> Runnable[Given, Output]:
     """Return a `Runnable` that runs an inventory: sync and async, one input, a batch, or as a stream.
 
     The input is a mapping, or the question alone. The output has `answer`, `ended`, `program` (the modules
-    that ran), `usage`, and `sources` where there are some. `max_concurrency` of the config bounds a batch;
-    its callbacks see one chain run, and each event of the run as a custom event. Raises the `ChameleonError`
-    of a run that fails, `Declined` of one that declines, `InputError` for an input that is not taken.
+    that ran), `usage`, and `sources` if there are some; a stream yields the name of each module that ran,
+    then the rest. `max_concurrency` of the config bounds a batch; its callbacks see one chain run, and each
+    event of the run as a custom event. Raises the `ChameleonError` of a run that fails, `Declined` of one
+    that declines, `InputError` for an input that is neither.
     """
-    return InventoryRunnable(executor)
+
+    def run(inputs: Iterator[Given], config: RunnableConfig) -> Iterator[Output]:
+        state = State()
+        for event in executor.stream(_input_of([*inputs])):
+            dispatch_custom_event(*_custom_event(event), config=config)
+            before, state = state, state.after(event)
+            yield from _new_steps(before, state)
+        yield _result_of(state)
+
+    async def arun(inputs: AsyncIterator[Given], config: RunnableConfig) -> AsyncIterator[Output]:
+        state = State()
+        async for event in executor.astream(_input_of([each async for each in inputs])):
+            await adispatch_custom_event(*_custom_event(event), config=config)
+            before, state = state, state.after(event)
+            for steps in _new_steps(before, state):
+                yield steps
+        yield _result_of(state)
+
+    return RunnableGenerator(run, arun, name=executor.inventory.name)
+
+
+def _input_of(chunks: Sequence[Given]) -> Mapping[str, Any]:
+    """Return the input of a run: what came before in a chain may stream it in chunks."""
+    whole: Any = reduce(operator.add, chunks)
+    if isinstance(whole, str):
+        return {"question": whole}
+    if not isinstance(whole, Mapping):
+        raise InputError(f"the input is a {type(whole).__name__}", hint="Give a mapping, or the question.")
+    return whole
+
+
+def _custom_event(event: Event) -> tuple[str, dict[str, Any]]:
+    """Return the name and data of a custom event."""
+    data = event_to_json(event)
+    return f"chameleon_{data['event']}", data
+
+
+def _new_steps(before: State, after: State) -> Iterator[Output]:
+    if names := list(after.program[len(before.program) :]):
+        yield AddableDict(program=names)
+
+
+def _result_of(state: State) -> Output:
+    """Return the answer and what belongs to it. Raises the error of a run that did not answer."""
+    if state.ended is None:
+        raise needs_approval(state)
+    if state.ended.error is not None:
+        raise state.ended.error.exception
+    result = AddableDict(answer=in_json(state.answer), ended=state.ended.reason, usage=state.usage.to_json())
+    if "sources" in state.cache:
+        result["sources"] = in_json(state.cache["sources"])
+    if not state.program:
+        result["program"] = []
+    return result
 
 
 def as_tool(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from chameleon.arguments import Arguments
 from chameleon.errors import BadArguments, InventoryError, ModuleError, StepRejected
@@ -42,11 +42,10 @@ class LangChainTool(Module):
         shown, injected = tool.tool_call_schema, _injected(tool)
         self._needs_call = any(injected.values()) or tool.response_format == "content_and_artifact"
         self._arguments: Arguments | None
-        if isinstance(shown, type) and issubclass(shown, BaseModel):
+        if isinstance(shown, Mapping):
+            self._arguments = SchemaArguments.of_schema(self.name, shown)
+        else:
             self._arguments = Arguments(self.name, shown) if shown.model_fields else None
-        else:  # a schema, or a model of pydantic 1
-            schema = shown if isinstance(shown, Mapping) else shown.schema()
-            self._arguments = SchemaArguments.of_schema(self.name, schema)
 
     @property
     def arguments(self) -> Arguments | None:
@@ -88,21 +87,19 @@ class LangChainTool(Module):
             return BadArguments(f"{place} of {self.name}: {error['msg']}")
         return problem
 
-    def _held(self, found: Any) -> Any:
-        """Return the output as a run holds it. Raises `StepRejected` for a message that tells of an error."""
-        if getattr(found, "type", "") == "tool" and hasattr(found, "tool_call_id"):  # a ToolMessage
-            if found.status == "error":
-                raise StepRejected(self._text(found.content))
-            artifact = adopted(found.artifact)
-            return artifact if isinstance(artifact, Table) else self._held(found.content)
-        if type(found).__name__ == "Command" and type(found).__module__.startswith("langgraph."):
+    def _held(self, output: Any) -> Any:
+        """Return the output as a run holds it. Raises `StepRejected` for a message that reports an error."""
+        if getattr(output, "type", "") == "tool" and hasattr(output, "tool_call_id"):  # a ToolMessage
+            if output.status == "error":
+                raise StepRejected(_text_of(output.content))
+            artifact = adopted(output.artifact)
+            return artifact if isinstance(artifact, Table) else self._held(output.content)
+        if type(output).__name__ == "Command" and type(output).__module__.startswith("langgraph."):
             raise ModuleError(
                 f"{self.name} returns a Command, which changes the state of a LangGraph",
                 hint="Let it return a value.",
             )
-        if self._is_content(found):
-            return self._text(found)
-        return plain(found)
+        return _text_of(output) if _is_content(output) else plain(output)
 
     @property
     def _is_async(self) -> bool:
@@ -113,30 +110,22 @@ class LangChainTool(Module):
 
         return type(self.tool)._arun is not BaseTool._arun
 
-    @staticmethod
-    def _is_content(found: Any) -> bool:
-        """Tell whether these are the content blocks of a message."""
-        return (
-            isinstance(found, list)
-            and bool(found)
-            and all(isinstance(each, Mapping) and isinstance(each.get("type"), str) for each in found)
-            and any(each["type"] == "text" and isinstance(each.get("text"), str) for each in found)
-        )
 
-    @staticmethod
-    def _text(content: Any) -> str:
-        """Write the content of a message as text: what is no text as JSON."""
-        if isinstance(content, str):
-            return content
-        parts = [content] if isinstance(content, Mapping) else content
-        return "\n".join(
-            each
-            if isinstance(each, str)
-            else each["text"]
-            if each.get("type") == "text"
-            else json.dumps(each, ensure_ascii=False, default=str)
-            for each in parts
-        )
+def _is_content(output: Any) -> bool:
+    """Return whether these are the content blocks of a message, some of them text."""
+    if not isinstance(output, list) or not all(isinstance(block, Mapping) for block in output):
+        return False
+    return any(block.get("type") == "text" and isinstance(block.get("text"), str) for block in output)
+
+
+def _text_of(content: Any) -> str:
+    """Return the content of a message as text: blocks that are no text as JSON."""
+    blocks = [content] if isinstance(content, str) else content
+    texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
+    return "\n".join(
+        text if isinstance(text, str) else json.dumps(block, ensure_ascii=False, default=str)
+        for text, block in zip(texts, blocks, strict=True)
+    )
 
 
 def _injected(tool: Any) -> Mapping[str, bool]:
@@ -148,21 +137,16 @@ def _injected(tool: Any) -> Mapping[str, bool]:
 
     if isinstance(tool.args_schema, Mapping):
         return {}
-    fields, seen = (
-        kind.model_fields if issubclass(kind, BaseModel) else kind.__fields__  # of pydantic 1
-        for kind in (tool.get_input_schema(), tool.tool_call_schema)
-    )
-    hidden = {name: field for name, field in fields.items() if name not in seen}
+    fields, shown = tool.get_input_schema().model_fields, tool.tool_call_schema.model_fields
+    hidden = {name: field for name, field in fields.items() if name not in shown}
     found = {}
     for name in {**hidden, **dict.fromkeys(getattr(tool, "_injected_args_keys", ()))}:
         field = hidden.get(name)
         marks = getattr(field, "metadata", ())
         found[name] = any(
-            each is InjectedToolCallId or isinstance(each, InjectedToolCallId) for each in marks
+            mark is InjectedToolCallId or isinstance(mark, InjectedToolCallId) for mark in marks
         )
-        if not found[name] and (
-            field is None or (field.is_required() if hasattr(field, "is_required") else field.required)
-        ):
+        if not found[name] and (field is None or field.is_required()):
             raise InventoryError(
                 f"the LangChain tool {tool.name} needs {name}, which only an agent of LangChain can give",
                 hint="Give the tool a default for it, or wrap it in a function: chameleon.tool(function).",

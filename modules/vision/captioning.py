@@ -63,7 +63,7 @@ class Captioner:
     def __init__(self, model: str, device: str) -> None:
         from transformers.utils import logging as transformers_logging
 
-        # Its hints and progress bars do not belong on the terminal, and no web service should convert weights.
+        # Hints and progress bars do not belong on the terminal, and no service should convert weights.
         transformers_logging.set_verbosity_error()
         transformers_logging.disable_progress_bar()
         logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
