@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from functools import reduce
 from typing import Any
 
 from chameleon import StepRejected, Table
@@ -17,7 +16,6 @@ from chameleon.modules.reports.finqa_program import (
     OVER_ROWS,
     Calculated,
     calculated,
-    number_in,
     tokens_of,
 )
 
@@ -41,6 +39,7 @@ _BLANK = re.compile(r" (?![\d.,])|(?<![\d.,]) ")
 _CELL = re.compile(
     r"(?P<sign>(?:[-−–]?\(|[-−–])?)(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<end>%?\)?%?)(?:\([^()]*\)%?)*"
 )
+_WRITE_OUT = "Write out the numbers of a row that has blanks, or whose name is not clear: add(5, 7)."
 _MOST_STEPS, _DEEPEST = 64, 16
 
 Step = tuple[str, str, str]
@@ -49,7 +48,6 @@ Call = tuple[str, Any, Any]
 """The same, whose arguments may be calls."""
 _CONSTANTS = frozenset([*map(str, range(1, 11)), *(str(10**power) for power in (2, 3, 4, 5, 6, 7, 9))])
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_NOTE = re.compile(r"(?:(?<!\s)\s+)?\([^()]*\)")
 
 
 def finqa_program_in(text: str) -> list[Step]:
@@ -181,55 +179,24 @@ def written(steps: Sequence[Step], tables: Sequence[Table], texts: Iterable[str]
 
     - A number that is neither in a table nor in `texts`, such as 100, is a constant: `const_100`, as
       annotators write it.
-    - A row is found by its name in any case, also without its notes in brackets.
-    - An operation on a row that the language cannot read, because of brackets or commas in its name or its
-      cells, or blank cells, becomes arithmetic with the numbers that it has; "(745)" is -745.
+    - A row is found by its name in any case.
     """
-    lines = lines_of(tables)
-    said = [*texts, *(cell for line in lines for cell in line)]
-    known = {number for text in said for number in _numbers(text)}
-    done, values = list[Step](), list[str]()  # what stands for the value of each given step
+    cells = (cell for line in lines_of(tables) for cell in line)
+    known = {number for text in (*texts, *cells) for number in _numbers(text)}
 
-    def argument(given: str) -> str:
-        if given.startswith("#"):
-            step = _REFERENCE.fullmatch(given)
-            if step is None or int(step[1]) >= len(values):
-                raise StepRejected(f"{given!r:.40} names no step before it")
-            return values[int(step[1])]
-        if given == "-1" and "-1" not in known:
-            return "const_m1"
-        return f"const_{given}" if given in _CONSTANTS and given not in known else given
+    def argument(text: str) -> str:
+        if text in known:
+            return text
+        return "const_m1" if text == "-1" else f"const_{text}" if text in _CONSTANTS else text
 
-    def add(operation: str, first: str, second: str) -> str:
-        done.append((operation, first, second))
-        return f"#{len(done) - 1}"
-
-    def over_row(operation: str, row: Sequence[str]) -> str:
-        step = (operation, row[0], "none")
-        if ", " not in row[0] and not calculated(tokens_of(as_text([step])), lines).fault:
-            return add(*step)
-        numbers = [number for cell in row[1:] if (number := number_text(cell)) is not None]
-        if not numbers:
-            raise StepRejected(f"the row {row[0]!r:.80} has no numbers")
-        if operation in ("table_max", "table_min"):
-            chosen = max if operation == "table_max" else min
-            return chosen(numbers, key=lambda number: number_in(number) or 0.0)
-        total = reduce(lambda total, number: add("add", total, number), numbers)
-        count = str(len(numbers))
-        count = f"const_{count}" if count in _CONSTANTS else count
-        return add("divide", total, count) if operation == "table_average" else total
-
-    for operation, first, second in steps:
-        if operation in OVER_ROWS:
-            values.append(over_row(operation, _row(first, tables)))
-        else:
-            values.append(add(operation, argument(first), argument(second)))
-    if values and not values[-1].startswith("#"):  # a number of a row that the language cannot read
-        add("add", values[-1], "0")
-    program = as_text(done)
-    _, fault = value_of(program, tables)
-    if fault:
-        raise StepRejected(f"the program does not work: {fault}")
+    program = as_text(
+        (operation, _row_name(first, tables), "none")
+        if operation in OVER_ROWS
+        else (operation, argument(first), argument(second))
+        for operation, first, second in steps
+    )
+    if fault := value_of(program, tables).fault:
+        raise StepRejected(f"the program does not work: {fault}", hint=_WRITE_OUT)
     return program
 
 
@@ -262,20 +229,21 @@ def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
     return [line for table in tables for line in (table.header, *table.rows)]
 
 
-def _row(name: str, tables: Sequence[Table]) -> Sequence[str]:
-    """Return the row of that name. Raises `StepRejected` for none, and for several that are not the same.
+def _row_name(name: str, tables: Sequence[Table]) -> str:
+    """Return the name of a row as its table has it. Raises `StepRejected` for none.
 
-    Of rows with the same name in one table the last counts, as it does where programs are run.
+    Of rows with the same name in one table the last counts, as it does where programs are run; rows of
+    several tables must be the same.
     """
     lines = lines_of(tables)
-    for form in (str, _folded, lambda text: _folded(_NOTE.sub("", text))):
+    for form in (str, _folded):
         found = [line for line in lines if form(line[0]) == form(name)]
-        if len(set(map(tuple, found))) > 1 and (len(tables) > 1 or form not in (str, _folded)):
-            raise StepRejected(
-                f"several rows are named {name!r:.80}", hint="Write the numbers of the one that is meant."
-            )
+        if len(set(map(tuple, found))) > 1 and len(tables) > 1:
+            raise StepRejected(f"several rows are named {name!r:.80}", hint=_WRITE_OUT)
+        if found and re.search(r", |[()]", found[-1][0]):
+            raise StepRejected(f"brackets or commas are in the name of {name!r:.80}", hint=_WRITE_OUT)
         if found:
-            return found[-1]
+            return found[-1][0]
     raise StepRejected(f"no row of the table is named {name!r:.80}")
 
 

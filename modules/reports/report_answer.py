@@ -23,12 +23,6 @@ from chameleon.modules.reports.finqa_program import OVER_ROWS
 from chameleon.modules.reports.program_text import lines_of, number_text, steps_in
 from chameleon.modules.reports.report import Report
 
-_POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
-_MOVED = re.compile(
-    r"\b(?:change[ds]?|increase[ds]?|decrease[ds]?|growth|grew|grow|decline[ds]?|differences?|drop|rise|rose|fall|fell)\b",
-    re.IGNORECASE,
-)
-_OTHER_POINTS = re.compile(r"\bpoints?\b", re.IGNORECASE)
 Kind = Literal["share", "percent", "percentage", ""]
 
 _COUNTS = (
@@ -68,26 +62,21 @@ class ReportAnswer(Module):
         """Return the value as the question wants it: "38.89%", the number, "yes" or "no".
 
         What the program makes of figures that say "%" themselves, such as their average, is per cent whatever
-        is asked; their difference, where a change is asked for, is percentage points. A portion and a rate of
-        growth are per cent as well. A question that only names some per cent ("if 5% are free, what is the
-        price?") asks for none.
+        is asked. A portion and a rate of growth are per cent as well. A question that only names some per
+        cent ("if 5% are free, what is the price?") asks for none.
         """
         value, question = state.cache["program_result"], state.input["question"]
-        program, subtracted = state.cache.get("finqa_program"), False
         if isinstance(value, str):
             return value
+        program = state.cache.get("finqa_program")
         if program is None:
             kind = _Names().kind(state.cache.get("program", ""))
         else:
             kind = _finqa_kind(program, Report.of(state).every_table)
-            subtracted = program.rpartition("), ")[2].startswith("subtract")
-        asked = asks_percent(question) or asks_share(question)
-        if kind == "percent" or (kind == "share" and asked):
-            moved = kind == "percent" and subtracted and _MOVED.search(question)
-            if _POINTS.search(question) or moved:
-                return f"{100 * value:.2f} percentage points"
-            return tidy(value) if _OTHER_POINTS.search(question) else _percent(100 * value)
-        return _percent(value) if kind == "percentage" and asked else tidy(value)
+        is_asked = asks_percent(question) or asks_share(question)
+        if kind == "percent" or (kind == "share" and is_asked):
+            return _percent(100 * value)
+        return _percent(value) if kind == "percentage" and is_asked else tidy(value)
 
 
 def _percent(value: float) -> str:

@@ -23,7 +23,6 @@ from pydantic import PositiveInt
 from chameleon import Module, State
 from chameleon.modules.reports.report import Fact, Report
 from chameleon.retrieval.analysis import WEAK, terms, weak_terms
-from chameleon.table import to_text
 
 WEIGHTS = {
     "row": (1.8, 1.6),  # whether it is a row of a table
@@ -54,7 +53,6 @@ _SHARE = re.compile(r"\b(?:percent|percentage|portion|share|proportion|fraction|
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|grow|growth|decline|balance|difference)\b")
 _BALANCE = re.compile(r"\b(?:balance|end of (?:the )?(?:year|period)|ending)\b")
 _TOTAL = re.compile(r"\b(?:total|sum|net)\b")
-Shown = Literal["marked", "whole", "rows"]
 By = Literal["auto", "lexical", "bm25", "dense", "hybrid"]
 
 
@@ -62,31 +60,22 @@ class ReportRetriever(Module):
     """Keeps the sentences and rows of a report that the question needs, without a model."""
 
     reads = ("input.question", "input.table?", "input.passages?")
-    writes = ("input.table", "input.passages", "cache.retrieved", "cache.relevant_rows")
+    writes = ("input.passages", "cache.retrieved", "cache.relevant_rows")
     non_text = ("cache.retrieved",)
 
-    def __init__(
-        self,
-        k: PositiveInt = 5,
-        *,
-        by: By = "auto",
-        embeddings: str = "minilm",
-        table: Shown = "marked",
-    ) -> None:
-        """Set how facts are found, and what becomes of the table.
+    def __init__(self, k: PositiveInt = 5, *, by: By = "auto", embeddings: str = "minilm") -> None:
+        """Set how facts are found.
 
         - `k`: how many facts are kept, sentences and rows counted alike.
         - `by`: how near a fact is to the question: "lexical" (words, names of rows, years; the default),
           "bm25", "dense" (embeddings) or "hybrid" (all of it).
         - `embeddings`: by which model ("dense", "hybrid"), such as "openai:text-embedding-3-small".
-        - `table`: what becomes of the table, which stays a table: "marked" leaves it whole and names the kept
-          rows (`cache.relevant_rows`), "whole" leaves it without a word, "rows" cuts it to the kept rows.
 
+        Tables stay whole; `cache.relevant_rows` names their kept rows, which prompts show below the table.
         Kept facts stay in the order of the report. `cache.retrieved` lists them, the nearest first.
         """
         self.k, self.embeddings = k, embeddings
         self.by: By = by
-        self.table: Shown = table
 
     def check(self) -> None:
         """Raise `InventoryError` or `MissingPackage` for a model that cannot be had."""
@@ -104,7 +93,7 @@ class ReportRetriever(Module):
         facts = report.facts()
         near = self.scores(state.input["question"], facts)
         order = sorted(range(len(facts)), key=lambda number: -near[number])[: self.k]
-        told = [
+        kept = [
             {
                 "id": ", ".join(f"{kind} {place}" for kind, place in facts[number].source.items()),
                 "name": facts[number].name or facts[number].text[:80],
@@ -113,24 +102,14 @@ class ReportRetriever(Module):
             }
             for number in order
         ]
-        rows: dict[int, list[int]] = {}  # the kept rows of each passage, from 0
-        names = dict[str, None]()
-        for fact in (facts[number] for number in sorted(order)):
-            places = rows.setdefault(fact.passage, [])
-            if fact.row:
-                places.append(fact.row - 1)
-                names[fact.name] = None
-        output: dict[str, Any] = {"kept": told, "of": len(facts)}
-        if names and self.table == "marked":
-            output["relevant_rows"] = "\n".join(names)
-        if state.table is not None and self.table == "rows":
-            output["table"] = state.table.take_rows(rows.get(0, ()))
-        output["passages"] = [
-            _cut(passage, rows[number]) if self.table == "rows" and rows[number] else passage
-            for number, passage in enumerate(report.passages, 1)
-            if number in rows
-        ]
-        return output
+        in_order = [facts[number] for number in sorted(order)]
+        passages = {fact.passage for fact in in_order}
+        return {
+            "kept": kept,
+            "of": len(facts),
+            "relevant_rows": "\n".join(dict.fromkeys(fact.name for fact in in_order if fact.row)),
+            "passages": [each for number, each in enumerate(report.passages, 1) if number in passages],
+        }
 
     def scores(self, question: str, facts: Sequence[Fact]) -> list[float]:
         """Return how near each fact is to the question: higher is nearer, comparable within one call only.
@@ -155,20 +134,11 @@ class ReportRetriever(Module):
         ]
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        changes = {"passages": output["passages"]} if "passages" in input else {}
-        return changes | ({"table": output["table"]} if "table" in output else {})
+        return {"passages": output["passages"]} if "passages" in input else {}
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        rows = {"relevant_rows": output["relevant_rows"]} if output.get("relevant_rows") else {}
+        rows = {"relevant_rows": output["relevant_rows"]} if output["relevant_rows"] else {}
         return {"retrieved": output["kept"]} | rows
-
-
-def _cut(passage: Mapping[str, Any], rows: Sequence[int]) -> dict[str, Any]:
-    """Return a passage whose table is cut to these rows, numbered as in the whole."""
-    numbers = passage.get("rows") or range(1, len(passage["table"].rows) + 1)
-    table = passage["table"].take_rows(rows)
-    text = to_text(table, style="pipe")
-    return {**passage, "table": table, "rows": [numbers[row] for row in rows], "text": text}
 
 
 def measures(question: str, facts: Sequence[Fact]) -> list[dict[str, float]]:
