@@ -3,7 +3,7 @@
 The grammar, of which each rule is a function or a pattern here:
 
     phrase    = [relation] word [number] labels {next} [of]
-    relation  = "this" | "such" | "the preceding" | "the succeeding"
+    relation  = "this" | "such"
     word      = "section" | "subsection" | … | "sec." | "§" | nothing before a number with labels
     next      = ("," | "and" | "through") (labels | number labels)
     of        = ("of" | "in" | "under") (phrase | name of another law)
@@ -23,7 +23,7 @@ _DEEPEST = 8  # of "clause (i) of paragraph (1) of …"
 _BACK = 100  # characters before a reference where the name of its law may begin
 _WORD = r"(?:sub)?(?:section|paragraph|clause|item)s?\b|secs?\.|§{1,2}"
 _LEAD = re.compile(
-    r"(?<!\w)(?:(?:the\s{1,9})?(?P<relation>this|such|preceding|succeeding)\s{1,9})?"
+    r"(?<!\w)(?:(?P<relation>this|such)\s{1,9})?"
     rf"(?P<word>{_WORD})\s{{0,9}}|(?<![\w$.,§])(?=[0-9]{{1,5}}[A-Z]?\()",
     re.IGNORECASE,
 )
@@ -64,7 +64,7 @@ class Citation:
 
     `labels` are counted from `section`, or from what `relation` and `level` say, or else the first of them is
     of that level: "paragraph (2) of subsection (b)" has the level "subsection" and the labels b and 2.
-    `relation` is "this", "such", "preceding" or "succeeding", as in "this paragraph". `through` is the last
+    `relation` is "this" or "such", as in "this paragraph". `through` is the last
     label of a range that begins with the citation, and `act` the law that it is of, where the text names one.
     """
 
@@ -172,7 +172,7 @@ class _PhraseReader:
         if outer and found[0].section:
             return found, end
         if outer and found[0].relation:
-            return found + outer[1:], after  # siblings stand where they stand
+            return found + outer[1:], after
         if outer:
             base = outer[0]
             inner = [
@@ -256,16 +256,7 @@ def resolve(
     here = next((node for node in around if node.is_of(citation.level)), None)
     if here is None:
         return [Referent((), home, citation, "missing")]
-    if citation.relation in ("this", "such"):
-        return _descended(here, citation)
-    siblings = here.parent.children if here.parent else []
-    place = siblings.index(here)
-    found = siblings[:place] if citation.relation == "preceding" else siblings[place + 1 :]
-    if not citation.text.lower().endswith("s"):
-        found = found[-1:] if citation.relation == "preceding" else found[:1]
-    return [Referent(node.path, node, citation) for node in found] or [
-        Referent((), here, citation, "missing")
-    ]
+    return _descended(here, citation)
 
 
 def _is_at_hand(act: str, sections: Mapping[str, Node]) -> bool:
