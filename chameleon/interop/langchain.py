@@ -118,23 +118,11 @@ def as_tool(
                 raise ToolException(str(problem)) from problem
         return in_text(output["answer"]), output
 
-    async def ask_later(**arguments: Any) -> tuple[str, Output]:
-        import asyncio
-
-        with TemporaryDirectory(prefix="chameleon-") as scratch:
-            try:
-                read = await asyncio.to_thread(inputs.read, arguments, Path(scratch))
-                output = await runnable.ainvoke(read)
-            except ChameleonError as problem:
-                raise ToolException(str(problem)) from problem
-        return in_text(output["answer"]), output
-
     return StructuredTool(
         name=name or as_name(inventory.name),
         description=description or inventory.about or f"Answers by {', '.join(inventory.present)}.",
         args_schema=inputs.schema,
         func=ask,
-        coroutine=ask_later,
         response_format="content_and_artifact",
         handle_tool_error=True,
     )

@@ -16,6 +16,8 @@ from chameleon.modules.reports.finqa_program import (
     OVER_ROWS,
     Calculated,
     calculated,
+    parts_of,
+    steps_of,
     tokens_of,
 )
 
@@ -217,11 +219,7 @@ def as_text(steps: Iterable[Step]) -> str:
 
 def steps_in(program: str) -> list[Step]:
     """Return the steps of a program that is written as FinQA does."""
-    tokens = tokens_of(program)[:-1]
-    return [
-        (tokens[place].rstrip("("), tokens[place + 1], tokens[place + 2])
-        for place in range(0, len(tokens), 4)
-    ]
+    return [parts_of(step) for step in steps_of(tokens_of(program)[:-1])]
 
 
 def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:

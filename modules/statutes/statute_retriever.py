@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from chameleon.errors import InputError
 from chameleon.modules.statutes.library import Statutes
 from chameleon.modules.statutes.references import Referent, references_in, references_of
 from chameleon.modules.statutes.tree import Node, StatuteLine
-from chameleon.text import estimated_tokens, harmless
+from chameleon.text import estimated_tokens, harmless, one_line
 
 Strategy = Literal["mentioned_only", "entire_section", "references"]
 Ancestors = Literal["text", "headings", "none"]
@@ -82,7 +81,11 @@ class StatuteRetriever(Module):
         lacking = (referent.name for referent in referents if referent.lack in ("missing", "elsewhere"))
         unknown = list(dict.fromkeys(lacking))
         if unknown:
-            _warn(question, ", ".join(unknown), ", ".join(node.name for node in found))
+            _log.warning(
+                "not in the statutes: %s; the answer rests on %s",
+                harmless(one_line(", ".join(unknown), _LONGEST)),
+                harmless(one_line(", ".join(node.name for node in found), _LONGEST)) or "nothing",
+            )
         notes = [
             f"[{what}: {', '.join(names)}.]"
             for what, names in (("Not in the statutes", unknown), ("Left out for length", excerpt.left_out))
@@ -139,18 +142,6 @@ class StatuteRetriever(Module):
                 for each in output["provisions"]
             ],
         }
-
-
-@lru_cache(maxsize=256)
-def _warn(question: str, lacking: str, shown: str) -> None:
-    """Log what a question names and the statutes lack, once while the question is remembered."""
-    lacking, shown, question = (
-        harmless(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
-        for text in (lacking, shown, question)
-    )
-    _log.warning(
-        "not in the statutes: %s; the answer to %r rests on %s", lacking, question, shown or "nothing"
-    )
 
 
 @dataclass(slots=True)
