@@ -55,8 +55,8 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 def finqa_program_in(text: str) -> list[Step]:
     """Return the steps of the last program in a reply; after its last "Program:", where it says so.
 
-    Calls that stand in calls become steps of their own, and references are numbered from 0, also where
-    the reply numbers them from 1. Raises `StepRejected` for a reply without a program, or with a broken one.
+    Calls that stand in calls become steps of their own, and references are numbered from 0. Raises
+    `StepRejected` for a reply without a program, or with a broken one.
     """
     labels = [label.end() for label in _LABEL.finditer(text)]
     calls = next(filter(None, (_last_run(text[start:]) for start in (*reversed(labels), 0))), None)
@@ -64,13 +64,7 @@ def finqa_program_in(text: str) -> list[Step]:
         raise StepRejected(
             "the reply holds no program", hint="A program is subtract(5, 3), divide(#0, 3) or the like."
         )
-    try:
-        return _steps(calls, 0)
-    except StepRejected as problem:
-        try:
-            return _steps(calls, 1)
-        except StepRejected:
-            raise problem from None
+    return _steps(calls)
 
 
 def _last_run(text: str) -> list[Call]:
@@ -125,8 +119,8 @@ def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
     return (operation, first, second), end
 
 
-def _steps(calls: Sequence[Call], first_number: int) -> list[Step]:
-    """Return calls as steps; the calls are numbered from `first_number`."""
+def _steps(calls: Sequence[Call]) -> list[Step]:
+    """Return calls as steps, with those that stand in calls before them."""
     steps, ends = list[Step](), list[int]()
 
     def add(call: Call) -> int:
@@ -142,10 +136,9 @@ def _steps(calls: Sequence[Call], first_number: int) -> list[Step]:
             return f"#{add(given)}"
         if (found := _REFERENCE.fullmatch(given.strip("\"'` "))) is None:
             return plain(given)
-        number = int(found[1]) - first_number
-        if not 0 <= number < len(ends):
-            raise StepRejected(f"{given} is no earlier step")
-        return f"#{ends[number]}"
+        if int(found[1]) >= len(ends):
+            raise StepRejected(f"{given} is no earlier step", hint="The first step is #0.")
+        return f"#{ends[int(found[1])]}"
 
     for call in calls:
         ends.append(add(call))
