@@ -78,6 +78,12 @@ def test_what_happens_next_is_pure(file: str) -> None:
             "for name in ('tabmwp', 'tables_offline'): __import__('chameleon').Inventory.load(name).check()",
             MODEL_AND_DATA,
         ),
+        (
+            "from chameleon import Inventory, errors\n"
+            "try: Inventory.load('scienceqa').check()\n"
+            "except errors.InventoryError: pass",
+            MODEL_AND_DATA,
+        ),
     ],
 )
 def test_importing_is_light(code: str, heavy: set[str], tmp_path: Path) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from typing import Any, TypedDict
+from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
@@ -142,45 +141,6 @@ def test_callbacks_see_one_chain_and_its_events(executor: Executor, league: Tabl
     with pytest.raises(Declined):
         runnable.invoke({**given, "question": LOVELIEST}, {"callbacks": [heard]})
     assert heard.said[-1] == "error Declined"
-
-
-def test_a_batch_keeps_to_its_concurrency() -> None:
-    at_once, most, lock = [0], [0], threading.Lock()
-
-    @tool
-    async def wait() -> str:
-        """Waits."""
-        with lock:
-            at_once[0] += 1
-            most[0] = max(most[0], at_once[0])
-        await asyncio.sleep(0.02)
-        with lock:
-            at_once[0] -= 1
-        return "x"
-
-    runnable = as_runnable(Executor(Inventory("mine", Fixed(["wait"]), {"wait": wait})))
-    questions = ["?"] * 8
-    runnable.batch(questions, {"max_concurrency": 2})
-    assert most == [2]
-    most[0] = 0
-    asyncio.run(runnable.abatch(questions, {"max_concurrency": 3}))
-    assert most == [3]
-
-
-def test_a_node_of_a_graph_in_three_lines(executor: Executor, league: Table) -> None:
-    from langgraph.graph import END, START, StateGraph
-
-    class Asked(TypedDict, total=False):
-        question: str
-        answer: str
-
-    runnable = as_runnable(executor)
-
-    def node(state: Asked) -> Asked:
-        return {"answer": runnable.invoke({"question": state["question"], "table": league})["answer"]}
-
-    graph = StateGraph(Asked).add_node("ask", node).add_edge(START, "ask").add_edge("ask", END).compile()
-    assert graph.invoke({"question": HOW_MANY}) == {"question": HOW_MANY, "answer": "47"}
 
 
 def test_a_tool_has_the_input_as_its_arguments(executor: Executor, league: Table) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,11 +20,9 @@ from langchain_core.tools import (
 from langgraph.prebuilt import InjectedState, ToolRuntime
 from pydantic import BaseModel, Field
 
-import chameleon
 from chameleon import Executor, Inventory, State, Table
 from chameleon.errors import InventoryError
 from chameleon.planners.fixed import Fixed
-from tests.e2e.commands import ROOT, environment
 
 
 @tool
@@ -190,14 +186,8 @@ def test_what_only_an_agent_can_give_is_refused_at_once(given: BaseTool, name: s
 def test_a_schema_in_json_makes_the_arguments() -> None:
     schema = {
         "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "of the file"},
-            "head": {"type": "integer"},
-            "how": {"enum": ["text", "bytes"]},
-            "at": {"$ref": "#/$defs/Place"},
-        },
+        "properties": {"path": {"type": "string", "description": "of the file"}, "head": {"type": "integer"}},
         "required": ["path"],
-        "$defs": {"Place": {"type": "object", "properties": {"line": {"type": "integer"}}}},
     }
 
     def read(**given: Any) -> dict[str, Any]:
@@ -205,17 +195,10 @@ def test_a_schema_in_json_makes_the_arguments() -> None:
 
     made = StructuredTool(name="read", description="Reads.", args_schema=schema, func=read)
     (card,) = Inventory.of([made], planner=Fixed(["read"])).cards
-    assert card.signature.startswith('(path: string, head?: integer, how?: "text" | "bytes", at?: {line?')
-    assert card.notes == {"path": "of the file"}
-    assert run(made, {"path": "a", "head": 2, "at": {"line": 1}}).answer == {
-        "path": "a", "head": 2, "at": {"line": 1}
-    }  # fmt: skip
+    assert card.signature == "(path: string, head?: integer)" and card.notes == {"path": "of the file"}
+    assert run(made, {"path": "a", "head": 2}).answer == {"path": "a", "head": 2}
     assert run(made, {"path": "a"}).answer == {"path": "a"}
-    for args, said in (
-        ({}, "read lacks the argument 'path'"),
-        ({"path": "a", "pth": "b"}, "read takes no argument 'pth'"),
-    ):
-        assert said in str(run(made, args).ended.error)  # type: ignore[union-attr]
+    assert "read takes no argument 'pth'" in str(run(made, {"path": "a", "pth": "b"}).ended)
 
 
 def test_results_are_held_as_text_json_and_tables() -> None:
@@ -287,22 +270,3 @@ def test_an_entry_of_a_file_names_a_tool_a_list_or_a_class(tmp_path: Path) -> No
         with pytest.raises(InventoryError, match=said) as caught:
             Inventory.load(file)
         assert "mine.yaml:3: modules." in caught.value.where
-
-
-@pytest.mark.slow
-def test_the_engine_does_not_import_langchain(tmp_path: Path) -> None:
-    script = (
-        "import sys\nfrom chameleon import Inventory, tool\n"
-        "@tool\ndef f(x: int) -> int:\n    'Doubles.'\n    return x\n"
-        "Inventory.of([f])\nprint([each for each in sys.modules if each.startswith('langchain')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-        check=True,
-    )
-    assert done.stdout.strip() == "[]"
-    assert Path(chameleon.__file__).is_relative_to(ROOT)
