@@ -17,7 +17,6 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
         "debug",
         "figures",
         "markup",
-        "device",
         "quoting",
         "text",
         "values",

