@@ -20,8 +20,6 @@ RACE = Table(
     ],
     "A race of ours",
 )
-CYCLISTS = "csv/203-csv/733.csv"
-CYCLING = "which country had the most cyclists finish within the top 10?"
 IMAGE_AWARDS = "csv/201-csv/4.csv"
 AWARDS = "which actor has the most naacp image awards?"
 WILDCATS = "1-24560733-1.html.csv"

@@ -6,7 +6,6 @@ Worked examples, and how many calls they take.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.sandbox.zygote import why_unusable
 from tests.e2e.by_cue import ByCue, Given
-from tests.e2e.tables import AWARDS, CYCLING, CYCLISTS, IMAGE_AWARDS, RACE, shared_table
+from tests.e2e.tables import RACE
 from tests.loopback import Answer, LoopbackServer
 
 Start = Callable[..., LoopbackServer]
@@ -34,28 +33,6 @@ PROGRAM = """\
 cyclist = table["columns"].index("Cyclist")
 countries = [row[cyclist][-4:-1] for row in table["rows"]]
 """
-
-MOST_CYCLISTS = """\
-countries = [row[table["columns"].index("Cyclist")][-4:-1] for row in table["rows"]]
-names = {"ITA": "Italy", "ESP": "Spain", "RUS": "Russia", "FRA": "France"}
-ans = [names[c] for c in ("ITA", "RUS", "FRA") if countries.count(c) == 3]"""
-MOST_AWARDS = """\
-won = df[df["Supporting Actor"] != "NOT AWARDED"]["Supporting Actor"]
-ans = str(won.value_counts().idxmax())"""
-COUNTED = {
-    CYCLING: (
-        "Italy had {how many cyclists are from Italy?} cyclists.\n"
-        "Russia had {how many cyclists are from Russia?} cyclists.",
-        "1: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(ITA)%'\n"
-        "2: SELECT COUNT(*) FROM w WHERE Cyclist LIKE '%(RUS)%'",
-        "Italy had 3 cyclists. Russia had 2 cyclists.",
-    ),
-    AWARDS: (
-        "Morgan Freeman won {how many awards did Morgan Freeman win?} awards.",
-        "1: SELECT COUNT(*) FROM w WHERE [Supporting Actor] = 'Morgan Freeman'",
-        "Morgan Freeman won 4 awards.",
-    ),
-}
 
 
 def run(
@@ -155,86 +132,11 @@ def test_dater_counts_by_sql_and_answers_from_a_part_of_the_table(
     assert "Orlov" not in case and "Orlov" in rival.last["SQL:"].rpartition("CREATE TABLE")[2]
 
 
-@pytest.mark.slow
-@sealed
-@pytest.mark.parametrize(
-    ("question", "table_id", "program", "columns", "answer", "different"),
-    [
-        (CYCLING, CYCLISTS, MOST_CYCLISTS, "Rank, Cyclist", "Italy", 10),
-        (AWARDS, IMAGE_AWARDS, MOST_AWARDS, "Year, Supporting Actor", "Morgan Freeman", 20),
-    ],
-)
-def test_the_papers_examples(
-    loopback: Start,
-    shared_data: Path,
-    question: str,
-    table_id: str,
-    program: str,
-    columns: str,
-    answer: str,
-    different: int,
-) -> None:
-    """Each rival comes to the paper's answer, in one call, or in 100 as the paper counts them for Dater.
-
-    Binder takes 5 for programs and 1 for `different` cells.
-    """
-    table = shared_table(shared_data, table_id)
-    cloze, queries, evidence = COUNTED[question]
-    rival = ByCue(
-        {
-            "The answer is:": answer,
-            "Explanation:": f"It occurs most often. The answer is: {answer}",
-            "Program:": f"```python\n{program}\n```",
-            "Sub-questions:": cloze,
-            "SQL:": queries,
-            "similar words link to columns :": f"The answer is : f_col([{columns}])",
-            "explain :": "The answer is : f_row([*])",
-        }
-    )
-    calls = {}
-    for method in ("end_to_end", "few_shot", "cot", "pot", "dater"):
-        state = run(loopback, rival, f"wikitq_{method}", question, table)
-        assert state.answer == (answer,), method
-        calls[method] = state.usage.calls
-    assert calls == {"end_to_end": 1, "few_shot": 1, "cot": 1, "pot": 1, "dater": 100}
-    assert state.cache["evidence"] == evidence
-    assert ", ".join(state.input["table"].header) == columns
-
-    model = clerk([f"```sql\n{SQL_OF[question]}\n```"])
-    assert run(loopback, model, "wikitq_text_to_sql", question, table).answer == (answer,)
-    assert model.asked == {"SQL:": 1}
-    seen = [" ".join(cell.lower().split()) for row in table.rows for cell in row]
-    model = clerk([BOUND[question]] * 5, {cell: _said_of(cell) for cell in seen})
-    state = run(loopback, model, "wikitq_binder", question, table)
-    assert state.answer == (answer.lower(),), "Binder's tables are in lower case"
-    assert model.asked == {"Program:": 5, "Answers:": 1} and state.usage.calls == 6
-    assert (
-        len(asked_about(model.last["Answers:"])) == len(set(asked_about(model.last["Answers:"]))) == different
-    )
-
-
 COUNTRIES = {"ugo ferri (ita)": "italy", "iker sola (esp)": "spain", "dario bo (ita)": "italy"}
 MOST_AMONG_FOUR = (
     'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 4 '
     'GROUP BY QA("map@what is the country?"; cyclist) ORDER BY COUNT(*) DESC LIMIT 1'
 )
-SQL_OF = {
-    CYCLING: """\
-SELECT CASE code WHEN 'ITA' THEN 'Italy' WHEN 'ESP' THEN 'Spain' ELSE code END
-FROM (SELECT substr(Cyclist, instr(Cyclist, '(') + 1, 3) AS code FROM w WHERE Rank <= 10)
-GROUP BY code ORDER BY COUNT(*) DESC, code DESC LIMIT 1""",
-    AWARDS: """\
-SELECT "Supporting Actor" FROM w WHERE "Supporting Actor" != 'NOT AWARDED'
-GROUP BY "Supporting Actor" ORDER BY COUNT(*) DESC LIMIT 1""",
-}
-BOUND = {
-    CYCLING: 'SELECT QA("map@what is the country?"; cyclist) FROM w WHERE rank <= 10 '
-    'GROUP BY QA("map@what is the country?"; cyclist) '
-    'ORDER BY COUNT(*) DESC, QA("map@what is the country?"; cyclist) LIMIT 1',
-    AWARDS: "SELECT `supporting actor` FROM w WHERE QA(\"map@is it a person?\"; `supporting actor`) = 'yes' "
-    "GROUP BY `supporting actor` ORDER BY COUNT(*) DESC LIMIT 1",
-}
-CODES = {"(ita)": "italy", "(esp)": "spain", "(rus)": "russia", "(fra)": "france"}
 SHIRTS = Table(
     ["Shirt", "Made in", "Price"],
     [["Plain", "Toronto", "$12"], ["Stripes", "Lyon", "$30"], ["Dots", "Chicago", "$25"]],
@@ -257,21 +159,25 @@ def clerk(programs: Sequence[str], cells: Mapping[str, str] = COUNTRIES) -> ByCu
     return ByCue(cues | {"Answer:": "Italy."})
 
 
-@sealed
-def test_a_question_becomes_one_query(loopback: Start) -> None:
-    model = clerk(["```sql\nSELECT Cyclist FROM w WHERE team = 'tandem' ORDER BY Points DESC LIMIT 1;\n```"])
-    state = run(loopback, model, "wikitq_text_to_sql", "Who is the best cyclist of Tandem?")
-    assert state.answer == ("Iker Sola (ESP)",)
-    assert model.asked == {"SQL:": 1}
+BEST = "```sql\nSELECT Cyclist FROM w WHERE team = 'tandem' ORDER BY Points DESC LIMIT 1;\n```"
+COUNT = "SELECT COUNT(*) {} FROM w WHERE Team = 'Tandem'"
 
 
 @sealed
-@pytest.mark.parametrize(("query", "answer"), [("= 2", "yes"), ("= 3", "no")])
-def test_a_statement_becomes_one_query(loopback: Start, query: str, answer: str) -> None:
-    model = clerk([f"SELECT COUNT(*) {query} FROM w WHERE Team = 'Tandem'"])
-    state = run(loopback, model, "tabfact_text_to_sql", "two cyclists ride for tandem")
-    assert state.answer == answer
-    assert model.asked == {"SQL:": 1}
+@pytest.mark.parametrize(
+    ("inventory", "query", "answer"),
+    [
+        ("wikitq_text_to_sql", BEST, ("Iker Sola (ESP)",)),
+        ("tabfact_text_to_sql", COUNT.format("= 2"), "yes"),
+        ("tabfact_text_to_sql", COUNT.format("= 3"), "no"),
+    ],
+)
+def test_a_question_or_a_statement_becomes_one_query(
+    loopback: Start, inventory: str, query: str, answer: Any
+) -> None:
+    model = clerk([query])
+    state = run(loopback, model, inventory, "Who is the best cyclist of Tandem?")
+    assert state.answer == answer and model.asked == {"SQL:": 1}
 
 
 @sealed
@@ -303,11 +209,6 @@ def test_binder_on_the_shirts_of_its_paper(loopback: Start) -> None:
     state = run(loopback, model, "wikitq_binder", "Which is the last?", SHIRTS)
     assert state.answer == ("dots",)
     assert model.asked == {"Program:": 5, "Answers:": 1}
-
-
-def _said_of(cell: str) -> str:
-    """A cyclist's country, else whether a cell names a person."""
-    return CODES.get(cell[-5:], "no" if cell == "not awarded" else "yes")
 
 
 @sealed

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from chameleon import Inventory
 from chameleon.llm import ResponseStore
 from chameleon.log import event_from_json, event_to_json
 from tests.e2e.problems import make_problems
@@ -60,27 +59,6 @@ def test_every_run_ends_and_every_failure_has_its_cause(loopback: Start) -> None
         logged = [event_to_json(event) for event in events(state)]
         assert [event_to_json(event_from_json(event)) for event in logged] == logged
     assert len(server.requests) == sum(len(state.calls) for state in states)
-
-
-@pytest.mark.slow
-def test_the_made_problems_take_every_path(loopback: Start) -> None:
-    loopback(RuleModel())
-    states = list(tabmwp().batch(make_problems(50), workers=8))
-    made = {(plan.kind, plan.by) for state in states for plan in state.plans}
-    assert made == {
-        ("proposed", "one_shot"),
-        ("repair", "program_verifier"),
-        ("repair", "solution_generator"),
-        ("on_error", "program_verifier"),
-    }
-    ran = {name for state in states for name in state.program}
-    assert ran == set(Inventory.load("tabmwp").modules)
-    skipped = {record.step.module for state in states for record in state.executed if record.error}
-    assert {"row_lookup", "column_lookup"} <= skipped
-    narrowed = [state for state in states if state.table != state.begun.input["table"]]  # type: ignore[union-attr]
-    assert narrowed
-    most = max(sum(plan.kind == "repair" for plan in state.plans) for state in states)
-    assert most == 19, "20 runs of a module at most, the first included"
 
 
 @pytest.mark.slow

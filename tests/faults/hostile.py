@@ -46,14 +46,12 @@ class Hostile:
         self.make(folder)
 
 
-def replied(
-    reply: Answer, code: int, told: str, *options: str, extends: str = "tabmwp_cot", **changes: str
-) -> Hostile:
+def replied(reply: Answer, code: int, told: str, *options: str, extends: str = "tabmwp_cot") -> Hostile:
     """Ask a model that gives this reply to all that it is asked."""
     named = ("--inventory", "cautious.yaml", "--model", "openai:local", "--store", "off")
     files = {"cautious.yaml": CAUTIOUS.format(extends)}
     arguments = ("ask", QUESTION, *LEAGUE, *named, *options)
-    return Hostile(arguments, code, told, files, reply=reply, changes=changes)
+    return Hostile(arguments, code, told, files, reply=reply)
 
 
 def body(message: Any = "The answer is 12.", **parts: Any) -> Fault:
@@ -83,6 +81,11 @@ def usage(tokens: str, cost: str = "0.5") -> Fault:
 _NO_ANSWER, _CUT = "does not say", "was cut off"
 _ANSWERED = r"\A12\n|\"answer\": \"12\""
 
+_FUNCTION = {"name": EVIL, "arguments": "{" * 100_000}
+_CALLS = [{"id": "1", "type": "function", "function": _FUNCTION}]
+_CALL = {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": _CALLS}}
+_STRANGE_PLAN = json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None])
+
 REPLIES: dict[str, Hostile] = {
     "a sentence without an end": replied("The answer is " * 72_000, 1, _CUT),
     "JSON that goes down": replied('{"a":' * 10_000, 1, _NO_ANSWER, extends="tabmwp"),
@@ -108,36 +111,8 @@ REPLIES: dict[str, Hostile] = {
     "a plan of 10,000 steps": replied(
         json.dumps(["solution_generator"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"
     ),
-    "a plan of hostile names": replied(
-        json.dumps(["os:system", "__class__", EVIL, "../../x", 5, None]),
-        1,
-        _NO_ANSWER,
-        "--trace",
-        extends="tabmwp",
-    ),
-    "a call of a tool": replied(
-        body(
-            choices=[
-                {
-                    "index": 0,
-                    "finish_reason": "tool_calls",
-                    "message": {
-                        "role": "assistant",
-                        "content": None,
-                        "tool_calls": [
-                            {
-                                "id": "1",
-                                "type": "function",
-                                "function": {"name": EVIL, "arguments": "{" * 100_000},
-                            }
-                        ],
-                    },
-                }
-            ]
-        ),
-        1,
-        "solution_generator",
-    ),
+    "a plan of hostile names": replied(_STRANGE_PLAN, 1, _NO_ANSWER, "--trace", extends="tabmwp"),
+    "a call of a tool": replied(body(choices=[_CALL]), 1, "solution_generator"),
     "tokens that are no number": replied(usage("NaN", "NaN"), 0, _ANSWERED),
     "endless tokens": replied(usage("Infinity", "Infinity"), 0, _ANSWERED, "--json"),
     "tokens below nothing": replied(usage("-5", "-0.5"), 0, _ANSWERED, "--log", "log.jsonl"),
@@ -180,69 +155,65 @@ _BASE = "name: mine\nplanner: {use: fixed, plan: [answer_generator]}\nmodules: {
 _PROMPT = "name: mine\nextends: tabmwp_cot\nmodules:\n  solution_generator:\n    prompt: mine.md\n"
 
 
-def prompted(template: str, code: int, told: str) -> Hostile:
-    """Ask with a prompt that holds this template."""
+def prompted(template: str) -> Hostile:
+    """Ask with a prompt that holds this template, which is refused."""
     arguments = ("ask", QUESTION, *LEAGUE, "-i", "mine.yaml", "-m", "openai:local", "--store", "off")
     files = {"mine.yaml": _PROMPT, "mine.md": template}
-    return Hostile(arguments, code, told, files, reply="The answer is 12")
+    return Hostile(arguments, 1, r"mine\.md", files, reply="The answer is 12")
 
+
+_TEMPLATES = (
+    "{{ 'x' * 9999999999 }}",
+    "{% for a in range(10**9) %}x{% endfor %}",
+    "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "{{ 9 ** 9 ** 9 }}",
+    "{{ '%9999999999d' % 1 }}",
+    "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+    "{% include '/etc/passwd' %}",
+)
+_MERGES = "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30))
+_GRID = "name: 5\ninventory: [1]\narms: {a: !!set {b}, 2020-01-01: .nan}\n"
+_REFUSED = {
+    "laughs in lists": laughing("[x]", "{name}"),
+    "laughs in values": laughing("{x: 1}", "b{n}: {name}"),
+    "laughs in merges": f"a0: &a0 {{x: 1}}\n{_MERGES}",
+    "a merge of itself": "a: &a\n  <<: *a\n",
+    "a list of itself": "about: &a [*a]\n",
+    "a set": "about: !!set {a, b}\n",
+    "binary": "about: !!binary '####'\n",
+    "blocks that go down": f"about: {'- ' * 50_000}x",
+    "tabs": "about:\n\t- x\n",
+    "a number of 5,000 digits": f"budget: {{calls: {'9' * 5_000}}}\n",
+    "no number": "budget: {cost: .nan}\n",
+    "dates and numbers as names": "2020-01-01: 1\n5: 2\nnull: 3\n",
+    "NUL": "about: a\0b\n",
+}
 
 INVENTORIES: dict[str, Hostile] = {
-    "laughs in lists": checked(_BASE + laughing("[x]", "{name}"), 1, r"mine\.yaml"),
-    "laughs in values": checked(_BASE + laughing("{x: 1}", "b{n}: {name}"), 1, r"mine\.yaml"),
+    **{what: checked(_BASE + text, 1, r"mine\.yaml") for what, text in _REFUSED.items()},
     "laughs in a key": checked(_BASE + "? &k [&j [x, x], *j, *j]\n: 1\n", 1, "a key is a name"),
-    "laughs in merges": checked(
-        _BASE
-        + "a0: &a0 {x: 1}\n"
-        + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30)),
-        1,
-        r"mine\.yaml",
-    ),
-    "a merge of itself": checked(_BASE + "a: &a\n  <<: *a\n", 1, r"mine\.yaml"),
-    "a list of itself": checked(_BASE + "about: &a [*a]\n", 1, r"mine\.yaml"),
     "a command as a tag": checked(
         _BASE + "about: !!python/object/apply:os.system ['touch made']\n", 1, "could not determine|python"
     ),
     "a timestamp that is none": checked(_BASE + "about: !!timestamp x\n", 1, "this is no timestamp"),
     "a truth that is none": checked(_BASE + "about: !!bool x\n", 1, "this is no bool"),
-    "a set": checked(_BASE + "about: !!set {a, b}\n", 1, r"mine\.yaml"),
-    "binary": checked(_BASE + "about: !!binary '####'\n", 1, r"mine\.yaml"),
     "lists that go down": checked(_BASE + "about: " + "[" * 100_000, 1, "nested too deeply"),
-    "blocks that go down": checked(_BASE + "about: " + "- " * 50_000 + "x", 1, r"mine\.yaml"),
-    "tabs": checked(_BASE + "about:\n\t- x\n", 1, r"mine\.yaml:5"),
     "a large number": checked(_BASE + "budget: {calls: 1" + "0" * 400 + "}\n", 0, "is fine"),
-    "a number of 5,000 digits": checked(_BASE + "budget: {calls: " + "9" * 5_000 + "}\n", 1, r"mine\.yaml"),
-    "no number": checked(_BASE + "budget: {cost: .nan}\n", 1, r"mine\.yaml"),
-    "dates and numbers as names": checked(_BASE + "2020-01-01: 1\n5: 2\nnull: 3\n", 1, r"mine\.yaml"),
     "a name that steers": checked(
         'extends: tables_offline\nname: "\\e[2J\\x9b31m\\u202e\\n"\nabout: "\\e]8;;x\\a"\n', 0, "is fine"
     ),
-    "NUL": checked(_BASE + "about: a\0b\n", 1, r"mine\.yaml"),
     "UTF-16": Hostile(("check", "mine.yaml"), 1, r"mine\.yaml", {"mine.yaml": _BASE.encode("utf-16")}),
     "itself as its base": checked("name: mine\nextends: mine.yaml\n", 1, r"mine\.yaml"),
-    "a grid that laughs": Hostile(
-        ("grid", "grid.yaml", "--no-model"), 1, r"grid\.yaml", {"grid.yaml": laughing("[x]", "{name}")}
-    ),
-    "a grid of wrong types": Hostile(
-        ("grid", "grid.yaml", "--no-model"),
-        1,
-        r"grid\.yaml",
-        {"grid.yaml": "name: 5\ninventory: [1]\narms: {a: !!set {b}, 2020-01-01: .nan}\n"},
-    ),
+    **{
+        f"a grid of {what}": Hostile(
+            ("grid", "grid.yaml", "--no-model"), 1, r"grid\.yaml", {"grid.yaml": text}
+        )
+        for what, text in {"laughs": laughing("[x]", "{name}"), "wrong types": _GRID}.items()
+    },
     "a parameter that laughs": Hostile(
         ("ask", QUESTION, *LEAGUE, "-p", "stop=" + "[" * 5_000), 2, "cannot be read"
     ),
-    "a text without an end in a prompt": prompted("{{ 'x' * 9999999999 }}", 1, r"mine\.md"),
-    "a range without an end in a prompt": prompted(
-        "{% for a in range(10**9) %}x{% endfor %}", 1, r"mine\.md"
-    ),
-    "loops in loops in a prompt": prompted(
-        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", 1, r"mine\.md"
-    ),
-    "a power in a prompt": prompted("{{ 9 ** 9 ** 9 }}", 1, r"mine\.md"),
-    "a width in a prompt": prompted("{{ '%9999999999d' % 1 }}", 1, r"mine\.md"),
-    "classes in a prompt": prompted("{{ ''.__class__.__mro__[1].__subclasses__() }}", 1, r"mine\.md"),
-    "a file in a prompt": prompted("{% include '/etc/passwd' %}", 1, r"mine\.md"),
+    **{f"a prompt of {template}": prompted(template) for template in _TEMPLATES},
 }
 
 
@@ -252,18 +223,19 @@ def _variable(name: str, value: str, code: int, told: str, *arguments: str) -> H
 
 
 _SETTING = "CHAMELEON_MAX_TABLE_MB"
+_LICENSE = str(ROOT / "LICENSE")
 _OUTSIDE = os.fsdecode(b"caf\xe9\xff.csv")  # bytes that are no UTF-8
 _EVAL = ("eval", "tables_offline", str(ROOT / "demos" / "data" / "problems.jsonl"))
 
+_NUMBERS = (
+    *(("--limit", value) for value in ("9" * 20, "9" * 5_000, "-1")),
+    *(("--workers", value) for value in ("0", "-1", "1000000000", "1e9")),
+    ("--max-cost", "nan"),
+)
+_SCRIPTED = ("ask", QUESTION, *LEAGUE, "-m", "scripted:x")
+
 COMMAND_LINES: dict[str, Hostile] = {
-    "a limit beyond all": Hostile((*_EVAL, "--limit", "9" * 20), 2, "--limit|range"),
-    "a limit of many digits": Hostile((*_EVAL, "--limit", "9" * 5_000), 2, "--limit"),
-    "a limit below nothing": Hostile((*_EVAL, "--limit", "-1"), 2, "--limit"),
-    "workers: none": Hostile((*_EVAL, "--workers", "0"), 2, "--workers"),
-    "workers: fewer": Hostile((*_EVAL, "--workers", "-1"), 2, "--workers"),
-    "workers: a billion": Hostile((*_EVAL, "--workers", "1000000000"), 2, "--workers"),
-    "workers: 1e9": Hostile((*_EVAL, "--workers", "1e9"), 2, "--workers"),
-    "a cost that is no number": Hostile((*_EVAL, "--max-cost", "nan"), 2, "--max-cost"),
+    **{f"{option} {value[:20]}": Hostile((*_EVAL, option, value), 2, option) for option, value in _NUMBERS},
     "a confidence that is no number": Hostile(
         ("ask", QUESTION, *LEAGUE, *OFFLINE, "--at-least", "nan"), 2, "--at-least"
     ),
@@ -305,32 +277,25 @@ COMMAND_LINES: dict[str, Hostile] = {
         ("ask", QUESTION, *LEAGUE, *OFFLINE, "--log", "/dev/full"), 1, "log|/dev/full"
     ),
     "megabytes: 1e300": _variable(_SETTING, "1e300", 0, r"\A12"),
-    "megabytes: nan": _variable(_SETTING, "nan", 1, _SETTING),
-    "megabytes: inf": _variable(_SETTING, "inf", 1, _SETTING),
-    "megabytes: -1": _variable(_SETTING, "-1", 1, _SETTING),
-    "megabytes: abc": _variable(_SETTING, f"abc{EVIL}", 1, _SETTING),
-    "megabytes: many digits": _variable(_SETTING, "9" * 5_000, 1, _SETTING),
+    **{
+        f"megabytes: {value[:20]}": _variable(_SETTING, value, 1, _SETTING)
+        for value in ("nan", "inf", "-1", f"abc{EVIL}", "9" * 5_000)
+    },
     "a model in the environment": _variable(
         "CHAMELEON_MODEL", f"{EVIL}\n:::", 1, "chameleon: ", "ask", QUESTION, *LEAGUE
     ),
-    "a store that is a folder": _variable(
-        "CHAMELEON_STORE", ".", 1, "chameleon: ", "ask", QUESTION, *LEAGUE, "-m", "scripted:x"
-    ),
-    "a store of 5,000 bytes": _variable(
-        "CHAMELEON_STORE", "s" * 5_000, 1, "chameleon: ", "ask", QUESTION, *LEAGUE, "-m", "scripted:x"
-    ),
+    "a store that is a folder": _variable("CHAMELEON_STORE", ".", 1, "chameleon: ", *_SCRIPTED),
+    "a store of 5,000 bytes": _variable("CHAMELEON_STORE", "s" * 5_000, 1, "chameleon: ", *_SCRIPTED),
     "documents at no place": _variable(
-        "CHAMELEON_DOCUMENTS",
-        f"/dev/null/{EVIL}",
-        3,
-        "is not kept",
-        "ask",
-        "Who?",
-        "--text",
-        str(ROOT / "LICENSE"),
+        "CHAMELEON_DOCUMENTS", f"/dev/null/{EVIL}", 3, "is not kept", "ask", "Who?", "--text", _LICENSE
     ),
-    "a cache at no place": _variable("CHAMELEON_WEB_CACHE", "\n", 0, "", "doctor"),
-    "a private web": _variable("CHAMELEON_WEB_PRIVATE", EVIL, 0, "", "doctor"),
-    "a user agent": _variable("CHAMELEON_USER_AGENT", f"a\r\nb{EVIL}", 0, "", "doctor"),
-    "an address with a blank": _variable("OPENAI_BASE_URL", f"http://a b{EVIL}", 0, "", "doctor"),
+    **{
+        f"{name}, for doctor": _variable(name, value, 0, "", "doctor")
+        for name, value in {
+            "CHAMELEON_WEB_CACHE": "\n",
+            "CHAMELEON_WEB_PRIVATE": EVIL,
+            "CHAMELEON_USER_AGENT": f"a\r\nb{EVIL}",
+            "OPENAI_BASE_URL": f"http://a b{EVIL}",
+        }.items()
+    },
 }

@@ -11,14 +11,8 @@ from tests.faults.hostile import EVIL, LEAGUE, OFFLINE, QUESTION, Hostile
 
 DATA = str(ROOT / "demos" / "data" / "problems.jsonl")
 _SETTINGS = {"benchmark": "tabmwp", "scorer": "chameleon", "inventory": "mine", "model": None, "problems": 3}
-_USAGE = {
-    "calls": 1,
-    "input_tokens": 5,
-    "output_tokens": 5,
-    "cost": 0.5,
-    "cached_tokens": 0,
-    "reasoning_tokens": 0,
-}
+_USAGE: dict[str, Any] = {"calls": 1, "cost": 0.5}
+_USAGE |= {f"{kind}_tokens": 5 for kind in ("input", "output", "cached", "reasoning")}
 _RESULT: dict[str, Any] = {
     "id": "1",
     "answer": "12",
@@ -82,6 +76,28 @@ _PAGE = ("report", "--html", "page.html")
 _BAD_RESULT, _BAD_EVENT = "line 1 is no result", "is not an event"
 _EVENT = partial(with_json, {"id": "1", **_BEGUN})
 
+_STEERING_PLAN = json.dumps([EVIL, EVIL])
+_BAD_RESULTS = [
+    ("answer", _DEEP),
+    *(("seconds", value) for value in ("9" * 5_000, "NaN", "1e999", _HUGE)),
+    ("plan", "[1, {}, null]"),
+    ("usage", '{"calls": "x"}'),
+    ("usage", with_json(_USAGE, cost="NaN")),
+    ("columns", "[[1]]"),
+]
+_BAD_TABLE = '{"question": "a", "table": {"$table": {"header": ["a"], "rows": 5, "caption": []}}}'
+_STARTED, _PLANNED = json.dumps(_BEGUN), json.dumps(_PLAN)
+_BAD_LOGS = {
+    "wrong types": (_STARTED, with_json(_PLAN, by="5", note="[1]")),
+    "what goes down": (with_json(_BEGUN, input=_DEEP),),
+    "a step that goes down": (_STARTED, _PLANNED, with_json(_STEP, output=_DEEP)),
+    "steps of wrong types": (_STARTED, with_json(_PLAN, steps="[5, null]")),
+    "seconds of wrong types": (_STARTED, _PLANNED, with_json(_STEP, seconds='"x"')),
+    "NUL": ("\0" * 1_000,),
+    "one long line": ("{" * 3_000_000,),
+    "numbers": ("9" * 5_000,),
+}
+
 RUNS: dict[str, Hostile] = {
     "settings that go down": _run(("report",), 1, "settings", settings=_DEEP),
     "settings of wrong types": _run(
@@ -93,38 +109,18 @@ RUNS: dict[str, Hostile] = {
     "problems that are none": _run(
         ("stats",), 1, "settings|problems", settings=with_json(_SETTINGS, problems='"many"')
     ),
-    "results that go down": _run(("stats",), 1, _BAD_RESULT, result=with_json(_RESULT, answer=_DEEP)),
-    "a result of 5,000 digits": _run(
-        ("report",), 1, _BAD_RESULT, result=with_json(_RESULT, seconds="9" * 5_000)
-    ),
-    "seconds that are none": _run(("report",), 1, _BAD_RESULT, result=with_json(_RESULT, seconds="NaN")),
-    "seconds without an end": _run(
-        ("report", "--json"), 1, _BAD_RESULT, result=with_json(_RESULT, seconds="1e999")
-    ),
-    "seconds of 400 digits": _run(("report",), 1, _BAD_RESULT, result=with_json(_RESULT, seconds=_HUGE)),
-    "a plan of wrong types": _run(
-        ("stats",), 1, _BAD_RESULT, result=with_json(_RESULT, plan="[1, {}, null]")
-    ),
-    "a plan that steers": _run(("stats",), 0, "2J", result=with_json(_RESULT, plan=json.dumps([EVIL, EVIL]))),
+    **{
+        f"a result whose {name} is {value[:20]}": _run(
+            ("report", "--json"), 1, _BAD_RESULT, result=with_json(_RESULT, **{name: value})
+        )
+        for name, value in _BAD_RESULTS
+    },
+    "a plan that steers": _run(("stats",), 0, "2J", result=with_json(_RESULT, plan=_STEERING_PLAN)),
     "a plan that steers, as JSON": _run(
-        ("stats", "--json"), 0, "2J", result=with_json(_RESULT, plan=json.dumps([EVIL, EVIL]))
+        ("stats", "--json"), 0, "2J", result=with_json(_RESULT, plan=_STEERING_PLAN)
     ),
-    "usage of wrong types": _run(
-        ("report",), 1, _BAD_RESULT, result=with_json(_RESULT, usage='{"calls": "x"}')
-    ),
-    "a cost that is no number": _run(
-        ("report",), 1, _BAD_RESULT, result=with_json(_RESULT, usage=with_json(_USAGE, cost="NaN"))
-    ),
-    "columns of wrong types": _run(("report",), 1, _BAD_RESULT, result=with_json(_RESULT, columns="[[1]]")),
     "events that go down": _run(_PAGE, 1, _BAD_EVENT, events=_EVENT(input=_DEEP)),
-    "a table that lies in an event": _run(
-        _PAGE,
-        1,
-        _BAD_EVENT,
-        events=_EVENT(
-            input='{"question": "a", "table": {"$table": {"header": ["a"], "rows": 5, "caption": []}}}'
-        ),
-    ),
+    "a table that lies in an event": _run(_PAGE, 1, _BAD_EVENT, events=_EVENT(input=_BAD_TABLE)),
     "a page that steers": _run(
         _PAGE,
         0,
@@ -135,19 +131,8 @@ RUNS: dict[str, Hostile] = {
     "a member that lies elsewhere": _run(_PAGE, 1, "cannot be read", result=with_json(_RESULT, member="99")),
     "a member of 400 digits": _run(_PAGE, 1, _BAD_RESULT, result=with_json(_RESULT, member=_HUGE)),
     "a member of wrong types": _run(_PAGE, 1, _BAD_RESULT, result=with_json(_RESULT, member="[1]")),
-    "a log of wrong types": _log(1, _BAD_EVENT, json.dumps(_BEGUN), with_json(_PLAN, by="5", note="[1]")),
-    "a log that goes down": _log(1, _BAD_EVENT, with_json(_BEGUN, input=_DEEP)),
-    "a step that goes down": _log(
-        1, _BAD_EVENT, json.dumps(_BEGUN), json.dumps(_PLAN), with_json(_STEP, output=_DEEP)
-    ),
-    "steps of wrong types": _log(1, _BAD_EVENT, json.dumps(_BEGUN), with_json(_PLAN, steps="[5, null]")),
-    "seconds of wrong types": _log(
-        1, _BAD_EVENT, json.dumps(_BEGUN), json.dumps(_PLAN), with_json(_STEP, seconds='"x"')
-    ),
+    **{f"a log of {what}": _log(1, _BAD_EVENT, *lines) for what, lines in _BAD_LOGS.items()},
     "a log of another format": _log(1, "format", with_json(_BEGUN, format=json.dumps(EVIL))),
-    "a log of NUL": _log(1, _BAD_EVENT, "\0" * 1_000),
-    "a log of one long line": _log(1, _BAD_EVENT, "{" * 3_000_000),
-    "a log of numbers": _log(1, _BAD_EVENT, "9" * 5_000),
 }
 
 
