@@ -18,10 +18,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.local_server import JsonHandler, LocalServer, in_turn
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def moved(location: str, status: int = 302) -> Answer:
     return Answer(b"elsewhere", status=status, headers={"Location": location})
 
 
-class WebServer:
+class WebServer(LocalServer):
     """Serves `routes` on 127.0.0.1; `asked` holds what was asked, in order.
 
     With `certificate` (a file with key and certificate) it speaks TLS, and `names` holds the names that
@@ -72,24 +73,16 @@ class WebServer:
     """
 
     def __init__(self, routes: Mapping[str, Route], certificate: Path | None = None) -> None:
+        super().__init__(_Handler)
         self._routes = {path: _as_function(route) for path, route in routes.items()}
         self.asked: list[Asked] = []
         self.stopping = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), self._handler())
         self.names: list[str] = []
         if certificate is not None:
-            self._speak_tls(certificate)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
-
-    def _speak_tls(self, certificate: Path) -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        context.set_servername_callback(lambda connection, name, context: self.names.append(name or ""))
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-
-    @property
-    def port(self) -> int:
-        return self._server.server_port
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            context.set_servername_callback(lambda connection, name, context: self.names.append(name or ""))
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     @property
     def host(self) -> str:
@@ -99,58 +92,33 @@ class WebServer:
     def url(self) -> str:
         return f"http://{self.host}"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
+    def stop(self) -> None:
         self.stopping.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().stop()
 
     def answer(self, asked: Asked) -> Answer:
         self.asked.append(asked)
         route = self._routes.get(asked.path)
         return route(asked) if route else Answer(b"no such page", "text/plain", 404)
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
 
-        class Handler(_Handler):
-            web = server
-
-        return Handler
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: clients that go away midway are part of the tests."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    web: WebServer
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the tests' output clean."""
+class _Handler(JsonHandler):
+    wbufsize = 0  # what is sent byte by byte arrives so
+    owner: WebServer
 
     def do_GET(self) -> None:
         length = int(self.headers.get("content-length", 0))
         parts = urlsplit(self.path)
-        headers = {name.lower(): value for name, value in self.headers.items()}
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        asked = Asked(self.command, parts.path, query, headers, self.rfile.read(length), time.monotonic())
-        self.send(self.web.answer(asked))
+        asked = Asked(
+            self.command, parts.path, query, self.lowered(), self.rfile.read(length), time.monotonic()
+        )
+        self._answer(self.owner.answer(asked))
 
     do_POST = do_GET
 
-    def send(self, answer: Answer) -> None:
-        self.web.stopping.wait(answer.delay)
+    def _answer(self, answer: Answer) -> None:
+        self.owner.stopping.wait(answer.delay)
         pieces = [answer.body] if isinstance(answer.body, bytes) else list(answer.body)
         length = sum(map(len, pieces)) + (1000 if answer.drop else 0)
         head = {"Content-Type": answer.kind, "Content-Length": str(length), "Connection": "close"}
@@ -159,10 +127,10 @@ class _Handler(BaseHTTPRequestHandler):
         start = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
         for piece in [bytes([byte]) for byte in start] if answer.drip else [start]:
             self.wfile.write(piece)
-            self.web.stopping.wait(answer.pause if answer.drip else 0)
+            self.owner.stopping.wait(answer.pause if answer.drip else 0)
         for piece in pieces:
             self.wfile.write(piece)
-            self.web.stopping.wait(answer.pause)
+            self.owner.stopping.wait(answer.pause)
         self.close_connection = answer.headers.get("Connection") != "keep-alive"
 
 
@@ -187,17 +155,7 @@ def raw_server(start: bytes, for_ever: bytes = b"") -> Iterator[str]:
 
 
 def _as_function(route: Route) -> Callable[[Asked], Answer]:
-    if isinstance(route, Answer):
-        return lambda asked: route
-    if callable(route):
-        return route
-    lock, remaining = threading.Lock(), list(route)
-
-    def in_turn(asked: Asked) -> Answer:
-        with lock:
-            return remaining.pop(0) if len(remaining) > 1 else remaining[0]
-
-    return in_turn
+    return route if callable(route) else in_turn([route] if isinstance(route, Answer) else route)
 
 
 KEY = "key-of-the-tests-0123456789"
