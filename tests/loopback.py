@@ -127,6 +127,10 @@ class LoopbackServer(LocalServer):
                 self._working -= 1
 
 
+Start = Callable[..., LoopbackServer]
+"""The fixture `loopback`, which makes a server of these arguments."""
+
+
 class _Handler(JsonHandler):
     owner: LoopbackServer
 

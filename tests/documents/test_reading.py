@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from chameleon.documents.file_documents import file_documents
 from chameleon.documents.reading import cached, read_passages, text_passages
-from chameleon.errors import InputError
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
 from tests.documents.made import contract, filing
-from tests.documents.pdfs import pdf
 
 
 def test_a_pdf_is_read_by_its_numbers_sizes_and_pages() -> None:
@@ -55,24 +53,6 @@ def test_every_row_of_a_long_table_is_in_one_passage() -> None:
     found = text_passages(f"# Berths\n\n| berth | feet |\n|---|---|\n{rows}", "x.md")
     assert [row for each in found for row in each["rows"]] == list(range(1, 501))
     assert len(found) > 5 and all(each["table"].header == ("berth", "feet") for each in found)
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"", "is empty"),
-        (b"hello", "is no PDF"),
-        (b"%PDF-1.4\nnothing else", "broken"),
-        (contract()[: len(contract()) // 8], "broken"),
-        (pdf([[(11, "secret")]], locked=True), "is encrypted"),
-        (pdf([[], []]), "holds no text"),
-    ],
-)
-def test_a_pdf_that_cannot_be_read_is_told(data: bytes, words: str) -> None:
-    pytest.importorskip("pypdfium2")
-    with pytest.raises(InputError, match=words) as told:
-        read_passages(data, "a.pdf")
-    assert told.value.where == "a.pdf" and told.value.hint
 
 
 Shape = tuple[str, ...]

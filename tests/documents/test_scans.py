@@ -19,7 +19,7 @@ from chameleon.documents.reading import SUFFIXES, kind_of, parts_of, read_passag
 from chameleon.documents.scans import picture_parts
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures.pieces import Piece, rectangle
-from tests.pictures.drawn import png, text_picture
+from tests.pictures.drawn import text_picture
 
 FORMATS = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp"]
 
@@ -60,15 +60,7 @@ def test_a_tiff_is_read_page_by_page_and_large_pages_smaller(engine: list[Any]) 
     assert list(picture_parts(written("webp", 80, 80), "moving.webp")) == [Part("Berth 80")]
 
 
-def test_what_cannot_be_read_is_told_in_a_line(engine: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    for data, told in (
-        (written("png", 80)[:60], "damaged or cut off"),
-        (b"Opens at 9.", "no picture but text"),
-        (png(70_000, 1), "too large"),
-    ):
-        with pytest.raises(InputError, match=rf"scan\.png.*{told}"):
-            list(picture_parts(data, "scan.png"))
-
+def test_without_an_engine_what_to_install_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str, languages: Sequence[str]) -> Any:
         raise MissingPackage("none", hint="pip install rapidocr")
 

@@ -54,14 +54,17 @@ def environment(*folders: str, **changes: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, **changes}
 
 
-def spawn(*arguments: str, env: dict[str, str] | None = None) -> Outcome:
-    """Run `python -m chameleon ARGUMENTS…` as a process."""
+def spawn(
+    *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None, text: str = ""
+) -> Outcome:
+    """Run `python -m chameleon ARGUMENTS…` as a process with this text on its standard input."""
     done = subprocess.run(
         [sys.executable, "-m", "chameleon", *arguments],
-        stdin=subprocess.DEVNULL,
+        input=text.encode(),
         capture_output=True,
         timeout=60,
         check=False,
         env=env or environment(),
+        cwd=cwd,
     )
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -5,7 +5,7 @@ Worked examples, and how many calls they take.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,9 +14,8 @@ from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.sandbox.zygote import why_unusable
 from tests.e2e.by_cue import ByCue, Given
 from tests.e2e.tables import RACE
-from tests.loopback import Answer, LoopbackServer
+from tests.loopback import Answer, Start
 
-Start = Callable[..., LoopbackServer]
 sealed = pytest.mark.skipif(bool(why_unusable()), reason="the sealed sandbox cannot run here")
 
 QUESTION = "Which country had more cyclists in the race, Italy or Spain?"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.conversation import MOST_TOKENS, MOST_TURNS
-from chameleon.conversation_log import ConversationLog
 from chameleon.llm import ScriptedModel
 from chameleon.prompt import Messages
 from chameleon.text import estimated_tokens
@@ -175,25 +173,3 @@ def test_a_chain_over_a_table_begins_from_the_whole_table_again() -> None:
     before = len(asks)
     executor.run(given)
     assert len(asks) > before and all(of_table(0) in said for said in asks[before:])
-
-
-@pytest.mark.slow
-def test_a_conversation_goes_on_from_every_line_of_its_log(talk: Talk, tmp_path: Path) -> None:
-    whole = tmp_path / "whole.jsonl"
-    questions = [talk.question(number) for number in range(10)]
-    with ConversationLog(whole) as log:
-        for question in questions:
-            talk.executor.run(log.follow_up(question, talk.first), log)
-        answers = [turn.answer for turn in log.turns]
-    lines = whole.read_bytes().splitlines(keepends=True)
-    for kept in range(len(lines)):
-        path = tmp_path / "part.jsonl"
-        path.write_bytes(b"".join(lines[:kept]) + lines[kept][: len(lines[kept]) // 2])
-        with ConversationLog(path) as log:
-            if (unfinished := log.unfinished) is not None and unfinished.begun is not None:
-                talk.executor.run(unfinished.begun.input, log)
-            done = len(log.turns)
-            for question in questions[done : done + 1]:
-                talk.executor.run(log.follow_up(question, talk.first), log)
-            assert [turn.answer for turn in log.turns] == answers[: done + 1]
-        path.unlink()

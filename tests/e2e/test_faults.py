@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from chameleon.log import EventLog
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.e2e.running import outline, tabmwp
-from tests.loopback import Answer, Fault, LoopbackServer, Reply
+from tests.loopback import Answer, Fault, Reply, Start
 
-Start = Callable[..., LoopbackServer]
 PROBLEM = make_problems(8)[7]
 BY_PROGRAM = json.dumps(PROGRAM)
 BY_SOLUTION = json.dumps(["knowledge_retrieval", *SOLUTION])

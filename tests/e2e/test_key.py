@@ -18,9 +18,8 @@ from tests.e2e.commands import Command, Outcome
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.e2e.running import outline, tabmwp
-from tests.loopback import Answer, Fault, LoopbackServer, Reply
+from tests.loopback import Answer, Fault, LoopbackServer, Reply, Start
 
-Start = Callable[..., LoopbackServer]
 PROBLEM = make_problems(8)[7]
 BY_SOLUTION = json.dumps(SOLUTION)
 KEY_GOES_HERE = "{authorization}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,12 @@ pytest.importorskip("PIL", reason="pictures need Pillow")
 
 from PIL import Image
 
-from chameleon import LLM, Executor, Inventory, State
+from chameleon import LLM, Executor, Inventory
 from chameleon.llm import ResponseStore
-from chameleon.llm.capabilities import capabilities_of
-from chameleon.modules.program.solution_generator import SolutionGenerator
 from tests.e2e.by_cue import ByCue
 from tests.hosted import Asked, HostedServer
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 from tests.pictures.drawn import halves
-
-Start = Callable[..., LoopbackServer]
 
 BEFORE = """\
 name: before
@@ -221,18 +217,3 @@ def test_a_solution_generator_is_shown_the_picture_as_it_is_told(
     assert [len(each) for each in found] == [sent, 0]
     if sent:
         assert opened(found[0][0]).size == (10, 5)
-
-
-def test_a_module_without_a_model_sees_nothing_and_models_are_known_by_profile_then_by_name() -> None:
-    assert SolutionGenerator("auto").slots(State(input={"question": "?", "image": "a.png"}))["sees"] is False
-    for name, sees in (
-        ("openai:gpt-4.1-mini", True),
-        ("azure_openai:gpt-4o", True),
-        ("openrouter:openai/gpt-6-luna", True),
-        ("anthropic:claude-opus-9", True),
-        ("openai:gpt-4", False),
-        ("ollama:gpt-5", False),
-        ("x", False),
-    ):
-        assert capabilities_of(name).sees is sees, name
-        assert capabilities_of(name, {"image_inputs": not sees}).sees is not sees

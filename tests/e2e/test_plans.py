@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 
@@ -11,9 +10,8 @@ from chameleon import State
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
 from tests.e2e.running import tabmwp
-from tests.loopback import LoopbackServer, Reply
+from tests.loopback import Reply, Start
 
-Start = Callable[..., LoopbackServer]
 PROBLEM = make_problems(8)[7]
 GOOD = json.dumps(SOLUTION)
 

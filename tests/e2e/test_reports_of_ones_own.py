@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.documents.pdfs import pdf
 from tests.e2e.commands import ROOT, Command
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 
 pytest.importorskip("lxml")
 pytest.importorskip("pypdfium2")
@@ -26,7 +25,6 @@ HTML = """<h1>Skerry Port</h1><h2>1 Port</h2><p>The town owns the port. The cran
 <tr><td>Pay</td><td>500</td><td>1,250</td></tr><tr><td>Fuel</td><td>900</td><td>80</td></tr></table>"""
 CHANGE = "What was the percentage change in harbour dues from 2010 to 2011?"
 PROGRAM = "Program: subtract(1250, 900), divide(#0, 900)"
-Start = Callable[..., LoopbackServer]
 FINQA = ("-i", "finqa", "--model", "openai:local", "--store", "off")
 
 

@@ -6,7 +6,6 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ import pytest
 
 from tests.e2e.commands import Command
 from tests.evaluation.rows import read_lines, write_rows
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 from tests.modules.statutes.samples import FEES, STATUTES
-
-Start = Callable[..., LoopbackServer]
 
 STRATEGIES = ("mentioned_only", "entire_section", "references")
 MODES = ("cot", "few_shot", "zero_shot")

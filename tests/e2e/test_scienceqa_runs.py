@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from chameleon.modules.search.provider import SearchResult
 from tests.e2e.by_cue import ByCue
 from tests.e2e.commands import Command, Outcome
 from tests.engine.files import write
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 from tests.modules.search.asking import in_form_of
 from tests.prompts.blocks import outside
 from tests.web.servers import KEY, PAGES, Answer, Asked, WebServer, as_json, searxng
@@ -28,7 +28,6 @@ from tests.web.servers import KEY, PAGES, Answer, Asked, WebServer, as_json, sea
 pytest.importorskip("PIL", reason="pictures need Pillow")
 pytest.importorskip("rapidocr", reason="the text detector needs an engine")
 
-Start = Callable[..., LoopbackServer]
 
 INVENTORY = """\
 name: mine

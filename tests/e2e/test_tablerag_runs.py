@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,7 @@ import pytest
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.modules.tablerag.llm_filter import without_pandas
 from tests.e2e.by_cue import ByCue
-from tests.loopback import LoopbackServer
-
-Start = Callable[..., LoopbackServer]
+from tests.loopback import Start
 
 pytestmark = pytest.mark.skipif(bool(without_pandas()), reason="no pandas in a sandbox here")
 

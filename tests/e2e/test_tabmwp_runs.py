@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,8 @@ from chameleon.log import event_from_json, event_to_json
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel, read_item
 from tests.e2e.running import events, outline, tabmwp
-from tests.loopback import LoopbackServer
+from tests.loopback import Start
 
-Start = Callable[..., LoopbackServer]
 COUNT = 27
 OF_ONE_RUN = ("seconds", "at", "cached", "usage", "attempts")
 

@@ -27,14 +27,13 @@ from tests.e2e.commands import environment
 
 SECONDS = 20.0
 LOADED = (
-    *("aiohttp", "chameleon.llm.openai_chat", "lxml.html", "pydantic", "rich.traceback", "sqlite3", "yaml"),
+    *("aiohttp", "lxml.html", "rich.traceback", "chameleon.llm.openai_chat", "chameleon.evaluation.run"),
     *(
         f"chameleon.cli.{name}"
         for name in ("app", "asking", "checking", "evaluating", "indexing", "reporting")
     ),
-    *("chameleon.benchmarks.tabmwp", "chameleon.executor", "chameleon.inventory", "chameleon.evaluation.run"),
-    *(f"chameleon.modules.{name}" for name in ("offline.table_reader", "program.programs", "vision")),
-    *("chameleon.documents", "chameleon.retrieval", "chameleon.table", "chameleon.planners.one_shot"),
+    *("chameleon.documents", "chameleon.modules.vision", "chameleon.benchmarks.tabmwp"),
+    *("chameleon.modules.offline.table_reader", "chameleon.modules.program.programs"),
 )
 
 

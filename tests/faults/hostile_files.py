@@ -151,104 +151,117 @@ def _indexed(name: str, content: Content, code: int, told: str) -> Hostile:
 
 _MEMORY_OR_TIME = r"takes more than [\d,]+ (MB of memory|seconds)"
 _CELLS, _LONG = "more than 5,000,000 cells", "a cell is longer than 131,072 characters"
-_WIDE = "100,000 columns, more than 10,000"
 _ROWS = "Team,points\nA,5\nB,3\n"
 
-TABLES: dict[str, Hostile] = {
-    "a row far down": _table("a.xlsx", lambda: workbook([cell(999_999_999, "A999999999")]), 1, _CELLS),
-    "rows far right": _table(
-        "a.xlsx", lambda: workbook(cell(n, f"NTP{n}") for n in range(2, 20_002)), 1, _CELLS
+_DECLINED_TABLES: dict[str, tuple[str, Content]] = {
+    "a sheet that steers": (
+        "a.xlsx",
+        lambda: workbook([cell(2, "A2", "&#x202e;")], sheet="&#x202e;evil&#x9b;"),
     ),
-    "a column beyond all": _table("a.xlsx", lambda: workbook([cell(2, "ZZZZZZZZ2")]), 1, _CELLS),
-    "many strings": _table(
+    "numbers that are none": ("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]'),
+    "half surrogates": ("a.json", '[{"\\ud800":"\\udfff","b":1},{"\\ud800":"x","b":2}]'),
+    "a mark in the middle": ("a.csv", "Team,points\nA,5\n\ufeffB,3\n"),
+    "a row of blanks": ("a.csv", lambda: f"a,b\n{' ' * 5_000_000}x,1\n"),
+    "formulas": ("a.csv", "Team,points\n=cmd|'/c calc'!A0,5\n@SUM(1),=HYPERLINK(\"http://x\")\n"),
+    "spans that are no numbers": (
+        "a.html",
+        '<table><tr><th colspan="-1">a<th colspan="nan">b<tr><td rowspan="1e9">1<td>2',
+    ),
+    "a page that steers": (
+        "a.html",
+        f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#xd800;5<td>2",
+    ),
+    "many attributes": (
+        "a.html",
+        lambda: f"<table {' '.join(f'a{n}=1' for n in range(8_000))}><tr><th>a<th>b<tr><td>1<td>2",
+    ),
+    "columns of a database that steer": (
+        "a.sqlite",
+        lambda: database(
+            f'CREATE TABLE "t{EVIL}" ("p{EVIL}", "b"";--")', f'INSERT INTO "t{EVIL}" VALUES (1, 2)'
+        ),
+    ),
+}
+_REFUSED_TABLES: dict[str, tuple[str, Content, str]] = {
+    "a row far down": ("a.xlsx", lambda: workbook([cell(999_999_999, "A999999999")]), _CELLS),
+    "rows far right": ("a.xlsx", lambda: workbook(cell(n, f"NTP{n}") for n in range(2, 20_002)), _CELLS),
+    "a column beyond all": ("a.xlsx", lambda: workbook([cell(2, "ZZZZZZZZ2")]), _CELLS),
+    "many strings": (
         "a.xlsx",
         lambda: workbook([], ("<si/>" * 1_000 for _ in range(5_000))),
-        1,
         f"has a header but no rows|{_MEMORY_OR_TIME}",
     ),
-    "a string of 30 MB": _table("a.xlsx", lambda: workbook([cell(2, "A2", "z" * 30_000_000)]), 1, _LONG),
-    "a string that is not there": _table(
+    "a string of 30 MB": ("a.xlsx", lambda: workbook([cell(2, "A2", "z" * 30_000_000)]), _LONG),
+    "a string that is not there": (
         "a.xlsx",
         lambda: workbook(['<row r="2"><c r="A2" t="s"><v>99999999999</v></c></row>']),
-        1,
         "cannot be read",
     ),
-    "a formula without a value": _table(
+    "a formula without a value": (
         "a.xlsx",
         lambda: workbook(['<row r="2"><c r="A2" t="str"><f>1/0</f></c></row>']),
-        1,
         "without a saved value",
     ),
-    "a sheet that steers": _table(
-        "a.xlsx", lambda: workbook([cell(2, "A2", "&#x202e;")], sheet="&#x202e;evil&#x9b;"), 3, "Declined"
+    "half a workbook": ("a.xlsx", lambda: workbook([])[:-100], "cannot be read as a spreadsheet"),
+    "10,000 keys": ("a.json", lambda: json.dumps([{f"k{n}": 1} for n in range(9_999)]), _CELLS),
+    "lists that go down": ("a.json", "[" * 100_000, "nested too deeply"),
+    "a number of 5,000 digits": ("a.json", f'[{{"a": {"9" * 5_000}}}]', "4,300 digits"),
+    "many objects of nothing": ("a.json", lambda: f"[{'{},' * 50_000}{{}}]", "no text"),
+    "UTF-16 without its mark": ("a.csv", _ROWS.encode("utf-16-be"), "NUL byte"),
+    "half of UTF-16": ("a.csv", b"\xff\xfea", "is not UTF-16"),
+    "NUL": ("a.csv", "Team,points\nA\0,5\n", "NUL byte"),
+    "an encoding of mainframes": ("a.csv", _ROWS.encode("cp500"), "is not UTF-8"),
+    "100,000 columns": ("a.csv", lambda: "c,1,2,3,4," * 20_000 + "\n1\n", "columns, more than 10,000"),
+    "a cell of 30 MB": ("a.csv", lambda: f"a,b\n{'z' * 30_000_000},1\n", _LONG),
+    "a quote that never closes": ("a.csv", lambda: 'a,b\n"' + "z,\n" * 1_000_000, "a quote is never closed"),
+    "gigabytes in a gzip": ("a.csv.gz", lambda: gzip.compress(b"\0" * 80_000_000, 1), "unpacks to more than"),
+    "half a gzip": ("a.csv.gz", lambda: gzip.compress(_ROWS.encode() * 999)[:-20], "damaged gzip"),
+    "cells that span all": (
+        "a.html",
+        "<table><tr><th>a<th>b" + '<tr><td colspan="1000" rowspan="65534">x' * 1_000,
+        _CELLS,
     ),
-    "half a workbook": _table("a.xlsx", lambda: workbook([])[:-100], 1, "cannot be read as a spreadsheet"),
-    "10,000 keys": _table("a.json", lambda: json.dumps([{f"k{n}": 1} for n in range(9_999)]), 1, _CELLS),
-    "lists that go down": _table("a.json", "[" * 100_000, 1, "nested too deeply"),
+    "tables in tables": ("a.html", "<table><tr><td>" * 20_000, "holds no table"),
+    "many small letters": ("a.html", "<table><tr><th>a<th>b<tr><td>" + "x<sup>1</sup>" * 100_000, _LONG),
+    "a schema that is no UTF-8": (
+        "a.sqlite",
+        lambda: database("CREATE TABLE t (caXX, b)").replace(b"caXX", b"ca\xff\xfe"),
+        "cannot be read",
+    ),
+    "gigabytes in a Parquet file": (
+        "a.parquet",
+        lambda: parquet("SELECT repeat('x', 100000) a, 1 b FROM range(2000)"),
+        f"has more text|{_MEMORY_OR_TIME}",
+    ),
+    "rows without an end in a Parquet file": (
+        "a.parquet",
+        lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"),
+        _CELLS,
+    ),
+    "a Parquet file that lies": ("a.parquet", b"PAR1" + b"\xff" * 104 + b"PAR1", "cannot be read"),
+    "a database that lies": ("a.duckdb", b"\0" * 8 + b"DUCK" + b"\xff" * 5_000, "cannot be read"),
+}
+TABLES: dict[str, Hostile] = {
+    **{what: _table(name, content, 3, "Declined") for what, (name, content) in _DECLINED_TABLES.items()},
+    **{what: _table(name, content, 1, told) for what, (name, content, told) in _REFUSED_TABLES.items()},
     "objects that go down": _indexed("a.json", '{"a":' * 100_000, 0, "nested too deeply"),
-    "a number of 5,000 digits": _table("a.json", f'[{{"a": {"9" * 5_000}}}]', 1, "4,300 digits"),
-    "numbers that are none": _table("a.json", '[{"a": NaN, "b": 1e999}, {"a": -Infinity}]', 3, "Declined"),
     "a value of 30 MB": _indexed("a.json", lambda: json.dumps([{"a": "z" * 30_000_000}]), 0, _LONG),
     "keys that steer": _table(
         "a.json", json.dumps([{f"a{EVIL}": 1, f"b{EVIL}": EVIL}] * 2), 3, "null", "--json"
     ),
-    "half surrogates": _table("a.json", '[{"\\ud800":"\\udfff","b":1},{"\\ud800":"x","b":2}]', 3, "Declined"),
-    "many objects of nothing": _table("a.json", lambda: f"[{'{},' * 50_000}{{}}]", 1, "no text"),
     "UTF-16": _table("a.csv", _ROWS.encode("utf-16"), 3, "may mean two things"),
-    "UTF-16 without its mark": _table("a.csv", _ROWS.encode("utf-16-be"), 1, "NUL byte"),
-    "half of UTF-16": _table("a.csv", b"\xff\xfea", 1, "is not UTF-16"),
-    "a mark in the middle": _table("a.csv", "Team,points\nA,5\n\ufeffB,3\n", 3, "Declined"),
-    "NUL": _table("a.csv", "Team,points\nA\0,5\n", 1, "NUL byte"),
-    "an encoding of mainframes": _table("a.csv", _ROWS.encode("cp500"), 1, "is not UTF-8"),
     "columns that steer": _table(
         "a.csv", f"Team{EVIL},points{EVIL}\nA,5\nB{EVIL},3\n", 3, "Declined", "--trace"
     ),
-    "100,000 columns": _table(
-        "a.csv", lambda: "c,1,2,3,4," * 20_000 + "\n1\n", 1, "columns, more than 10,000"
-    ),
-    "a cell of 30 MB": _table("a.csv", lambda: f"a,b\n{'z' * 30_000_000},1\n", 1, _LONG),
-    "a quote that never closes": _table(
-        "a.csv", lambda: 'a,b\n"' + "z,\n" * 1_000_000, 1, "a quote is never closed"
-    ),
-    "a row of blanks": _table("a.csv", lambda: f"a,b\n{' ' * 5_000_000}x,1\n", 3, "Declined"),
-    "formulas": _table(
-        "a.csv", "Team,points\n=cmd|'/c calc'!A0,5\n@SUM(1),=HYPERLINK(\"http://x\")\n", 3, "Declined"
-    ),
     "numbers of 5,000 digits": _table("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 0, r"\A\d"),
-    "gigabytes in a gzip": _table(
-        "a.csv.gz", lambda: gzip.compress(b"\0" * 80_000_000, 1), 1, "unpacks to more than"
-    ),
-    "half a gzip": _table("a.csv.gz", lambda: gzip.compress(_ROWS.encode() * 999)[:-20], 1, "damaged gzip"),
-    "cells that span all": _table(
-        "a.html", "<table><tr><th>a<th>b" + '<tr><td colspan="1000" rowspan="65534">x' * 1_000, 1, _CELLS
-    ),
-    "spans that are no numbers": _table(
-        "a.html",
-        '<table><tr><th colspan="-1">a<th colspan="nan">b<tr><td rowspan="1e9">1<td>2',
-        3,
-        "Declined",
-    ),
-    "tables in tables": _table("a.html", "<table><tr><td>" * 20_000, 1, "holds no table"),
-    "many small letters": _table(
-        "a.html", "<table><tr><th>a<th>b<tr><td>" + "x<sup>1</sup>" * 100_000, 1, _LONG
-    ),
     "entities of a page": _table(
         "a.html",
         '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><table><tr><th>&e;<th>b<tr><td>1<td>2',
         3,
         "(?s)^(?!.*root:)",
     ),
-    "a page that steers": _table(
-        "a.html", f"<table><caption>&#x1b;{EVIL}<tr><th>&#x9b;a<th>b<tr><td>&#xd800;5<td>2", 3, "Declined"
-    ),
     "many tables of a page": _indexed(
         "a.html", lambda: "<table><tr><th>a<th>b<tr><td>1<td>2</table>" * 500, 0, "made.index"
-    ),
-    "many attributes": _table(
-        "a.html",
-        lambda: f"<table {' '.join(f'a{n}=1' for n in range(8_000))}><tr><th>a<th>b<tr><td>1<td>2",
-        3,
-        "Declined",
     ),
     "a view without an end": _table(
         "a.sqlite",
@@ -266,31 +279,6 @@ TABLES: dict[str, Hostile] = {
         0,
         _LONG,
     ),
-    "columns of a database that steer": _table(
-        "a.sqlite",
-        lambda: database(
-            f'CREATE TABLE "t{EVIL}" ("p{EVIL}", "b"";--")', f'INSERT INTO "t{EVIL}" VALUES (1, 2)'
-        ),
-        3,
-        "Declined",
-    ),
-    "a schema that is no UTF-8": _table(
-        "a.sqlite",
-        lambda: database("CREATE TABLE t (caXX, b)").replace(b"caXX", b"ca\xff\xfe"),
-        1,
-        "cannot be read",
-    ),
-    "gigabytes in a Parquet file": _table(
-        "a.parquet",
-        lambda: parquet("SELECT repeat('x', 100000) a, 1 b FROM range(2000)"),
-        1,
-        f"has more text|{_MEMORY_OR_TIME}",
-    ),
-    "rows without an end in a Parquet file": _table(
-        "a.parquet", lambda: parquet("SELECT 1 a, 2 b FROM range(20000000)"), 1, _CELLS
-    ),
-    "a Parquet file that lies": _table("a.parquet", b"PAR1" + b"\xff" * 104 + b"PAR1", 1, "cannot be read"),
-    "a database that lies": _table("a.duckdb", b"\0" * 8 + b"DUCK" + b"\xff" * 5_000, 1, "cannot be read"),
 }
 
 
@@ -315,44 +303,58 @@ def _odd_folder(folder: Path) -> None:
     Path(os.fsdecode(os.fsencode(data) + b"/\xff\xfe.csv")).write_text(_ROWS)
 
 
-_DECLINED = "Declined|no text|broken|cannot be read|takes more|limit"
+_SPAN = '<w:tcPr><w:gridSpan w:val="999999999"/></w:tcPr>'
+_WIDE = f"<w:tr><w:tc>{_SPAN}<w:p><w:r><w:t>Dry</w:t></w:r></w:p></w:tc></w:tr>"
 
-DOCUMENTS: dict[str, Hostile] = {
-    "forms in forms": _text("a.pdf", forms, 1, _MEMORY_OR_TIME),
-    "a page that is packed twice": _text("a.pdf", packed_twice, 1, f"a.pdf.*({_MEMORY_OR_TIME}|no text)"),
-    "half a PDF": _text("a.pdf", lambda: forms(1)[:-200], 1, "a.pdf"),
-    "a PDF of nothing": _text("a.pdf", b"%PDF-1.7\n" + b"\xff" * 1_000, 1, "a.pdf"),
-    "a page that is its own parent": _text(
+_READ_TEXTS: dict[str, tuple[str, Content]] = {
+    "wide cells of a Word document": (
+        "a.docx",
+        lambda: document(f"<x SPACE><w:tbl>{_WIDE * 2_500}</w:tbl></x>"),
+    ),
+    "elements in elements": ("a.html", "<div>" * 100_000 + "points"),
+    "small letters of a page": ("a.html", "<p>points " + "x<sup>1</sup>" * 30_000),
+    "a page that steers": ("a.html", f"<h1>{EVIL}points&#x1b;</h1><p>points{EVIL}&#x202e;"),
+    "a line of blanks": ("a.md", "# a\n\n" + " " * 900_000 + "x points"),
+    "a line of tabs": ("a.md", "# a\n\n" + "\t" * 900_000 + "- points"),
+    "a line of stars": ("a.md", "# a\n\n" + "*" * 100_000 + "points"),
+    "a line of bullets": ("a.md", "# a\n\n" + "- " * 50_000 + "points"),
+    "a heading without an end": ("a.md", "# " + "points " * 100_000),
+    "quotes in quotes": ("a.md", "# a\n\n" + ">" * 50_000 + " points"),
+}
+_REFUSED_TEXTS: dict[str, tuple[str, Content, str]] = {
+    "forms in forms": ("a.pdf", forms, _MEMORY_OR_TIME),
+    "a page that is packed twice": ("a.pdf", packed_twice, f"a.pdf.*({_MEMORY_OR_TIME}|no text)"),
+    "half a PDF": ("a.pdf", lambda: forms(1)[:-200], "a.pdf"),
+    "a PDF of nothing": ("a.pdf", b"%PDF-1.7\n" + b"\xff" * 1_000, "a.pdf"),
+    "a page that is its own parent": (
         "a.pdf",
         pdf(b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 99999999>>"),
-        1,
         "a.pdf",
     ),
-    "laughs in a Word document": _text(
+    "laughs in a Word document": (
         "a.docx",
         lambda: document(
             '<!DOCTYPE x [<!ENTITY a0 "ha">'
             + "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
             + "]><w:p SPACE><w:r><w:t>&a11;</w:t></w:r></w:p>"
         ),
-        1,
         "a.docx",
     ),
-    "a Word document of 100 MB": _text("a.docx", lambda: document(" " * 120_000_000), 1, "limit"),
-    "a Word document that goes down": _text("a.docx", lambda: document("<a>" * 50_000), 1, "broken"),
-    "elements in elements": _text("a.html", "<div>" * 100_000 + "points", 3, "Declined|Nearest"),
-    "small letters of a page": _text(
-        "a.html", "<p>points " + "x<sup>1</sup>" * 30_000, 3, "Declined|Nearest"
+    "a Word document of 100 MB": ("a.docx", lambda: document(" " * 120_000_000), "limit"),
+    "a Word document that goes down": ("a.docx", lambda: document("<a>" * 50_000), "broken"),
+    "a file in a Word document": (
+        "a.docx",
+        lambda: document(
+            '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:p SPACE><w:t>&e;</w:t></w:p>'
+        ),
+        "(?s)a.docx(?!.*root:)",
     ),
-    "a page that steers": _text(
-        "a.html", f"<h1>{EVIL}points&#x1b;</h1><p>points{EVIL}&#x202e;", 3, "Declined|Nearest"
-    ),
-    "a line of blanks": _text("a.md", "# a\n\n" + " " * 900_000 + "x points", 3, "Declined|Nearest"),
-    "a line of bullets": _text("a.md", "# a\n\n" + "- " * 50_000 + "points", 3, "Declined|Nearest"),
-    "a heading without an end": _text("a.md", "# " + "points " * 100_000, 3, "Declined|Nearest"),
-    "quotes in quotes": _text("a.md", "# a\n\n" + ">" * 50_000 + " points", 3, "Declined|Nearest"),
+    "a text that is none": ("a.txt", bytes(range(256)) * 100, "a.txt"),
+}
+DOCUMENTS: dict[str, Hostile] = {
+    **{what: _text(name, content, 3, "Declined|Nearest") for what, (name, content) in _READ_TEXTS.items()},
+    **{what: _text(name, content, 1, told) for what, (name, content, told) in _REFUSED_TEXTS.items()},
     "a text that steers": _text("a.txt", f"points {EVIL}\n" * 100, 3, "null", "--json"),
-    "a text that is none": _text("a.txt", bytes(range(256)) * 100, 1, "a.txt"),
     "a folder of odd things": Hostile(
         ("index", "data", "--out", "made.index"), 0, "3 tables", make=_odd_folder
     ),
@@ -372,46 +374,43 @@ DOCUMENTS: dict[str, Hostile] = {
 }
 
 
-def _picture(name: str, content: Content, code: int, told: str) -> Hostile:
-    return Hostile(
-        ("ask", "What is the fare?", "--image", name, "-i", "pictures_offline"), code, told, {name: content}
-    )
-
-
 def _tiff(*entries: tuple[int, int, int, int]) -> bytes:
     """A TIFF whose directory has these entries, then points to itself."""
     made = b"".join(struct.pack("<HHII", *entry) for entry in entries)
     return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + made + struct.pack("<I", 8)
 
 
-PICTURES: dict[str, Hostile] = {
-    "pixels without an end": _picture("a.png", lambda: png(60_000, 60_000), 1, "too large to be unpacked"),
-    "a line of pixels": _picture("a.png", lambda: png(2_000_000_000, 1), 1, "too large to be unpacked"),
-    "a header that lies": _picture("a.png", lambda: png(5_000, 5_000), 1, "damaged or cut off"),
-    "a GIF that lies": _picture("a.gif", b"GIF89a\xff\xff\xff\xff\x80\0\0" + b"\xff" * 1_000, 1, "a.gif"),
-    "a BMP that lies": _picture(
+_REFUSED_PICTURES: dict[str, tuple[str, Content, str]] = {
+    "pixels without an end": ("a.png", lambda: png(60_000, 60_000), "too large to be unpacked"),
+    "a line of pixels": ("a.png", lambda: png(2_000_000_000, 1), "too large to be unpacked"),
+    "a header that lies": ("a.png", lambda: png(5_000, 5_000), "damaged or cut off"),
+    "a GIF that lies": ("a.gif", b"GIF89a\xff\xff\xff\xff\x80\0\0" + b"\xff" * 1_000, "a.gif"),
+    "a BMP that lies": (
         "a.bmp",
         b"BM" + struct.pack("<IIIIiiHHIIiiII", 99, 0, 54, 40, 10**9, -(10**9), 1, 24, 0, 0, 0, 0, 0, 0),
-        1,
         "a.bmp",
     ),
-    "a WebP that lies": _picture("a.webp", b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\xff" * 1_000, 1, "a.webp"),
-    "a JPEG of headers": _picture("a.jpg", b"\xff\xd8" + b"\xff\xe1\xff\xff" * 5_000, 1, "a.jpg"),
-    "a TIFF that lies": _picture(
+    "a WebP that lies": ("a.webp", b"RIFF\xff\xff\xff\xffWEBPVP8L" + b"\xff" * 1_000, "a.webp"),
+    "a JPEG of headers": ("a.jpg", b"\xff\xd8" + b"\xff\xe1\xff\xff" * 5_000, "a.jpg"),
+    "a TIFF that lies": (
         "a.tiff",
         _tiff((256, 3, 1, 10), (257, 3, 1, 10), (270, 2, 1 << 30, 8), (273, 4, 1 << 28, 8)),
-        1,
         "a.tiff",
     ),
-    "a TIFF without an end": _picture(
-        "a.tiff", _tiff((256, 4, 1, 1 << 30), (257, 4, 1, 1 << 30)), 1, "a.tiff"
+    "a TIFF without an end": ("a.tiff", _tiff((256, 4, 1, 1 << 30), (257, 4, 1, 1 << 30)), "a.tiff"),
+    "a text in a PNG": ("a.png", lambda: png(20, 20)[:33] + _text_chunk() + png(20, 20)[33:], "."),
+    "a drawing": (
+        "a.svg",
+        f"<svg xmlns='http://www.w3.org/2000/svg'><text>{EVIL}</text></svg>",
+        "no picture",
     ),
-    "a text in a PNG": _picture("a.png", lambda: png(20, 20)[:33] + _text_chunk() + png(20, 20)[33:], 1, "."),
-    "a drawing": _picture(
-        "a.svg", f"<svg xmlns='http://www.w3.org/2000/svg'><text>{EVIL}</text></svg>", 1, "no picture"
-    ),
-    "a program": _picture("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n{} loop", 1, "PostScript"),
-    "an empty one": _picture("a.png", b"", 1, "is empty"),
+    "a program": ("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n{} loop", "PostScript"),
+    "an empty one": ("a.png", b"", "is empty"),
+}
+_PICTURE = ("ask", "What is the fare?", "-i", "pictures_offline", "--image")
+PICTURES = {
+    what: Hostile((*_PICTURE, name), 1, told, {name: content})
+    for what, (name, content, told) in _REFUSED_PICTURES.items()
 }
 
 

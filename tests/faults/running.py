@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tests.e2e.commands import Outcome, environment
 from tests.evaluation.rows import Row, read_results, write_rows
@@ -74,6 +73,14 @@ class Case:
         assert not whole or len(ids) == self.count
 
 
+def question(place: Path, *options: str, inventory: str = WORDS) -> list[str]:
+    """Return the arguments that ask for number 7, whose answer is 1007."""
+    (place / "inventory.yaml").write_text(inventory)
+    (place / "table.csv").write_text(TABLE.replace(" | ", ","))
+    files = ["--table", str(place / "table.csv"), "--inventory", str(place / "inventory.yaml")]
+    return ["ask", "What is number 7?", *files, "--model", "openai:local", *options]
+
+
 @contextmanager
 def started(*arguments: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """Run `python -m chameleon ARGUMENTS…` beside the test, and end it with the test."""
@@ -98,8 +105,8 @@ def ended(process: subprocess.Popen[str], seconds: float = 60) -> Outcome:
     return Outcome(process.returncode, out, err)
 
 
-def run_code(code: str, *arguments: str, env: dict[str, str] | None = None, **options: Any) -> Outcome:
-    """Run Python code as a process of its own; `sys.argv` is a command line of `chameleon`."""
+def run_code(code: str, *arguments: str, env: dict[str, str] | None = None) -> Outcome:
+    """Run Python code as a process of its own, with these arguments after `chameleon`."""
     done = subprocess.run(
         [sys.executable, "-c", f"import sys\nsys.argv[0] = 'chameleon'\n{code}", *arguments],
         stdin=subprocess.DEVNULL,
@@ -108,7 +115,6 @@ def run_code(code: str, *arguments: str, env: dict[str, str] | None = None, **op
         timeout=60,
         check=False,
         env=env or environment(),
-        **options,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -16,9 +16,8 @@ import psutil
 from tests.conftest import PROFILE
 from tests.e2e.commands import Command, environment
 from tests.faults.running import PROGRAMS, Case, asked_for, ended, reply, started, told, wait_until
-from tests.loopback import LoopbackServer, Reply
+from tests.loopback import Reply, Start
 
-Start = Callable[..., LoopbackServer]
 WORKERS = 2
 # How many requests the server has had, or results are kept, since the process began.
 BY_REQUESTS = (1, 2, 3, 4, 5, 6, 8, 9) if PROFILE == "thorough" else (1, 4, 9)

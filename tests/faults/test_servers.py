@@ -10,17 +10,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
 from chameleon.llm import LLM
 from tests.e2e.commands import Command
-from tests.faults.running import TABLE, WORDS, Case, asked_for, reply, told
+from tests.faults.running import WORDS, Case, asked_for, question, reply, told
 from tests.local_server import JsonHandler, LocalServer
-from tests.loopback import Answer, Fault, LoopbackServer
+from tests.loopback import Answer, Fault, Start
 
-Start = Callable[..., LoopbackServer]
 HASTY = "name: hasty\nextends: tabmwp_cot\nllm: {retries: 1, timeout: 0.4}\n"
 WAYS = {"whole": (), "streamed": ("--stream",)}
 streamed_or_not = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -58,77 +57,45 @@ def piece(text: str) -> bytes:
     return b"data: " + json.dumps({"id": "1", "model": "local", "choices": choices}).encode() + b"\n\n"
 
 
-def resets(client: socket.socket, _: Raw) -> None:
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    client.close()
+class Broken(NamedTuple):
+    """What a server sends: bytes, then more of them again and again; at last it waits, or resets."""
+
+    start: bytes = b""
+    again: bytes = b""
+    pause: float = 0.1
+    waits: bool = False
+    resets: bool = False
+
+    def send(self, client: socket.socket, server: Raw) -> None:
+        client.sendall(self.start)
+        while self.again and not server.stopped.wait(self.pause):
+            client.sendall(self.again)
+        if self.waits:
+            server.stopped.wait(20)
+        if self.resets:
+            server.stopped.wait(0.1)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
 
 
-def resets_midway(client: socket.socket, server: Raw) -> None:
-    client.sendall(EVENTS + piece("The answer"))
-    server.stopped.wait(0.1)
-    resets(client, server)
-
-
-def cuts_off(client: socket.socket, _: Raw) -> None:
-    client.sendall(EVENTS + piece("The answer is ")[:-30])
-
-
-def cuts_the_body(client: socket.socket, _: Raw) -> None:
-    client.sendall(OK + b'Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{"choices": [{')
-
-
-def hangs(_: socket.socket, server: Raw) -> None:
-    server.stopped.wait(20)
-
-
-def hangs_midway(client: socket.socket, server: Raw) -> None:
-    client.sendall(EVENTS + piece("The answer"))
-    server.stopped.wait(20)
-
-
-def drips(client: socket.socket, server: Raw) -> None:
-    client.sendall(OK + b"Content-Type: application/json\r\n\r\n")
-    while not server.stopped.wait(0.1):
-        client.sendall(b" ")
-
-
-def drips_pieces(client: socket.socket, server: Raw) -> None:
-    client.sendall(EVENTS)
-    while not server.stopped.wait(0.1):
-        client.sendall(b": still there\n\n")
-
-
-def floods(client: socket.socket, server: Raw) -> None:
-    client.sendall(OK + b"Content-Type: application/json\r\n\r\n")
-    while not server.stopped.wait(0.005):
-        client.sendall(b" " * 65_536)
-
-
-def floods_pieces(client: socket.socket, server: Raw) -> None:
-    client.sendall(EVENTS)
-    while not server.stopped.wait(0.005):
-        client.sendall(piece("word " * 13_000))
-
-
-def floods_a_line(client: socket.socket, server: Raw) -> None:
-    client.sendall(EVENTS + b"data: ")
-    while not server.stopped.wait(0.005):
-        client.sendall(b"x" * 65_536)
-
-
-def is_html(client: socket.socket, _: Raw) -> None:
-    page = b"<html><body>Please sign in to the network</body></html>"
-    client.sendall(OK + b"Content-Type: text/html\r\nConnection: close\r\n\r\n" + page)
-
-
-def is_no_http(client: socket.socket, _: Raw) -> None:
-    client.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
-
-
-BROKEN = (
-    *(resets, resets_midway, cuts_off, cuts_the_body, hangs, hangs_midway, drips, drips_pieces),
-    *(floods, floods_pieces, floods_a_line, is_html, is_no_http),
-)
+JSON = OK + b"Content-Type: application/json\r\n"
+HALF = EVENTS + piece("The answer")
+PAGE = b"Content-Type: text/html\r\nConnection: close\r\n\r\n<html>Please sign in to the network</html>"
+BROKEN = {
+    "resets": Broken(resets=True),
+    "resets midway": Broken(HALF, resets=True),
+    "cuts off": Broken(EVENTS + piece("The answer is ")[:-30]),
+    "cuts the body": Broken(JSON + b'Content-Length: 900\r\n\r\n{"choices": [{'),
+    "hangs": Broken(waits=True),
+    "hangs midway": Broken(HALF, waits=True),
+    "drips": Broken(JSON + b"\r\n", b" "),
+    "drips pieces": Broken(EVENTS, b": still there\n\n"),
+    "floods": Broken(JSON + b"\r\n", b" " * 65_536, 0.005),
+    "floods pieces": Broken(EVENTS, piece("word " * 13_000), 0.005),
+    "floods a line": Broken(EVENTS + b"data: ", b"x" * 65_536, 0.005),
+    "is HTML": Broken(OK + PAGE),
+    "is no HTTP": Broken(b"SSH-2.0-OpenSSH_9.6\r\n"),
+}
 
 
 @pytest.fixture
@@ -152,32 +119,19 @@ def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait_before_retry", lambda *_: 0.01)
 
 
-def question(place: Path, number: int = 7, inventory: str = HASTY) -> list[str]:
-    (place / "inventory.yaml").write_text(inventory)
-    (place / "table.csv").write_text(TABLE.replace(" | ", ","))
-    asked = ["ask", f"What is number {number}?", "--table", str(place / "table.csv")]
-    return [*asked, "--inventory", str(place / "inventory.yaml"), "--model", "openai:local"]
-
-
 @pytest.mark.usefixtures("no_wait")
 @streamed_or_not
-@pytest.mark.parametrize("send", BROKEN)
+@pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_server_ends_a_question_in_one_line(
-    raw: Callable[..., Raw], command: Command, tmp_path: Path, send: Any, way: tuple[str, ...]
+    raw: Callable[..., Raw], command: Command, tmp_path: Path, broken: str, way: tuple[str, ...]
 ) -> None:
-    server, begun = raw(send), time.monotonic()
-    outcome = command(*question(tmp_path), "--store", "off", *way)
-    assert "openai:local" in outcome.out + told_somewhere(outcome.out, outcome.err)
+    server, begun = raw(BROKEN[broken].send), time.monotonic()
+    outcome = command(*question(tmp_path, "--store", "off", *way, inventory=HASTY))
+    assert "openai:local" in outcome.err and "exception was never retrieved" not in outcome.err
+    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
     assert outcome.code == 1 and time.monotonic() - begun < 20
     assert 1 <= server.asked <= 3, "once, and once more; in pieces the server may be asked without options"
     assert not outcome.out, "half a reply is none"
-
-
-def told_somewhere(out: str, err: str) -> str:
-    """Return what a question's failure is told by; neither stream has a traceback."""
-    assert "Traceback" not in out + err and "a fault of ours" not in out + err, out + err
-    assert "exception was never retrieved" not in err
-    return err
 
 
 @pytest.mark.usefixtures("no_wait")
@@ -187,8 +141,8 @@ def test_what_passes_is_asked_again_until_the_answer_comes(
 ) -> None:
     faults: list[Answer] = [Fault(500), Fault(500), Fault(500)]
     server = loopback(lambda request: faults.pop() if faults else reply(request))
-    asked = question(tmp_path, inventory=WORDS.replace("retries: 0", "retries: 3"))
-    outcome = command(*asked, "--store", "off", *way)
+    persistent = WORDS.replace("retries: 0", "retries: 3")
+    outcome = command(*question(tmp_path, "--store", "off", *way, inventory=persistent))
     assert outcome.code == 0 and outcome.out == "1007\n" and len(server.requests) == 4
 
 
@@ -202,9 +156,8 @@ def test_an_odd_time_to_wait_is_as_good_as_none(
 ) -> None:
     busy: list[Answer] = [Fault(429, headers={"Retry-After": asked})]
     server, begun = loopback(lambda request: busy.pop() if busy else reply(request)), time.monotonic()
-    outcome = command(
-        *question(tmp_path, inventory=HASTY.replace("timeout: 0.4", "timeout: 9")), "--store", "off"
-    )
+    patient = HASTY.replace("timeout: 0.4", "timeout: 9")
+    outcome = command(*question(tmp_path, "--store", "off", inventory=patient))
     assert outcome.code == 0 and outcome.out == "1007\n"
     assert len(server.requests) == 2 and time.monotonic() - begun < 20
 
@@ -214,8 +167,9 @@ def test_a_long_time_to_wait_ends_with_the_runs_own(
     loopback: Start, command: Command, tmp_path: Path, asked: str
 ) -> None:
     server, begun = loopback([Fault(429, headers={"Retry-After": asked})]), time.monotonic()
-    outcome = command(*question(tmp_path, inventory=f"{HASTY}budget: {{seconds: 1}}\n"), "--store", "off")
-    told_somewhere(outcome.out, outcome.err)
+    brief = f"{HASTY}budget: {{seconds: 1}}\n"
+    outcome = command(*question(tmp_path, "--store", "off", inventory=brief))
+    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
     assert outcome.code == 1 and len(server.requests) == 1 and time.monotonic() - begun < 20
 
 

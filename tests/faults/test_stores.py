@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.commands import Command
-from tests.faults.running import TABLE, Case, reply, told, told_or_right
-from tests.loopback import LoopbackServer
+from tests.faults.running import Case, question, reply, told, told_or_right
+from tests.loopback import LoopbackServer, Start
 
-Start = Callable[..., LoopbackServer]
 COUNT = 12
 _CHANCE = random.Random(23)
 PLACES = [_CHANCE.random() for _ in range(14)]
@@ -132,7 +131,6 @@ def test_what_a_run_keeps_is_for_its_owner_alone(
     loopback(reply)
     case, log = Case(tmp_path / "case", 3), tmp_path / "log.jsonl"
     monkeypatch.setenv("CHAMELEON_STORE", str(tmp_path / "stores" / "store.sqlite"))
-    (tmp_path / "table.csv").write_text(TABLE.replace(" | ", ","))
     before = os.umask(0o022)
     try:
         assert command(*case.arguments(store="auto")).code == 0
@@ -140,32 +138,13 @@ def test_what_a_run_keeps_is_for_its_owner_alone(
         failed = lines[0].replace('"error":null', '"error":{"kind":"ModelError","message":"x"}')
         (case.out / "results.jsonl").write_text("".join([failed, *lines[1:]]))
         command(*case.arguments("--retry-failed", store="auto"))  # writes its files anew
-        asked = ["ask", "What is number 7?", "--table", str(tmp_path / "table.csv"), "--log", str(log)]
-        assert command(*asked, "--inventory", str(case.inventory), "--model", "openai:local").code == 0
+        assert command(*question(tmp_path, "--log", str(log))).code == 0
     finally:
         os.umask(before)
     kept = [case.out, *case.out.rglob("*"), log, tmp_path / "stores", *(tmp_path / "stores").iterdir()]
     assert len(kept) >= 7
     open_to_others = {str(path): oct(path.stat().st_mode) for path in kept if path.stat().st_mode & 0o077}
     assert not open_to_others
-
-
-def test_a_damaged_index_is_named_with_the_command_that_rebuilds_it(command: Command, tmp_path: Path) -> None:
-    source, index = tmp_path / "rivers.csv", tmp_path / "index"
-    source.write_text("name,place\nRhone,Lyon\nDouro,Porto\n")
-    build = ("index", str(source), "--out", str(index))
-    ask = ("ask", "What is the place of Rhone?", "--index", str(index))
-    assert command(*build, "--retriever", "bm25").code == 0
-    files = [path for path in index.rglob("*") if path.is_file() and path.suffix != ".lock"]
-    for file in files:
-        content = file.read_bytes()
-        file.unlink()  # what is mapped stays as it is
-        file.write_bytes(content[:-1])
-        for outcome in (command(*build), command(*ask)):
-            assert outcome.code == 1
-            assert f"{file}: the file is damaged. Delete the folder" in outcome.complaint
-        file.write_bytes(content)
-    assert command(*ask).out == "Lyon\n"
 
 
 def test_a_store_of_another_kind_is_told_to_reports_too(command: Command, tmp_path: Path) -> None:

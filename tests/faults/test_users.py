@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.commands import ROOT, Outcome, environment
-from tests.faults.running import TABLE, Case, reply, told
-from tests.loopback import LoopbackServer
+from tests.faults.running import Case, question, reply, told
+from tests.loopback import Start
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs users and file modes")
-Start = Callable[..., LoopbackServer]
 NOBODY = 65534
 As = Callable[..., Outcome]
 
@@ -114,10 +113,9 @@ def test_without_a_home_everything_is_done(
     loopback: Start, as_user: As, identity: Identity, place: Path, home: Path | None
 ) -> None:
     server, case = loopback(reply), Case(place / "case", 4)
-    (place / "table.csv").write_text(TABLE.replace(" | ", ","))
+    arguments = question(place)
     identity.give(place)
-    model = ["--inventory", str(case.inventory), "--model", "openai:local"]
-    asked = as_user("ask", "What is number 7?", "--table", str(place / "table.csv"), *model, home=home)
+    asked = as_user(*arguments, home=home)
     assert asked.code == 0 and asked.out == "1007\n", asked.err
     ran = as_user(*case.arguments(store="auto"), home=home)
     assert ran.code == 0, ran.err
