@@ -1,28 +1,12 @@
-"""A strict stand-in for the hosted APIs on this machine, for tests of the real clients over real sockets.
+"""A strict stand-in for the hosted APIs of OpenAI, Anthropic and Google, for tests of the real clients.
 
-    def reply(asked):                       # model, messages, sample, body
-        return "42"
-
-    with HostedServer(reply, thinking=800) as server:
+    with HostedServer(reply, thinking=800) as server:   # reply(asked): a text, or `Calls` of tools
         ChatOpenAI(model="gpt-5-mini", base_url=server.openai_url, api_key="k").invoke("hello")
         assert server.requests[0].usage == (2, 0, 801, 800)
-        ChatOpenAI(model="gpt-5-mini", base_url=server.openai_url, api_key="k", temperature=0).invoke("hi")
-        # raises BadRequestError: Unsupported value: 'temperature' does not support 0 with this model. …
 
-It serves OpenAI (`/v1/chat/completions`, `/v1/responses`, `/v1/models`), Anthropic (`/v1/messages`) and
-Gemini (`/v1/models/NAME:generateContent`, or `/v1beta`), and refuses what they refuse: one fault a request,
-in the words that their pages and users' reports quote (November 2026; advice at the end is left out). A
-comment marks words by analogy. Nothing streams.
-
-Four characters make a token, rounded up. A prompt is its tools as JSON and its texts, joined by newlines.
-A model that thinks spends `thinking` hidden tokens first, more or less by its effort; they count against
-the limit. A limit that they use up leaves no text, and the reply function is not called.
-
-A reply that is `Calls` calls tools. What tools and conversations with them the APIs refuse is told in
-`hosted_tools.py`.
-
-Clients find the server by OPENAI_BASE_URL (`openai_url`), ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL
-(`url`), or by `base_url`. With HTTP_PROXY=`url` and OPENAI_BASE_URL=http://api.openai.com/v1 it is that host.
+It refuses what they refuse, one fault a request, in the words that their pages and users' reports quote; a
+comment marks words by analogy. Four characters make a token. A model that thinks spends `thinking` hidden
+tokens first, more or less by its effort; a limit that they use up leaves no text. Nothing streams.
 """
 
 from __future__ import annotations
@@ -112,10 +96,7 @@ class Usage(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """What a reply function is asked: texts by role (system first), the number of the choice, the JSON.
-
-    The roles are system, user, assistant and tool; a picture's text is "[picture]".
-    """
+    """What a reply function is asked: texts by role (system first), the number of the choice, the JSON."""
 
     model: str
     messages: tuple[tuple[str, str], ...]
@@ -274,8 +255,6 @@ class _ChatCompletions(_OpenAI):
             message = f"The model `{model}` does not exist or you do not have access to it."
             yield _openai(message, code="model_not_found", status=404)
             return
-        if "messages" not in asked:
-            yield _openai("Missing required parameter: 'messages'.", "messages", "missing_required_parameter")
         for name in asked:
             if name not in self.fields and rules.thinks:
                 yield _openai(f"Unknown parameter: '{name}'.", name, "unknown_parameter")
@@ -382,8 +361,6 @@ class _Responses(_OpenAI):
         if rules is None:
             yield _openai(f"The requested model '{model}' does not exist.", "model", "model_not_found")
             return
-        if "input" not in asked:
-            yield _openai("Missing required parameter: 'input'.", "input", "missing_required_parameter")
         for message, param in hosted_tools.faults_of_responses(asked):
             yield _openai(message, param)
         effort = asked.get("reasoning", {}).get("effort")
@@ -463,9 +440,8 @@ class _Messages:
     )
 
     def faults(self, asked: Json, model: str, rules: Rules | None) -> Iterator[_Fault]:
-        for name in ("max_tokens", "messages"):
-            if name not in asked:
-                yield _anthropic(f"{name}: Field required")
+        if "max_tokens" not in asked:
+            yield _anthropic("max_tokens: Field required")
         for name in asked:
             if name not in self.fields:
                 yield _anthropic(f"{name}: Extra inputs are not permitted")
@@ -689,10 +665,8 @@ def _named(model: str) -> str:
 class HostedServer(LocalServer):
     """Serves the hosted APIs on 127.0.0.1, by the RULES of the models.
 
-    A list of replies is also a reply function: it gives them in turn and repeats the last. `thinking` is what
-    a model spends on thinking by default. `models` names those that exist, by provider (openai, anthropic,
-    google); of a provider not named, all that have rules do. `shutdown` are the dates that `/v1/models`
-    tells. `model_lists` counts how often the models were listed.
+    A list of replies is given in turn, the last again and again. `models` names those that exist, by provider
+    (openai, anthropic, google); `shutdown` are the dates that `/v1/models` tells.
     """
 
     def __init__(

@@ -47,8 +47,6 @@ def faults_of_chat(asked: Json) -> Iterator[tuple[str, str | None]]:
         yield f"Invalid 'tools': empty array. {message}", "tools"
     for number, tool in enumerate(asked.get("tools", ())):
         place = f"tools[{number}]"
-        if tool.get("type") != "function":
-            yield f"Missing required parameter: '{place}.type'.", f"{place}.type"
         yield from _faults_of_function(tool["function"], f"{place}.function")
     waiting: list[str] = []
     for number, message in enumerate(asked.get("messages", ())):
@@ -77,8 +75,6 @@ def faults_of_chat(asked: Json) -> Iterator[tuple[str, str | None]]:
             yield "Invalid value for 'content': expected a string, got null.", f"{place}.content"
         for index, call in enumerate(calls):
             at = f"{place}.tool_calls[{index}]"
-            if not call.get("id") or call.get("type") != "function":
-                yield f"Missing required parameter: '{at}.{'type' if call.get('id') else 'id'}'.", at
             if not isinstance(call["function"].get("arguments"), str):
                 yield f"Invalid type for '{at}.function.arguments': expected a string.", at
             if not _NAME.fullmatch(call["function"].get("name", "")):
@@ -103,8 +99,6 @@ def _faults_of_function(function: Json, place: str) -> Iterator[tuple[str, str |
 def faults_of_responses(asked: Json) -> Iterator[tuple[str, str | None]]:
     """Find what OpenAI's responses refuse; with the parameter that they name."""
     for number, tool in enumerate(asked.get("tools", ())):
-        if "name" not in tool:
-            yield f"Missing required parameter: 'tools[{number}].name'.", f"tools[{number}].name"
         yield from _faults_of_function(tool, f"tools[{number}]")
     items = [] if isinstance(asked["input"], str) else asked["input"]
     called = [item["call_id"] for item in items if item.get("type") == "function_call"]
@@ -185,8 +179,6 @@ def faults_of_contents(asked: Json, *, needs_signature: bool) -> Iterator[str]:
         parts = content.get("parts", ())
         calls = [part["functionCall"]["name"] for part in parts if "functionCall" in part]
         results = [part["functionResponse"]["name"] for part in parts if "functionResponse" in part]
-        if content.get("role") not in ("user", "model"):
-            yield "Please use a valid role: user, model."
         if len(before) != len(results):
             yield (
                 "Please ensure that the number of function response parts is equal to the number of function "

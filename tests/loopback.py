@@ -1,17 +1,8 @@
 """An OpenAI-compatible server on this machine, for tests of the real client over real sockets.
 
-    def reply(request):                     # the request's JSON
-        return f"echo: {request['messages'][-1]['content']}"
-
-    with LoopbackServer(reply) as server:
-        llm = LLM.connect("openai:local", base_url=server.url, api_key="k")
-        assert llm.ask("hello").text == "echo: hello"
-        assert server.requests[0]["model"] == "local"
-
-`reply` returns a text, a `Reply` (text with a delay, an end other than "stop", usage, …) or a `Fault` (an
-HTTP error, broken JSON, a dropped connection). It is called by many threads at once. A list of such values
-is also a reply function: it gives them in turn and repeats the last. The fixture `loopback` of conftest
-makes servers and points OPENAI_BASE_URL at them.
+with LoopbackServer(lambda request: "echo") as server:   # a text, a `Reply`, a `Fault`, or a list of them
+    llm = LLM.connect("openai:local", base_url=server.url, api_key="k")
+    assert llm.ask("hello").text == "echo" and server.requests[0]["model"] == "local"
 """
 
 from __future__ import annotations
@@ -28,10 +19,7 @@ from tests.local_server import JsonHandler, LocalServer, in_turn
 
 @dataclass(frozen=True)
 class Reply:
-    """A model's reply with more than its text. `usage` None leaves the usage out; `extra` goes into it.
-
-    `logprobs` are the log-probabilities of its tokens, told only to those who ask for them.
-    """
+    """A model's reply with more than its text. `usage` None leaves the usage out; `extra` goes into it."""
 
     text: str | None
     finish: str = "stop"
@@ -67,10 +55,8 @@ ReplyFunction = Callable[[dict[str, Any]], Answer]
 class LoopbackServer(LocalServer):
     """Serves `/v1/chat/completions` (whole and streamed) and `/v1/models` on 127.0.0.1.
 
-    `models` is what the server lists; None makes the list a 404. `only_models` refuses other models, as
-    real servers do. After `dies_after` requests the server stops accepting connections. `port` 0 is any
-    free one. `requests` holds the JSON of every request, `headers` their headers (names in lower case),
-    `model_lists` how often the models were listed, `peak` the most requests that were in work at once.
+    `models` is what the server lists; None makes the list a 404. `only_models` refuses other models. After
+    `dies_after` requests it takes no more connections. `peak`: the most requests that were in work at once.
     """
 
     def __init__(

@@ -136,17 +136,6 @@ def test_an_index_is_taken_alone(
     assert done.code == (1 if option == "-i" else 2) and told in shown
 
 
-def test_hostile_names_and_cells_reach_no_terminal(command: Command, tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    folder.mkdir()
-    (folder / "a\x1b[2Jb.csv").write_text("Name,Legs\nOx,3\nElk,4\n")
-    (folder / "bad\n.csv").write_text("a,b\n\x1b[31m,2,3\n")
-    done = command("index", str(folder), "--out", str(tmp_path / "x"))
-    asked = command("ask", "How many legs does Elk have?", "--index", str(tmp_path / "x"), "--trace")
-    assert asked.out == "4\n" and "From: a?[2Jb.csv, row 2" in asked.err
-    assert not any("\x1b" in text for text in (done.out, done.err, asked.out))
-
-
 @pytest.mark.parametrize("retriever", ["bm25", "{first: blend, embeddings: NAME}"])
 def test_an_index_is_asked_by_the_retriever_that_it_was_built_for(
     command: Command, hashed: Hashed, tmp_path: Path, retriever: str

@@ -13,11 +13,9 @@ Given = str | Answer | Sequence[Answer] | Callable[[str], Answer]
 
 
 class ByCue:
-    """Answer by the last line of a prompt; several answers to one cue are given in turn, for ever.
+    """Answer by a cue: how the last line of a prompt begins, else a text in it; "Caption:" for a picture.
 
-    A cue is what that line begins with ("" fits any), else a text that the prompt has; a prompt with a
-    picture has the cue "Caption:". A function is given the prompt. `asked` counts by cue, `last` holds the
-    latest prompt for each.
+    Several answers are given in turn. `asked` counts by cue, `last` holds the latest prompt for each.
     """
 
     def __init__(self, replies: Mapping[str, Given]) -> None:

@@ -1,11 +1,4 @@
-"""Runs `chameleon ARGUMENTS…` in processes that begin with everything loaded, and says what each took.
-
-    with Forked() as forked:
-        ended = forked.run(["list", "modules"], folder)
-        assert ended.code == 0 and ended.peak < 200 << 20
-
-A process that waits is forked for each command, which costs a few milliseconds in place of a start.
-"""
+"""Runs `chameleon ARGUMENTS…` in processes forked from one that has loaded everything, and measures them."""
 
 from __future__ import annotations
 
@@ -39,10 +32,7 @@ LOADED = (
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code, its output in bytes, its seconds, and its largest process in bytes.
-
-    The code is -9 where it had to be killed.
-    """
+    """How a command ended: its exit code (-9: killed), output, seconds, and largest process in bytes."""
 
     code: int
     out: bytes

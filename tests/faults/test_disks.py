@@ -123,41 +123,6 @@ def test_with_few_handles_it_stops_or_is_right(loopback: Start, command: Command
         assert len(server.requests) <= case.count + 2 * 16
 
 
-# A program that writes to every handle that it can reach; what others read must not be that.
-HOSTILE = """
-import os
-for number in range(3, 2000):
-    try:
-        os.write(number, b'junk')
-    except BaseException:
-        pass
-"""
-CROWDED = """import os, resource
-soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
-held = [os.open(os.devnull, os.O_RDONLY) for _ in range(600)]
-"""
-
-
-def test_with_six_hundred_files_open_a_hostile_program_harms_no_other_problem(
-    loopback: Start, tmp_path: Path
-) -> None:
-    case = Case(tmp_path, 12, PROGRAMS)
-
-    def model(request: dict[str, object]) -> str:
-        text = reply(request)
-        is_hostile = int(text.split("+ ")[1].split("\n")[0]) % 4 == 3
-        return text.replace("python\n", f"python\n{HOSTILE}") if is_hostile else text
-
-    loopback(model)
-    outcome = run_code(CROWDED + MAIN, *case.arguments())
-    assert "Traceback" not in outcome.err and "a fault of ours" not in outcome.err, outcome.err
-    results = {int(each["id"]): each for each in case.results}
-    assert len(results) == case.count
-    others = [each for number, each in results.items() if number % 4 != 3]
-    assert all(each["correct"] for each in others), [each for each in others if not each["correct"]][:2]
-
-
 NO_TEMPORARY = """import tempfile
 tempfile._candidate_tempdir_list = lambda: ['/nonexistent']
 """

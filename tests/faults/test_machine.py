@@ -11,12 +11,8 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import InputError, MachineError, lack_of
-from chameleon.evaluation.evaluate import Evaluation, Stopped
-from chameleon.evaluation.run_dir import RunDir
 from tests.e2e.commands import Command
-from tests.engine.doubles import executor, failing, run, why
-from tests.evaluation.folders import BENCHMARK, SETTINGS
-from tests.evaluation.rows import make_rows, read_lines
+from tests.engine.doubles import failing, run, why
 
 POLICIES = ("stop", "skip", "fallback", ["other"])
 
@@ -65,7 +61,10 @@ def test_no_other_step_makes_good_what_the_machine_lacks(
 
 def test_other_failures_are_taken_for_no_lack() -> None:
     innocent = [OSError(), os_error(errno.ENOENT), os_error(errno.EACCES), sqlite3.OperationalError("locked")]
-    assert [lack_of(each) for each in (*innocent, made_of(os_error(errno.EIO)), None)] == [None] * 6
+    missing = FileNotFoundError(errno.ENOENT, "No such file", f"{tempfile.gettempdir()}/no-such-file.json")
+    assert [lack_of(each) for each in (*innocent, missing, made_of(os_error(errno.EIO)), None)] == [None] * 7
+    problem = MachineError("there is no room left on the disk")
+    assert lack_of(made_of(problem)) is problem
     assert (
         run({"a": failing(os_error(errno.ENOENT)), "b": lambda state: 7}, on_error={"a": "skip"}).answer == 7
     )
@@ -82,36 +81,6 @@ def test_a_folder_for_temporary_files_that_went_away_is_told(
     )
 
 
-def test_an_evaluation_stops_where_the_machine_lacks_something_and_goes_on(tmp_path: Path) -> None:
-    problems = [BENCHMARK.problem(row, {}) for row in make_rows(6)]
-    lacking = [False, False, True]
-
-    def answer(state: object) -> str:
-        if lacking and lacking.pop(0):
-            raise made_of(os_error(errno.EMFILE))
-        return "7"
-
-    def evaluate() -> None:
-        with RunDir(tmp_path, SETTINGS) as folder:
-            runner = executor({"needs": answer}, on_error={"needs": "skip"})
-            Evaluation(runner, BENCHMARK.scorers["chameleon"](), BENCHMARK, run_dir=folder).run(problems)
-
-    with pytest.raises(Stopped, match="as many files open as it may") as stopped:
-        evaluate()
-    assert stopped.value.hint.startswith("Use fewer workers")
-    assert len(read_lines(tmp_path / "results.jsonl")) == 2, "it counts no wrong answer"
-    evaluate()
-    kept = read_lines(tmp_path / "results.jsonl")
-    assert len({each["id"] for each in kept}) == len(kept) == 6 and not any(each["error"] for each in kept)
-
-
-def test_a_file_that_is_missing_among_temporary_ones_is_no_lack(tmp_path: Path) -> None:
-    Path(tempfile.gettempdir())
-    with pytest.raises(FileNotFoundError) as caught:
-        Path(tempfile.gettempdir(), "no-such-file.json").read_text("utf-8")
-    assert lack_of(caught.value) is None
-
-
 def test_an_index_stops_where_no_file_can_be_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
@@ -125,8 +94,3 @@ def test_an_index_stops_where_no_file_can_be_opened(
     monkeypatch.setattr("chameleon.documents.indexing.file_documents", lacking)
     outcome = command("index", str(tmp_path / "data"), "--out", str(tmp_path / "index"))
     assert outcome.code == 1 and "as many files open as it may" in outcome.complaint
-
-
-def test_an_error_of_the_machine_is_told_as_it_is() -> None:
-    problem = MachineError("there is no room left on the disk")
-    assert lack_of(made_of(problem)) is problem

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from chameleon.documents.indexing import index_files
 from chameleon.errors import InputError
 from chameleon.retrieval.index import Index
-from chameleon.retrieval.make import build_index, delete_documents, make_retriever
-from tests.retrieval.corpora import questions, tables
+from chameleon.retrieval.make import build_index, delete_documents
+from tests.retrieval.corpora import tables
 from tests.retrieval.hashed import Hashed
 from tests.retrieval.test_index_crashes import know_embeddings, needs_fork, run
 
@@ -120,35 +118,6 @@ def apart(do: Callable[[], object]) -> None:
     os._exit(0)
 
 
-def use(folder: Path) -> int:
-    """Return everything that reads the index, as a number."""
-    index = Index.open(folder)
-    hits = [make_retriever(index, name).search_many(questions(3), 20) for name in ("bm25", "lexical")]
-    return zlib.crc32(repr((hits, list(index.documents()))).encode())
-
-
-def read_only(place: str) -> None:
-    folder = Path(place, "index")
-    before = use(folder)  # which imports what the other user may not
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    for do in (use, lambda folder: build_index(folder, NEW), lambda folder: build(folder / "new")):
-        apart(lambda: do(folder) if os.geteuid() else os.setuid(65534) or do(folder))  # noqa: B023
-    print(before)
-
-
-@needs_fork
-def test_a_folder_that_is_read_only() -> None:
-    with TemporaryDirectory() as place:  # pytest's own folders are closed to other users
-        Path(place).chmod(0o755)
-        folder = build(Path(place) / "index").path
-        read, added, new, before = run("test_index_damage.read_only", place)
-        for path in (folder, *folder.rglob("*")):
-            path.chmod(0o755)
-    assert read == before
-    assert all(line.endswith("cannot be written: Permission denied") for line in (added, new))
-
-
 def limit(folder: str) -> None:
     import resource
 
@@ -158,6 +127,7 @@ def limit(folder: str) -> None:
         apart(lambda: resource.setrlimit(*limits) or len(build_index(f"{folder}/{most}", NEW)))  # noqa: B023
 
 
+@pytest.mark.slow
 @needs_fork
 def test_a_full_disk_is_reported_and_the_old_index_stays(tmp_path: Path, hashed: Hashed) -> None:
     """The system refuses to write more than so many bytes to a file."""

@@ -1,11 +1,7 @@
 """Web servers on this machine: pages, search services and what goes wrong with them.
 
-    with WebServer({"/page": Answer(b"<p>hello</p>", "text/html")}) as server:
-        reply = Web(private=[server.host]).fetch(server.url + "/page")
-
-`routes` gives an `Answer` for each path, a list of answers (in turn, the last for ever), or a function of
-the `Asked` request. `search_services` are routes that speak the APIs of Bing, Brave, Tavily, SearXNG, the
-page of DuckDuckGo, and MediaWiki, and that check how they are asked.
+with WebServer({"/page": Answer(b"<p>hello</p>", "text/html")}) as server:
+    reply = Web(private=[server.host]).fetch(server.url + "/page")
 """
 
 from __future__ import annotations
@@ -66,11 +62,7 @@ def moved(location: str, status: int = 302) -> Answer:
 
 
 class WebServer(LocalServer):
-    """Serves `routes` on 127.0.0.1; `asked` holds what was asked, in order.
-
-    With `certificate` (a file with key and certificate) it speaks TLS, and `names` holds the names that
-    clients asked for.
-    """
+    """Serves `routes`; with a `certificate` by TLS, where `names` holds the names that clients asked for."""
 
     def __init__(self, routes: Mapping[str, Route], certificate: Path | None = None) -> None:
         super().__init__(_Handler)
