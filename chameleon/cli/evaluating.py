@@ -205,7 +205,7 @@ class EvalRun:
             def on_result(result: Result) -> None:
                 tally.add(result)
                 if is_verbose():
-                    say(told_of(result))
+                    say(_told_of(result))
                 traces.judged(result, benchmark.name)
                 progress.show(tally.all.n, lambda: running(tally, spending.usage))
 
@@ -294,7 +294,7 @@ def check_data(problems: Problems, data: Data) -> None:
         )
 
 
-def told_of(result: Result) -> str:
+def _told_of(result: Result) -> str:
     """Write what became of a problem: "7: wrong, said 12, gold 13, 0.4 s"."""
     error = result.error.message if result.error else ""
     said = one_line(error if error else f"said {plain(freeze(result.answer, 'answer'))}", 120)
