@@ -136,10 +136,8 @@ def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[Invent
         return  # a subclass fills slots in its own way, and does not say which
     prompt, own = part.template, part.own_slots.union(_EVERY_STATE_HAS)
     given = _given_keys(inventory)
-    for slot in prompt.needs:
+    for slot in sorted({*prompt.needs} - own):
         keys = [f"{kind}.{slot}" for kind in ("input", "cache") if given & {f"{kind}.{slot}", f"{kind}.*"}]
-        if slot in own:
-            continue
         if not keys:
             what = "neither the input nor a module fills it"
             hint = nearest(slot, own | {key.partition(".")[2] for key in given})
