@@ -22,9 +22,6 @@ IN_OPTIONS = {
     "the caller names it": "--model names it",
     "Name a model, or set CHAMELEON_MODEL.": "Name a model with --model or CHAMELEON_MODEL.",
     "(allow_dropped=True)": "(--allow-dropped)",
-    "Name the retriever that the index was built for, and": (
-        "Name the retriever that the index was built for (--retriever NAME), and"
-    ),
     "Score the rows of one run of several alone.": "--where KEY=VALUE picks one run of several in a file.",
     "Name the file of tables.": "Name the tables with --tables.",
     "Leave out their file.": "Leave out --tables.",
