@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.runnables import AddableDict, Runnable, RunnableConfig, RunnableGenerator
@@ -36,58 +36,67 @@ def as_runnable(executor: Executor) -> Runnable[Given, Output]:
     """
 
     def run(inputs: Iterator[Given], config: RunnableConfig) -> Iterator[Output]:
-        state = State()
-        for event in executor.stream(_input_of([*inputs])):
-            dispatch_custom_event(*_custom_event(event), config=config)
-            before, state = state, state.after(event)
-            yield from _new_steps(before, state)
-        yield _result_of(state)
+        parts = RunParts()
+        for event in executor.stream(parts.input_of([*inputs])):
+            dispatch_custom_event(*parts.custom_event(event), config=config)
+            yield from parts.after(event)
+        yield parts.last()
 
     async def arun(inputs: AsyncIterator[Given], config: RunnableConfig) -> AsyncIterator[Output]:
-        state = State()
-        async for event in executor.astream(_input_of([each async for each in inputs])):
-            await adispatch_custom_event(*_custom_event(event), config=config)
-            before, state = state, state.after(event)
-            for steps in _new_steps(before, state):
-                yield steps
-        yield _result_of(state)
+        parts = RunParts()
+        async for event in executor.astream(parts.input_of([each async for each in inputs])):
+            await adispatch_custom_event(*parts.custom_event(event), config=config)
+            for part in parts.after(event):
+                yield part
+        yield parts.last()
 
-    return RunnableGenerator(run, arun, name=executor.inventory.name)
-
-
-def _input_of(chunks: Sequence[Given]) -> Mapping[str, Any]:
-    """Return the input of a run: what came before in a chain may stream it in chunks."""
-    whole: Any = reduce(operator.add, chunks)
-    if isinstance(whole, str):
-        return {"question": whole}
-    if not isinstance(whole, Mapping):
-        raise InputError(f"the input is a {type(whole).__name__}", hint="Give a mapping, or the question.")
-    return whole
+    runnable: Any = RunnableGenerator  # whose annotations leave out `config`
+    return cast(Runnable[Given, Output], runnable(run, arun, name=executor.inventory.name))
 
 
-def _custom_event(event: Event) -> tuple[str, dict[str, Any]]:
-    """Return the name and data of a custom event."""
-    data = event_to_json(event)
-    return f"chameleon_{data['event']}", data
+class RunParts:
+    """What a runnable takes and yields in the course of a run; the parts of its output add up."""
 
+    def __init__(self) -> None:
+        self.state = State()
 
-def _new_steps(before: State, after: State) -> Iterator[Output]:
-    if names := list(after.program[len(before.program) :]):
-        yield AddableDict(program=names)
+    def input_of(self, chunks: Sequence[Given]) -> Mapping[str, Any]:
+        """Return the input of the run: what came before in a chain may stream it in chunks."""
+        whole: Any = reduce(operator.add, chunks)
+        if isinstance(whole, str):
+            return {"question": whole}
+        if not isinstance(whole, Mapping):
+            raise InputError(
+                f"the input is a {type(whole).__name__}", hint="Give a mapping, or the question."
+            )
+        return whole
 
+    def custom_event(self, event: Event) -> tuple[str, dict[str, Any]]:
+        """Return the name and data of a custom event."""
+        data = event_to_json(event)
+        return f"chameleon_{data['event']}", data
 
-def _result_of(state: State) -> Output:
-    """Return the answer and what belongs to it. Raises the error of a run that did not answer."""
-    if state.ended is None:
-        raise needs_approval(state)
-    if state.ended.error is not None:
-        raise state.ended.error.exception
-    result = AddableDict(answer=in_json(state.answer), ended=state.ended.reason, usage=state.usage.to_json())
-    if "sources" in state.cache:
-        result["sources"] = in_json(state.cache["sources"])
-    if not state.program:
-        result["program"] = []
-    return result
+    def after(self, event: Event) -> Iterator[Output]:
+        """Yield the name of the module that ran with this event, if any."""
+        done, self.state = len(self.state.program), self.state.after(event)
+        if names := list(self.state.program[done:]):
+            yield AddableDict(program=names)
+
+    def last(self) -> Output:
+        """Return the answer and what belongs to it. Raises the error of a run that did not answer."""
+        ended, cache = self.state.ended, self.state.cache
+        if ended is None:
+            raise needs_approval(self.state)
+        if ended.error is not None:
+            raise ended.error.exception
+        result = AddableDict(
+            answer=in_json(self.state.answer), ended=ended.reason, usage=self.state.usage.to_json()
+        )
+        if "sources" in cache:
+            result["sources"] = in_json(cache["sources"])
+        if not self.state.program:
+            result["program"] = []
+        return result
 
 
 def as_tool(

@@ -39,7 +39,7 @@ class LangChainTool(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"the LangChain tool {tool.name!r} has no name that a plan could write")
         self.description = " ".join(str(tool.description or "").split())
-        shown, injected = tool.tool_call_schema, _injected(tool)
+        shown, injected = tool.tool_call_schema, self._injected(tool)
         self._needs_call = any(injected.values()) or tool.response_format == "content_and_artifact"
         self._arguments: Arguments | None
         if isinstance(shown, Mapping):
@@ -91,7 +91,7 @@ class LangChainTool(Module):
         """Return the output as a run holds it. Raises `StepRejected` for a message that reports an error."""
         if getattr(output, "type", "") == "tool" and hasattr(output, "tool_call_id"):  # a ToolMessage
             if output.status == "error":
-                raise StepRejected(_text_of(output.content))
+                raise StepRejected(self._text_of(output.content))
             artifact = adopted(output.artifact)
             return artifact if isinstance(artifact, Table) else self._held(output.content)
         if type(output).__name__ == "Command" and type(output).__module__.startswith("langgraph."):
@@ -99,7 +99,7 @@ class LangChainTool(Module):
                 f"{self.name} returns a Command, which changes the state of a LangGraph",
                 hint="Let it return a value.",
             )
-        return _text_of(output) if _is_content(output) else plain(output)
+        return self._text_of(output) if self._is_content(output) else plain(output)
 
     @property
     def _is_async(self) -> bool:
@@ -110,45 +110,45 @@ class LangChainTool(Module):
 
         return type(self.tool)._arun is not BaseTool._arun
 
+    @staticmethod
+    def _is_content(output: Any) -> bool:
+        """Return whether these are the content blocks of a message, some of them text."""
+        if not isinstance(output, list) or not all(isinstance(block, Mapping) for block in output):
+            return False
+        return any(block.get("type") == "text" and isinstance(block.get("text"), str) for block in output)
 
-def _is_content(output: Any) -> bool:
-    """Return whether these are the content blocks of a message, some of them text."""
-    if not isinstance(output, list) or not all(isinstance(block, Mapping) for block in output):
-        return False
-    return any(block.get("type") == "text" and isinstance(block.get("text"), str) for block in output)
-
-
-def _text_of(content: Any) -> str:
-    """Return the content of a message as text: blocks that are no text as JSON."""
-    blocks = [content] if isinstance(content, str) else content
-    texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
-    return "\n".join(
-        text if isinstance(text, str) else json.dumps(block, ensure_ascii=False, default=str)
-        for text, block in zip(texts, blocks, strict=True)
-    )
-
-
-def _injected(tool: Any) -> Mapping[str, bool]:
-    """Return the parameters that an agent would give, and which of them are the id of the call.
-
-    Raises `InventoryError` for one that only an agent of LangChain can give.
-    """
-    from langchain_core.tools import InjectedToolCallId
-
-    if isinstance(tool.args_schema, Mapping):
-        return {}
-    fields, shown = tool.get_input_schema().model_fields, tool.tool_call_schema.model_fields
-    hidden = {name: field for name, field in fields.items() if name not in shown}
-    found = {}
-    for name in {**hidden, **dict.fromkeys(getattr(tool, "_injected_args_keys", ()))}:
-        field = hidden.get(name)
-        marks = getattr(field, "metadata", ())
-        found[name] = any(
-            mark is InjectedToolCallId or isinstance(mark, InjectedToolCallId) for mark in marks
+    @staticmethod
+    def _text_of(content: Any) -> str:
+        """Return the content of a message as text: blocks that are no text as JSON."""
+        blocks = [content] if isinstance(content, str) else content
+        texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
+        return "\n".join(
+            text if isinstance(text, str) else json.dumps(block, ensure_ascii=False, default=str)
+            for text, block in zip(texts, blocks, strict=True)
         )
-        if not found[name] and (field is None or field.is_required()):
-            raise InventoryError(
-                f"the LangChain tool {tool.name} needs {name}, which only an agent of LangChain can give",
-                hint="Give the tool a default for it, or wrap it in a function: chameleon.tool(function).",
+
+    @staticmethod
+    def _injected(tool: Any) -> Mapping[str, bool]:
+        """Return the parameters that an agent would give, and which of them are the id of the call.
+
+        Raises `InventoryError` for one that only an agent of LangChain can give.
+        """
+        from langchain_core.tools import InjectedToolCallId
+
+        if isinstance(tool.args_schema, Mapping):
+            return {}
+        fields, shown = tool.get_input_schema().model_fields, tool.tool_call_schema.model_fields
+        hidden = {name: field for name, field in fields.items() if name not in shown}
+        found = {}
+        for name in {**hidden, **dict.fromkeys(getattr(tool, "_injected_args_keys", ()))}:
+            field = hidden.get(name)
+            marks = getattr(field, "metadata", ())
+            found[name] = any(
+                mark is InjectedToolCallId or isinstance(mark, InjectedToolCallId) for mark in marks
             )
-    return found
+            if not found[name] and (field is None or field.is_required()):
+                raise InventoryError(
+                    f"the LangChain tool {tool.name} needs {name}, which only an agent of LangChain can give",
+                    hint="Give it a default there, or wrap the tool in a function: chameleon.tool(function).",
+                )
+        return found

@@ -227,7 +227,7 @@ def _row_name(name: str, tables: Sequence[Table]) -> str:
     several tables must be the same.
     """
     lines = lines_of(tables)
-    for form in (str, _folded):
+    for form in (str, lambda text: " ".join(text.lower().split())):
         found = [line for line in lines if form(line[0]) == form(name)]
         if len(set(map(tuple, found))) > 1 and len(tables) > 1:
             raise StepRejected(f"several rows are named {name!r:.80}", hint=_WRITE_OUT)
@@ -236,10 +236,6 @@ def _row_name(name: str, tables: Sequence[Table]) -> str:
         if found:
             return found[-1][0]
     raise StepRejected(f"no row of the table is named {name!r:.80}")
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.lower().split())
 
 
 def _numbers(text: str) -> set[str]:

@@ -83,7 +83,7 @@ class _ReportExecutor(Module):
     def cited(self, state: State, left: set[str], rows: Set[str] = frozenset()) -> list[dict[str, Any]]:
         """Return the sources of numbers and named rows: each table and passage once, the report's first."""
         report = Report.of(state)
-        places = dict(_places(report))
+        places = dict(self._places(report))
         cited: dict[int, dict[int, set[int]]] = {}  # columns by passage and row
 
         def cite(place: Place, numbers: Set[str]) -> None:
@@ -96,7 +96,7 @@ class _ReportExecutor(Module):
         for name in rows & named.keys():  # of rows with the same name the last counts
             cite(named[name], places[named[name]].keys())
         found = [each["source"] for each in state.cache.get("retrieved") or ()]
-        numbers = _numbers_as_given(report, found)
+        numbers = self._numbers_as_given(report, found)
         order = [(source.get("passage", 0), source.get("row", 0)) for source in found]
 
         def rank(place: Place) -> tuple[int, int]:
@@ -106,7 +106,49 @@ class _ReportExecutor(Module):
         while having := [place for place in places if left & places[place].keys()]:
             best = min(having, key=rank)
             cite(best, left & places[best].keys())
-        return [_source(report, passage, rows, numbers) for passage, rows in sorted(cited.items())]
+        return [self._source(report, passage, rows, numbers) for passage, rows in sorted(cited.items())]
+
+    @staticmethod
+    def _places(report: Report) -> Iterator[tuple[Place, Mapping[str, Sequence[int]]]]:
+        """Yield each row and each passage of text, with its numbers and the columns that they are in."""
+        for held in report.tables.values():
+            for row, (_, *cells) in enumerate(held.table.rows, 1):
+                columns: dict[str, list[int]] = {}
+                for column, cell in enumerate(cells, 1):
+                    for number in _numbers(cell):
+                        columns.setdefault(number, []).append(column)
+                yield (held.passage, row), columns
+        for place, passage in enumerate(report.passages, 1):
+            if place not in report.tables:
+                yield (place, 0), dict.fromkeys(_numbers(text_of(passage)), ())
+
+    @staticmethod
+    def _numbers_as_given(report: Report, found: Sequence[Mapping[str, int]]) -> Sequence[int]:
+        """Return the number of each passage in the report as it was given: a retriever may have kept some."""
+        kept = {source["passage"] for source in found if "passage" in source}
+        count = len(report.passages)
+        return sorted(kept) if len(kept) == count else range(1, count + 1)
+
+    @staticmethod
+    def _source(report: Report, passage: int, cited: Mapping[int, Set[int]], numbers: Sequence[int]) -> Any:
+        """Return a table or a passage as a source, with the cited columns by row."""
+        source: dict[str, Any] = {}
+        given: Any = {}
+        if passage:
+            given = report.passages[passage - 1]
+            given = given if isinstance(given, Mapping) else {"text": given}
+            source = passage_source({**given, "text": text_of(given)}, numbers[passage - 1])
+        if (held := report.tables.get(passage)) is None:
+            return source
+        table, rows, caption = held.table, sorted(cited), held.table.caption.strip()
+        whole = given.get("rows")  # of a longer table that this is a part of
+        source["rows"] = [whole[row - 1] for row in rows] if whole else rows
+        source["columns"] = [table.header[column] for column in sorted(set().union(*cited.values()))]
+        if not passage:
+            return {"table": caption or "the table", **source, "of": len(table.rows)}
+        if caption and not str(source.get("heading", "")).endswith(caption):
+            source["table"] = caption
+        return source
 
 
 class FinqaExecutor(_ReportExecutor):
@@ -173,48 +215,6 @@ class ReportProgramExecutor(_ReportExecutor):
         said = (node.value for node in ast.walk(parsed(program)) if isinstance(node, ast.Constant))
         numbers = {repr(each) for each in said if type(each) in (int, float)}
         return self.cited(state, {_plain(each) for each in numbers if len(each) > 1})
-
-
-def _places(report: Report) -> Iterator[tuple[Place, Mapping[str, Sequence[int]]]]:
-    """Yield each row and each passage of text with the numbers in it, and the columns where they stand."""
-    for held in report.tables.values():
-        for row, (_, *cells) in enumerate(held.table.rows, 1):
-            columns: dict[str, list[int]] = {}
-            for column, cell in enumerate(cells, 1):
-                for number in _numbers(cell):
-                    columns.setdefault(number, []).append(column)
-            yield (held.passage, row), columns
-    for place, passage in enumerate(report.passages, 1):
-        if place not in report.tables:
-            yield (place, 0), dict.fromkeys(_numbers(text_of(passage)), ())
-
-
-def _numbers_as_given(report: Report, found: Sequence[Mapping[str, int]]) -> Sequence[int]:
-    """Return the number of each passage in the report as it was given: a retriever may have kept some."""
-    kept = {source["passage"] for source in found if "passage" in source}
-    count = len(report.passages)
-    return sorted(kept) if len(kept) == count else range(1, count + 1)
-
-
-def _source(report: Report, passage: int, cited: Mapping[int, Set[int]], numbers: Sequence[int]) -> Any:
-    """Return a table or a passage as a source, with the cited columns by row."""
-    source: dict[str, Any] = {}
-    given: Any = {}
-    if passage:
-        given = report.passages[passage - 1]
-        given = given if isinstance(given, Mapping) else {"text": given}
-        source = passage_source({**given, "text": text_of(given)}, numbers[passage - 1])
-    if (held := report.tables.get(passage)) is None:
-        return source
-    table, rows, caption = held.table, sorted(cited), held.table.caption.strip()
-    whole = given.get("rows")  # of a longer table that this is a part of
-    source["rows"] = [whole[row - 1] for row in rows] if whole else rows
-    source["columns"] = [table.header[column] for column in sorted(set().union(*cited.values()))]
-    if not passage:
-        return {"table": caption or "the table", **source, "of": len(table.rows)}
-    if caption and not str(source.get("heading", "")).endswith(caption):
-        source["table"] = caption
-    return source
 
 
 def _numbers(text: str) -> set[str]:

@@ -48,12 +48,12 @@ class Statutes:
         such as "§152. …" is the section that its name says. Raises `InputError` for anything else.
         """
         if isinstance(given, Mapping):
-            return cls(list(_of_mapping(given)))
+            return cls(list(cls._of_mapping(given)))
         if isinstance(given, PurePath):
-            return cls(list(_read(Path(given).expanduser())))
+            return cls(list(cls._read(Path(given).expanduser())))
         if isinstance(given, str) and (text := given.strip()):
             is_path = "\n" not in text and (" " not in text or (len(text) < _LONGEST and Path(text).exists()))
-            return cls(list(_read(Path(text).expanduser())) if is_path else [_parsed(given)])
+            return cls(list(cls._read(Path(text).expanduser())) if is_path else [_parsed(given)])
         raise InputError(
             "there are no statutes to look in",
             hint="Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`.",
@@ -83,40 +83,42 @@ class Statutes:
         """Return the lines that may be read wrongly, each with the name of its file or section."""
         return [f"{each.name}: {trouble}" for each in self.statutes for trouble in each.troubles]
 
+    @staticmethod
+    def _read(path: Path) -> Iterator[Statute]:
+        """Yield the statutes of a file, or of the text files of a folder. Raises `InputError`."""
+        files = [path]
+        if path.is_dir():
+            files = sorted(
+                file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _ENDINGS
+            )
+            files = [file for file in files if not file.name.startswith(".")]
+        for file in files:
+            try:
+                if file.stat().st_size > _LARGEST:
+                    raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
+                text = file.read_text("utf-8-sig")
+            except (OSError, ValueError) as problem:
+                raise InputError(
+                    f"the file cannot be read as UTF-8 text: {problem}", where=str(file)
+                ) from problem
+            if file.suffix.lower() != ".json":
+                numbered = _NUMBERED.fullmatch(file.stem.strip())
+                yield _parsed(text, numbered[1] if numbered else file.stem, str(file))
+                continue
+            try:
+                texts = json.loads(text)
+            except ValueError as problem:
+                raise InputError(f"this is not JSON: {problem}", where=str(file)) from problem
+            if not isinstance(texts, dict):
+                raise InputError("the JSON holds no mapping of names to texts", where=str(file))
+            yield from Statutes._of_mapping(texts, str(file))
 
-def _read(path: Path) -> Iterator[Statute]:
-    """Yield the statutes of a file, or of the text files of a folder. Raises `InputError`."""
-    files = [path]
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _ENDINGS)
-        files = [file for file in files if not file.name.startswith(".")]
-    for file in files:
-        try:
-            if file.stat().st_size > _LARGEST:
-                raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
-            text = file.read_text("utf-8-sig")
-        except (OSError, ValueError) as problem:
-            raise InputError(
-                f"the file cannot be read as UTF-8 text: {problem}", where=str(file)
-            ) from problem
-        if file.suffix.lower() != ".json":
-            numbered = _NUMBERED.fullmatch(file.stem.strip())
-            yield _parsed(text, numbered[1] if numbered else file.stem, str(file))
-            continue
-        try:
-            texts = json.loads(text)
-        except ValueError as problem:
-            raise InputError(f"this is not JSON: {problem}", where=str(file)) from problem
-        if not isinstance(texts, dict):
-            raise InputError("the JSON holds no mapping of names to texts", where=str(file))
-        yield from _of_mapping(texts, str(file))
-
-
-def _of_mapping(texts: Mapping[str, Any], source: str = "") -> Iterator[Statute]:
-    for name, text in texts.items():
-        if not isinstance(text, str):
-            raise InputError(f"the statute {name!r} is no text but a {type(text).__name__}", where=source)
-        yield _parsed(text, name, source)
+    @staticmethod
+    def _of_mapping(texts: Mapping[str, Any], source: str = "") -> Iterator[Statute]:
+        for name, text in texts.items():
+            if not isinstance(text, str):
+                raise InputError(f"the statute {name!r} is no text but a {type(text).__name__}", where=source)
+            yield _parsed(text, name, source)
 
 
 @lru_cache(maxsize=256)

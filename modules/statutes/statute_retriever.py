@@ -192,7 +192,7 @@ class StatuteExcerpt:
             own = [line for line in outer.own_lines if line.content]
             if self.ancestors == "text":
                 yield from own
-                yield from _lead_in(outer, inner)
+                yield from self._lead_in(outer, inner)
             elif own and (outer.heading or outer is path[0]):
                 yield own[0]
 
@@ -206,20 +206,25 @@ class StatuteExcerpt:
         self.numbers[node.section] = here | new.keys()
         return True
 
+    @staticmethod
+    def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:
+        """Yield the series that a provision begins after: "(A) … in the United States, and (B) …, except-".
 
-def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:
-    """Yield the series that a provision begins after: "(A) … within the United States, and (B) …, except-".
-
-    All of that series is shown: what ends its last provision may go on from each of them.
-    """
-    before = outer.children[: outer.children.index(inner)]
-    series = [list(group) for _, group in groupby(before, key=lambda node: node.level)]
-    for nodes in reversed(series):
-        ends = [line.content for line in nodes[-1].lines if line.content][-1:]
-        if nodes[-1].level != inner.level and not nodes[-1].children and ends and ends[0].endswith(_LEADS_IN):
-            for node in nodes:
-                yield from node.lines
-            return
+        All of that series is shown: what ends its last provision may go on from each of them.
+        """
+        before = outer.children[: outer.children.index(inner)]
+        series = [list(group) for _, group in groupby(before, key=lambda node: node.level)]
+        for nodes in reversed(series):
+            ends = [line.content for line in nodes[-1].lines if line.content][-1:]
+            if (
+                nodes[-1].level != inner.level
+                and not nodes[-1].children
+                and ends
+                and ends[0].endswith(_LEADS_IN)
+            ):
+                for node in nodes:
+                    yield from node.lines
+                return
 
 
 def _once(nodes: Iterable[Node]) -> list[Node]:
