@@ -216,8 +216,15 @@ def steps_in(program: str) -> list[Step]:
 
 
 def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
-    """Return the lines of tables one after the other, each with its header first."""
-    return [line for table in tables for line in (table.header, *table.rows)]
+    """Return the lines of tables one after the other, each with its header first.
+
+    A cell that is a number is as `number_text` has it, so that the language can read "(745)".
+    """
+    return [
+        (*line[:1], *(number_text(cell) or cell for cell in line[1:]))
+        for table in tables
+        for line in (table.header, *table.rows)
+    ]
 
 
 def _row_name(name: str, tables: Sequence[Table]) -> str:

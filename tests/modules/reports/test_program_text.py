@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from chameleon import State, StepRejected, Table
 from chameleon.benchmarks.finqa import Finqa
 from chameleon.modules.reports.finqa_program import calculated, tokens_of
-from chameleon.modules.reports.program_text import as_text, finqa_program_in, number_text, plain, written
+from chameleon.modules.reports.program_text import (
+    as_text,
+    finqa_program_in,
+    number_text,
+    plain,
+    value_of,
+    written,
+)
 from chameleon.modules.reports.programs import FinqaProgramGenerator
 from chameleon.modules.reports.report import report_slots
 from chameleon.values import freeze
@@ -27,6 +34,7 @@ ODD = Table(
         ["dues , net", "5", "7", "12"],
         ["fees", "4", "", "2"],
         ["notes", "n/a", "", "–"],
+        ["other income", "5", "(745)", "$ (740)"],
     ],
 )
 
@@ -162,6 +170,10 @@ class TestWritten:
         with pytest.raises(StepRejected) as caught:
             write(reply, ODD)
         assert told in caught.value.what
+
+    def test_numbers_in_brackets_are_negative(self) -> None:
+        program = write("table_sum(other income, none)", ODD)
+        assert program == "table_sum(other income, none)" and value_of(program, [ODD]) == (-1480, "")
 
     def test_a_row_that_the_language_cannot_read_is_to_be_written_out(self) -> None:
         with pytest.raises(StepRejected, match="Write out the numbers of a row"):
