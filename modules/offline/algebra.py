@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, reduce
-from statistics import median, multimode
+from statistics import median
 from typing import Any, Literal
 
 from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn, is_blank, shown
@@ -20,14 +20,13 @@ from chameleon.table.typed import MONTHS
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
 Step = tuple[str, tuple[str, ...]]  # an operation of a chain of tables, and what it names
-How = Literal["sum", "mean", "median", "max", "min", "spread", "mode"]
+How = Literal["sum", "mean", "median", "max", "min"]
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge,
     ">": operator.gt,
 }  # fmt: skip
 _FOLDS: dict[str, Callable[[Sequence[Fraction]], Any]] = {
     "sum": sum, "mean": lambda each: sum(each) / len(each), "median": median, "max": max, "min": min,
-    "spread": lambda each: max(each) - min(each), "mode": lambda each: _only(multimode(each)),
 }  # fmt: skip
 _MOST_SHOWN = 60
 _MOST_TEXTS = 3
@@ -444,12 +443,6 @@ def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
 
 def fold(numbers: Sequence[Number], how: How) -> Fraction:
     return Fraction(_FOLDS[how]([Fraction(number) for number in numbers]))
-
-
-def _only(numbers: Sequence[Fraction]) -> Fraction:
-    if len(numbers) > 1:
-        raise Unfit("several numbers are the most frequent")
-    return numbers[0]
 
 
 def _values(sheet: Sheet, forms: Sequence[Form]) -> tuple[list[Any], list[int], SheetColumn | None]:

@@ -195,60 +195,37 @@ class Grammar:
         same = {self.sheet.columns[index].name for index in self.celled}
         named = [item for item in self.columns() if self._may_be(self.col(item))]
         named = [item for item in named if self.col(item).name not in same]
-        subject = self._subject()
-        if self.asks == "which" and subject is not None and subject in named:
-            is_odd = self.col(subject).kind == "number" and subject.cost > 0
-            yield 0.4 if is_odd else 0.0, subject.value, subject
-            return
         for item in named:
             if self.frame.low(item.start - 1) != "by":
-                yield self._price(item, subject), item.value, item
+                yield self._price(item), item.value, item
         if any(item.value == "how much" for item in self.of("how")):
             return
         used = {column.index for column in self.sheet.columns if column.name in same}
         sorts = [_SORTS[self.asks]] if self.asks in _SORTS else []
         sorts = [] if self.asks == "who" and self.names_row else sorts  # who met Ann: not her manager
-        if subject is not None and subject.kind == "thing" and self.asks == "which":
-            sorts += sorted(subject.value)
         key = self.sheet.key
         has_names = self.asks == "who" and key is not None and _NAME in key.stems and key.index not in used
         for sort in sorts:
-            price = 0.35 if has_names else 0.1 if self.asks == "which" else 0.05
-            yield from self.of_sort(sort, used, price)
+            yield from self.of_sort(sort, used, 0.35 if has_names else 0.05)
         if key is not None and key.index not in used and self.asks != "when":
-            cost = self._key_price(key, subject, bool(named))
+            cost = self._key_price(key, bool(named))
             if cost is not None:
                 yield cost, key.index, None
 
-    def _subject(self) -> Item | None:
-        """The item that says what is asked for: after the question word, past "three" or "different"."""
-        ask = self.one("ask")
-        if ask is None:  # name a show that …
-            first = self.items[0] if self.items else None
-            return first if first is not None and first.kind in ("noun", "thing", "unknown") else None
-        subject = self.after(ask)
-        if subject is None or subject.start > ask.end + 3:
-            return None
-        names = (item for item in self.frame.items if item.kind == "value")
-        return None if any(ask.end <= name.start < subject.start for name in names) else subject
-
-    def _price(self, item: Item, subject: Item | None) -> float:
+    def _price(self, item: Item) -> float:
         """What it costs to take a named column for what is asked."""
         column, key = self.col(item), self.sheet.key
         if column.is_running and any(
             each.kind == "value" and each.end <= item.start for each in self.frame.items
         ):
             return 1.2  # what did they order: no number of theirs
-        others = ("noun", "thing", "unknown", "unit")
-        if subject is not None and subject.kind in others and self.word == "which":
-            return 0.5
         sort = {"who": "person", "where": "place"}.get(self.asks, "")
         odd = bool(sort) and not self.fits(column, sort) and self.any_of(sort)
         if self.asks == "who" and key is not None and _NAME in key.stems and column is not key:
             odd = odd or not self.fits(column, "person")
         return (0.03 if self.asks in ("", "which") else 0.15) + 0.5 * odd
 
-    def _key_price(self, key: SheetColumn, subject: Item | None, has_named: bool) -> float | None:
+    def _key_price(self, key: SheetColumn, has_named: bool) -> float | None:
         """What it costs to answer with the name of a row; None where that is not asked."""
         if self.asks == "where" and not has_named:
             return None if self.any_of("place") else 0.3

@@ -86,14 +86,13 @@ class Links:
         lows = [token.low for token in self.tokens]
         is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
         for start, token in enumerate(self.tokens):
-            before, after = self.low(start - 1), " ".join(lows[start + 1 : start + 3])
             for end in range(start + 1, min(start + 5, len(lows) + 1)):
-                if not _is_idle(lows[start:end], before, after):
-                    for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
-                        yield Item(start, end, kind, 0.0, value)
+                for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
+                    yield Item(start, end, kind, 0.0, value)
             if token.low in ENGLISH.request:
                 yield Item(start, start + 1, "filler", 0.0)
-            is_month = token.low == "may" and (token.text[0].isupper() or before in _BEFORE_DATES)
+            is_led = self.low(start - 1) in _BEFORE_DATES
+            is_month = token.low == "may" and (token.text[0].isupper() or is_led)
             if is_month or (token.text.isupper() and len(token.text) > 1 and not is_loud):
                 continue  # IT is not it
             if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
@@ -330,11 +329,9 @@ class Links:
     # Words for the rows.
 
     def _nouns(self) -> Iterator[Item]:
-        nouns, amounts = self.sheet.nouns, self.sheet.amounts
+        nouns = self.sheet.nouns
         for start, token in enumerate(self.tokens):
             stem = token.stem
-            if token.low in _NUMBER_WORDS and len(amounts) == 1:
-                yield Item(start, start + 1, "column", 0.1, amounts[0].index)
             near = [0.1] if stem in self.lead else [0.0] if token.low in self.told else []
             near += [cost + 0.15 for name, cost in nouns.items() if ENGLISH.are_kin(stem, name)]
             near += [cost + 0.25 for name, cost in nouns.items() if name in ENGLISH.ideas.get(stem, ())]
@@ -372,7 +369,6 @@ class Links:
 
 
 _JOINING = ("of", "in", "the", "for", "per", "by", "to", "and")
-_NUMBER_WORDS = frozenset(ENGLISH.data["numbers_word"])
 _FUNCTION = frozenset(
     words[0]
     for words, kinds in ENGLISH.phrases.items()
@@ -385,15 +381,6 @@ _STEERING = frozenset(ENGLISH.data["steering"].split())
 _SMALL = ENGLISH.listed("small")
 _VERBS = frozenset(ENGLISH.data["naming"].split())
 _STEMS: dict[str, Stems] = {}
-
-
-def _is_idle(lows: Sequence[str], before: str, after: str) -> bool:
-    """Tell whether a phrase means something else here: "at least", "top of", "5 %"."""
-    return (
-        (lows[0] in ("least", "most") and before == "at")
-        or (lows[0] == "top" and after.startswith("of"))
-        or (lows == ["%"] and before[-1:].isdigit())
-    )
 
 
 def _stems_of(line: str) -> Stems:

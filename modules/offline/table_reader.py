@@ -101,9 +101,6 @@ class TableReader(Module):
 
             if (choice := as_choice(told, choices)) in choices:
                 return choice
-            header = [found.sheet.columns[index].name for index in result.columns]
-            if choice := _longer(told, choices, " ".join((given["question"], *header))):
-                return choice
             raise Declined(f"the answer {told!r} is none of the choices: {'; '.join(choices)}")
         is_number = result.kind == "number" and result.number is not None
         if unit and self.form != "items" and (is_number or (len(result.values) == 1 and amounts_in(told))):
@@ -119,16 +116,6 @@ class TableReader(Module):
         if self.form == "text":
             return told
         return [_THOUSANDS.sub("", each) if _FIGURE.fullmatch(each) else each for each in result.values]
-
-
-def _longer(answer: str, choices: Sequence[str], context: str) -> str | None:
-    """Return the only choice that has the answer's words, and else none but words of its context.
-
-    "cycling" is the "cycling event" where events are asked for; "York" is never "New York".
-    """
-    words, known = set(ENGLISH.stems(answer)), set(ENGLISH.stems(context))
-    fits = [choice for choice in choices if words and words <= set(ENGLISH.stems(choice)) <= words | known]
-    return fits[0] if len(fits) == 1 else None
 
 
 def _region(sheet: Sheet, result: Result) -> TableRegion:

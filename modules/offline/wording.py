@@ -16,9 +16,8 @@ _TOLD = {
     "<": ("<", "under"), "<=": ("<=", "at most"), "==": ("==", "exactly"), "!=": ("!=", "not"),
     ">=": (">=", "at least"), ">": (">", "over"), "in": ("==", "in"),
     "sum": ("sum()", "total"), "mean": ("mean()", "average"), "median": ("median()", "median"),
-    "max": ("max()", "highest"), "min": ("min()", "lowest"), "mode": ("mode().item()", "most frequent"),
+    "max": ("max()", "highest"), "min": ("min()", "lowest"),
     "month": ("month_name()", "month"),
-    "spread": ("agg(lambda each: each.max() - each.min())", "range"),
     "most": ("nlargest", "most"), "least": ("nsmallest", "least"),
 }  # fmt: skip
 _DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")

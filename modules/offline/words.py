@@ -132,13 +132,6 @@ class Language:
         return found
 
     @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """The words that mean something to the reader, as they are written."""
-        singles = {words[0] for words in self.phrases if len(words) == 1}
-        ideas = {word for line in self.data["ideas"] for word in line.split()}
-        return frozenset(word for word in singles | ideas | self.neutral if len(word) >= 4)
-
-    @cached_property
     def ideas(self) -> Mapping[str, frozenset[str]]:
         """Map a stem to the stems that share an idea with it."""
         return self._groups(self.data["ideas"])
@@ -231,16 +224,6 @@ def alike(one: Sequence[str], other: Sequence[str]) -> int:
     """Return how many items or letters two sequences begin with alike."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def is_slip(one: str, other: str, shortest: int = 5) -> bool:
-    """Tell whether two words are one slip of a finger apart; short ones never are."""
-    if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < shortest or one[0] != other[0]:
-        return False
-    start = alike(one, other)
-    end = alike(one[start:][::-1], other[start:][::-1])
-    a, b = one[start : len(one) - end], other[start : len(other) - end]
-    return one != other and (max(len(a), len(b)) == 1 or (len(a) == 2 and a == b[::-1]))
 
 
 ENGLISH = Language(read_yaml(resources.files(__package__).joinpath("words.yaml").read_text("utf-8")))
