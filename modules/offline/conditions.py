@@ -19,7 +19,6 @@ from chameleon.modules.offline.words import ENGLISH, Token
 
 _MOST_BINDINGS, _MOST_TRIED = 24, 400
 _ENDS = (["and", "number"], ["dates", "number"])
-_TWO_MEANT = frozenset(("difference", "change", "more", "comparative", "or"))  # of one column
 
 
 @dataclass(frozen=True)
