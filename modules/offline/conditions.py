@@ -12,12 +12,13 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-from chameleon.modules.offline.algebra import Both, Compares, Dates, Either, Filled
+from chameleon.modules.offline.algebra import Both, Compares, Dates, Either, Filled, Is
 from chameleon.modules.offline.links import Item
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
 from chameleon.modules.offline.words import ENGLISH, Token
 
 _MOST_BINDINGS, _MOST_TRIED = 24, 400
+_COMPARED = frozenset(("than", "more", "difference", "change", "comparative", "or"))
 _ENDS = (["and", "number"], ["dates", "number"])
 
 
@@ -73,8 +74,15 @@ class Frame:
             free = [each for each in fixed if not each.taken & used]
             used |= {place for each in free for place in each.taken}
             left = [item for place, item in enumerate(self.items) if place not in used]
-            total = cost + sum(each.cost for each in free)
+            total = cost + sum(each.cost for each in free) + self._clashes([*bounds, *free])
             yield total, [*bounds, *free], left
+
+    def _clashes(self, bounds: Sequence[Bound]) -> float:
+        """What it costs that a cell is to be two things at once, where nothing is compared."""
+        if _COMPARED & set(self.kinds):
+            return 0.0
+        columns = [each.condition.column for each in bounds if isinstance(each.condition, Is | Dates)]
+        return 0.6 * (len(columns) - len(set(columns)))
 
     # Columns that are denied or said to be so.
 

@@ -284,7 +284,7 @@ class Templates(Grammar):
             yield from self._ends(way, by, cost, item, named)
         has_subject = self.has("noun", "thing", "unknown")
         has_subject = has_subject or any(self.col(each) is self.sheet.key for each in self.columns())
-        if number or self.asks not in ("", "which") or (has_subject and self.word == "which"):
+        if number or self.asks not in ("", "which") or self.word == "which":
             return
         form: Form = Pick(rows, (by,)) if start else Fold(self.where, by, "max" if way > 0 else "min")
         price = 0.0 if 0 <= named.start - item.end <= 2 and not has_subject else 0.35
