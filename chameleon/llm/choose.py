@@ -41,14 +41,6 @@ _NO_LISTING = (ValueError, LookupError, TypeError, AttributeError)  # JSON of an
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """A model that a server lists, and the day on which it ends, if the server says so."""
-
-    name: str
-    shutdown: datetime.date | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ModelChoice:
     """The model to use ("provider:name"), or None where there is none, and a sentence that says why.
 
@@ -129,13 +121,13 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
         offered = offered_models(address, key)
     except NoModel as error:
         raise NoModel(error.what, hint=error.hint or "Name a model, or set CHAMELEON_MODEL.") from None
-    chat = [each for each in offered if not _NOT_FOR_CHAT.search(each.name)]
+    chat = [name for name in offered if not _NOT_FOR_CHAT.search(name)]
     if not chat:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
-    model = f"openai:{chat[0].name}"
+    model, day = f"openai:{chat[0]}", offered[chat[0]]
     which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
-    ends = SwitchOff(chat[0].shutdown) if chat[0].shutdown else ""
-    return ModelChoice(model, f"model {model}, because it is {which} of {server}", str(ends))
+    ends = str(SwitchOff(day)) if day else ""
+    return ModelChoice(model, f"model {model}, because it is {which} of {server}", ends)
 
 
 def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
@@ -150,13 +142,17 @@ def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> Mo
     address, key = base_url(environ) or "https://api.openai.com/v1", environ.get("OPENAI_API_KEY")
     day = None
     with suppress(Exception):  # a courtesy: whatever goes wrong here must not stop the run
-        offered = offered_models(address, key, END_SECONDS)
-        day = next((each.shutdown for each in offered if each.name == name), None)
+        day = offered_models(address, key, END_SECONDS).get(name)
     return replace(choice, ends=str(SwitchOff(day))) if day else choice
 
 
-def offered_models(address: str, key: str | None = None, seconds: float = LIST_SECONDS) -> list[Offered]:
-    """Ask an OpenAI-compatible server which models it has. Raises `NoModel` when it does not say."""
+def offered_models(
+    address: str, key: str | None = None, seconds: float = LIST_SECONDS
+) -> dict[str, datetime.date | None]:
+    """Ask an OpenAI-compatible server which models it has, each with the day on which it ends, if any.
+
+    Raises `NoModel` when it does not say.
+    """
     import urllib.error
     import urllib.request
     from http.client import HTTPException
@@ -187,10 +183,10 @@ def offered_models(address: str, key: str | None = None, seconds: float = LIST_S
     secrets = [key] if key else []
     try:
         listing = within(seconds, partial(bridge.in_thread, listed))  # a server may send a byte at a time
-        return [
-            Offered(one_line(redact(str(entry["id"]), also=secrets), 200), _day(entry.get("shutdown_date")))
+        return {
+            one_line(redact(str(entry["id"]), also=secrets), 200): _day(entry.get("shutdown_date"))
             for entry in listing["data"]
-        ]
+        }
     except (OSError, HTTPException, RecursionError, *_NO_LISTING) as error:
         server = f"the server at {redact(address)}"
         if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):

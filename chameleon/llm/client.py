@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
-from chameleon.llm.chat_clients import GivenClient
+from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.connection import Connection
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline
@@ -276,15 +276,15 @@ class _Models:
 
     def open(self, model: str | BaseChatModel, prices: Prices | None) -> Pipeline:
         """Connect to a model; raise as `LLM.connect` does."""
-        connection = Connection.open(
-            model,
-            self.timeout,
-            self.settings,
-            prices,
-            # A replay never asks, so that it needs neither a key nor the provider's package.
-            at_once=self.store is None or self.store.mode != "replay",
-            allow_dropped=self.allow_dropped,
-        )
+        if isinstance(model, str):
+            client: ChatClient = NamedClient(model, self.timeout, self.settings)
+        elif self.settings:
+            raise ModelError(f"{', '.join(self.settings)} must be set on the chat model itself")
+        else:
+            client = GivenClient(model)
+        if self.store is None or self.store.mode != "replay":  # a replay needs neither key nor package
+            client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
+        connection = Connection(client, prices, allow_dropped=self.allow_dropped)
         pipeline = Pipeline(connection, self.store, self.retries, self.timeout)
         return self._known.setdefault(connection.name, pipeline)
 

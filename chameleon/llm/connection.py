@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from chameleon.errors import ChameleonError, ModelError, NoModel, ParameterRefused
+from chameleon.errors import ChameleonError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.choose import nearest_offered, offered_models
@@ -79,28 +79,6 @@ class Connection:
         # A script is nobody's server.
         is_scripted = self.name.startswith("scripted:")
         self.pace = Pace() if is_scripted else pace_of(self.name, self.address, tuple(client.secrets))
-
-    @classmethod
-    def open(
-        cls,
-        model: str | BaseChatModel,
-        timeout: float,
-        settings: Mapping[str, Any],
-        prices: Prices | None = None,
-        *,
-        at_once: bool = True,
-        allow_dropped: bool = True,
-    ) -> Connection:
-        """Connect to a model by its name, or through a LangChain client; `at_once` or when first asked."""
-        if isinstance(model, str):
-            client: ChatClient = NamedClient(model, timeout, settings)
-        elif settings:
-            raise ModelError(f"{', '.join(settings)} must be set on the chat model itself")
-        else:
-            client = GivenClient(model)
-        if at_once:
-            client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
-        return cls(client, prices, allow_dropped=allow_dropped)
 
     @property
     def ends_in_time(self) -> bool:
@@ -238,7 +216,7 @@ class Connection:
         with suppress(NoModel):  # the list is a courtesy: the error says enough without it
             if isinstance(dialect, OpenAIDialect):
                 key = (reveal() if reveal else None) or os.environ.get("OPENAI_API_KEY")
-                return [each.name for each in offered_models(str(dialect.address), key)]
+                return [*offered_models(str(dialect.address), key)]
         return []
 
     def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:

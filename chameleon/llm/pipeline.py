@@ -23,8 +23,8 @@ from chameleon.llm.connection import Connection
 from chameleon.llm.deadline import TooLate, within
 from chameleon.llm.failures import CallFailure
 from chameleon.llm.message import ModelRequest, Reply
+from chameleon.llm.reply_stream import Hear, ReplyStream
 from chameleon.llm.store import ResponseStore
-from chameleon.llm.telling import Hear, Telling
 from chameleon.usage import UNKNOWN, Meter, Usage, current_recorder
 
 _log = logging.getLogger("chameleon")
@@ -40,7 +40,7 @@ class CallContext:
 
     meter: Meter | None
     ends: float
-    telling: Telling | None = None
+    stream: ReplyStream | None = None
 
 
 class Pipeline:
@@ -109,9 +109,9 @@ class Pipeline:
         ends = math.inf if meter is None else time.monotonic() + meter.time_left
         if hear is None:
             return self._answer_once(requests, CallContext(meter, ends))
-        telling = Telling(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
-        replies = self._answer_once(requests, CallContext(meter, ends, telling))
-        telling.end(replies[0].text)
+        stream = ReplyStream(hear, requests[0].params.get("stop", ()), self.connection.client.secrets)
+        replies = self._answer_once(requests, CallContext(meter, ends, stream))
+        stream.end(replies[0].text)
         return replies
 
     def _answer_once(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
@@ -239,10 +239,10 @@ class Pipeline:
             TooLate: The timeout or the run's `seconds` are over.
             Exception: Whatever the provider's client raises.
         """
-        telling = context.telling
+        stream = context.stream
 
         def send() -> list[Reply]:
-            tell = telling.piece if telling else None
+            tell = stream.piece if stream else None
             replies = self.connection.send(requests[0], n=len(requests), widened=widened, tell=tell)
             self.connection.pace.speed_up()
             for request, reply in zip(requests, replies, strict=False):
@@ -250,8 +250,8 @@ class Pipeline:
                     self._record(request, reply)
             return replies
 
-        if telling is not None:
-            telling.begin()
+        if stream is not None:
+            stream.begin()
         if seconds > self._timeout and self.connection.ends_in_time:
             return send()
         # The client's own timeout is one for each read: a server may send a byte at a time.

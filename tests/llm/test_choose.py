@@ -102,7 +102,7 @@ def test_a_server_that_lists_nothing_is_an_error_with_what_to_do(loopback: Start
 def test_a_password_in_the_address_works_and_is_not_shown(loopback: Start) -> None:
     server = loopback(models=["m"])
     address = server.url.replace("//", "//user:pa55word@")
-    assert [each.name for each in offered_models(address)] == ["m"]
+    assert [*offered_models(address)] == ["m"]
     assert "pa55word" not in choose_model(None, None, {"OPENAI_BASE_URL": address}).why
 
 

@@ -60,17 +60,14 @@ def test_it_sends_what_langchains_client_sends(
     assert bodies[0] == bodies[1]
 
 
-def test_models_of_the_responses_api_stay_with_langchain() -> None:
+def test_models_of_the_responses_api_and_unknown_settings_stay_with_langchain() -> None:
     from langchain_openai.chat_models import base
 
     assert tuple(section("responses_only")) == base._RESPONSES_API_ONLY_PREFIXES
     for model in (*section("responses_only"), "gpt-5.3-codex"):
         assert made_by(chat_of(LLM.connect(f"openai:{model}", api_key="k"))) == "ChatOpenAI"
-
-
-@pytest.mark.parametrize("settings", [{"use_responses_api": True}, {"openai_proxy": "http://127.0.0.1:1"}])
-def test_settings_that_it_does_not_know_stay_with_langchain(settings: dict[str, Any]) -> None:
-    assert made_by(chat_of(LLM.connect("openai:m", api_key="k", **settings))) == "ChatOpenAI"
+    for settings in ({"use_responses_api": True}, {"openai_proxy": "http://127.0.0.1:1"}):
+        assert made_by(chat_of(LLM.connect("openai:m", api_key="k", **settings))) == "ChatOpenAI"
 
 
 def test_it_knows_of_models_what_langchain_knows() -> None:
@@ -85,20 +82,11 @@ def test_headers_say_who_asks(loopback: Start, monkeypatch: pytest.MonkeyPatch) 
     server = loopback()
     monkeypatch.setenv("OPENAI_PROJECT_ID", "p1")
     local(api_key="key-1", organization="o1", default_headers={"X-Team": "blue"}).ask("hi")
-    headers = server.headers[0]
-    assert headers["authorization"] == "Bearer key-1"
-    assert (headers["openai-organization"], headers["openai-project"], headers["x-team"]) == (
-        "o1",
-        "p1",
-        "blue",
-    )
-
-
-def test_a_login_in_the_address_is_sent_as_one(loopback: Start) -> None:
-    server = loopback()
-    address = server.url.replace("://", "://ann:pass%20word@")
-    LLM.connect("openai:local", base_url=address, retries=0).ask("hi")
-    assert server.headers[0]["authorization"] == "Basic YW5uOnBhc3Mgd29yZA=="
+    local(base_url=server.url.replace("://", "://ann:pass%20word@")).ask("hi")
+    keyed, with_login = server.headers
+    assert keyed["authorization"] == "Bearer key-1"
+    assert [keyed[f"openai-{name}"] for name in ("organization", "project")] == ["o1", "p1"]
+    assert keyed["x-team"] == "blue" and with_login["authorization"] == "Basic YW5uOnBhc3Mgd29yZA=="
 
 
 @pytest.mark.parametrize(
@@ -157,22 +145,14 @@ def test_pieces_of_a_reply_make_one() -> None:
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (3, 2)
 
 
-def test_a_refusal_in_pieces_is_one() -> None:
+def test_a_refusal_an_error_or_a_whole_reply_instead_of_pieces() -> None:
     refused = {"choices": [{"index": 0, "delta": {"refusal": "I will not"}, "finish_reason": "stop"}]}
     with sending(streamed(refused), kind="text/event-stream") as url:
         assert "I will not" in str(asked_in_pieces(url)[0].error)
-
-
-def test_an_error_among_the_pieces_is_one() -> None:
     failed = {"error": {"message": "overloaded", "code": 503}}
-    with (
-        sending(streamed(delta("It "), failed), kind="text/event-stream") as url,
-        pytest.raises(Exception, match="503"),
-    ):
+    failing = sending(streamed(delta("It "), failed), kind="text/event-stream")
+    with failing as url, pytest.raises(Exception, match="503"):
         asked_in_pieces(url)
-
-
-def test_a_server_that_does_not_stream_is_read_whole(loopback: Start) -> None:
     message = {"role": "assistant", "content": "whole"}
     with sending(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})) as url:
         reply, heard = asked_in_pieces(url)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chameleon.llm.parse_reply import parse_reply
 from chameleon.llm.prices import Pricing
-from chameleon.llm.telling import Telling
+from chameleon.llm.reply_stream import ReplyStream
 from chameleon.text import MASK
 
 SECRET = "sk-0123456789abcdef"
@@ -35,10 +35,10 @@ class Message:
 
 def told(pieces: list[str], end: str, stops: tuple[str, ...] = ()) -> list[str | None]:
     heard: list[str | None] = []
-    telling = Telling(heard.append, stops, [SECRET])
+    stream = ReplyStream(heard.append, stops, [SECRET])
     for piece in pieces:
-        telling.piece(piece)
-    telling.end(end)
+        stream.piece(piece)
+    stream.end(end)
     return heard
 
 
@@ -70,10 +70,10 @@ def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
 )
 def test_what_may_become_another_thing_is_held_back(pieces: list[str], end: str, heard: str) -> None:
     made: list[str | None] = []
-    telling = Telling(made.append, ["END"] if "END" in "".join(pieces) else [])
+    stream = ReplyStream(made.append, ["END"] if "END" in "".join(pieces) else [])
     for piece in pieces:
-        telling.piece(piece)
-    telling.end(end)
+        stream.piece(piece)
+    stream.end(end)
     assert "|".join(map(str, made)) == heard
 
 

@@ -1,4 +1,4 @@
-"""Hand the text of a reply on while it comes, as the reply will have it in the end."""
+"""Pass the text of a reply on while it comes, as the finished reply will have it."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ Hear = Callable[[str | None], None]
 _OPENED, _CLOSED = "<think>", "</think>"
 
 
-class Telling:
-    """Tell one reply: without thoughts at its beginning, cut at stop texts, without secrets.
+class ReplyStream:
+    """Passes on one reply: without thoughts at its beginning, cut at stop texts, without secrets.
 
-    What may become one of these is held back until it is known. A reply that is asked for again is told anew.
+    What may become one of these is held back until it is known. A reply that is asked for again starts over.
     """
 
     def __init__(self, hear: Hear, stops: Sequence[str] = (), secrets: Sequence[str] = ()) -> None:
         self._hear, self._stops, self._secrets = hear, [stop for stop in stops if stop], secrets
-        self._held = max((len(each) - 1 for each in (*self._stops, *secrets)), default=0)
-        self._text, self._told, self._sent = "", "", 0
+        self._margin = max((len(each) - 1 for each in (*self._stops, *secrets)), default=0)
+        self._text, self._shown, self._sent = "", "", 0
         self._is_open = True
 
     def begin(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self._hear(None)
-        self._text, self._told, self._sent, self._is_open = "", "", 0, True
+        self._text, self._shown, self._sent, self._is_open = "", "", 0, True
 
     def piece(self, text: str) -> None:
         """Take the next piece of what the model writes."""
         self._text += text
         if self._is_open and not self._in_thoughts():
-            self._send(len(self._text) - self._held)
+            self._send(len(self._text) - self._margin)
 
     def end(self, text: str) -> None:
-        """Tell what is still missing of the whole reply; all of it, where it came to be another one."""
-        if not text.startswith(self._told):
+        """Pass on what is still missing of the whole reply; all of it, where the reply is another one."""
+        if not text.startswith(self._shown):
             self._hear(None)
-            self._told = ""
-        if missing := text[len(self._told) :]:
+            self._shown = ""
+        if missing := text[len(self._shown) :]:
             self._hear(missing)
-        self._told = text
+        self._shown = text
 
     def _in_thoughts(self) -> bool:
         """Tell whether the text has thoughts that have not ended; those that have are passed over."""
@@ -55,7 +55,7 @@ class Telling:
 
     def _send(self, end: int) -> None:
         begun = self._sent
-        if not self._told:  # white space at the start ends no reply
+        if not self._shown:  # white space at the start ends no reply
             begun = len(self._text) - len(self._text[begun:].lstrip())
         places = [place for stop in self._stops if (place := self._text.find(stop, begun)) >= 0]
         if places and min(places) <= end:
@@ -64,7 +64,7 @@ class Telling:
             place = self._text.find(secret, max(self._sent, end - len(secret) + 1))
             if 0 <= place < end < place + len(secret):
                 end = place
-        if end > begun or (self._told and end > self._sent):
+        if end > begun or (self._shown and end > self._sent):
             shown = mask_known(self._text[self._sent : end], self._secrets)
-            self._sent, self._told = end, self._told + shown
+            self._sent, self._shown = end, self._shown + shown
             self._hear(shown)
