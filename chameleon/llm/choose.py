@@ -81,17 +81,21 @@ def choose_model(
             return _chosen(full_name(name, environ), why)
     address = base_url(environ)
     if replay is not None:
-        return model_recorded(replay, own_server("openai", {"base_url": address}, environ))
+        model = replay.latest_model(own_server("openai", {"base_url": address}, environ))
+        if model is None:
+            hint = "Record first, with the store in mode auto."
+            raise NoModel("there is no recorded reply to replay", where=str(replay.path), hint=hint)
+        return ModelChoice(model, f"model {model}, because the response store recorded it last")
     if address and not is_openai_itself(address):
-        return model_of_server(address, environ.get("OPENAI_API_KEY"))
-    return model_by_key(environ)
+        return _from_server(address, environ.get("OPENAI_API_KEY"))
+    return _from_keys(environ)
 
 
 def _chosen(model: str, reason: str) -> ModelChoice:
     return ModelChoice(model, f"model {model}, because {reason}", str(switch_off(model) or ""))
 
 
-def model_by_key(environ: Mapping[str, str]) -> ModelChoice:
+def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
     """Choose the default model of the first provider whose key is set, those whose package is here first."""
     keys = {
         provider: next((key for key in providers()[provider].keys if environ.get(key)), "")
@@ -107,16 +111,7 @@ def model_by_key(environ: Mapping[str, str]) -> ModelChoice:
     return ModelChoice(None, f"no model, because none is named and {lacks}")
 
 
-def model_recorded(store: ResponseStore, address: str) -> ModelChoice:
-    """Choose the model that a store recorded last, of the server at the address if there is one."""
-    model = store.latest_model(address)
-    if model is None:
-        hint = "Record first, with the store in mode auto."
-        raise NoModel("there is no recorded reply to replay", where=str(store.path), hint=hint)
-    return ModelChoice(model, f"model {model}, because the response store recorded it last")
-
-
-def model_of_server(address: str, key: str | None) -> ModelChoice:
+def _from_server(address: str, key: str | None) -> ModelChoice:
     """Choose the first chat model that a server lists."""
     server = f"the server at {redact(address)}"
     try:

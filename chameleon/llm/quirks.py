@@ -96,8 +96,10 @@ def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
     details: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
     if str(details.get("code")) not in _CODES and not _NOT_TAKEN.search(said):
         return None
-    name = named_by_field(str(details.get("param") or ""), sent) or mentioned_in(said, sent)
-    if name is None:
+    parts = re.split(r"\W+", str(details.get("param") or ""))  # as in "reasoning.effort"
+    patterns = {name: "|".join(filter(None, WIRE_NAMES.get(name, (name,)))) for name in sent}
+    named = (name for name in sent if any(re.fullmatch(patterns[name], part) for part in parts))
+    if (name := next(named, None) or _mentioned(said, sent)) is None:
         return None
     if name == "max_tokens":
         other, found = _OTHER_LIMIT.search(said), _MOST.search(said)
@@ -111,16 +113,7 @@ def refusal_of(error: Exception, sent: Collection[str]) -> Refusal | None:
     return Refusal(name, said, efforts=efforts)
 
 
-def named_by_field(param: str, sent: Collection[str]) -> str | None:
-    """Return the parameter that the error's field `param` names, such as "reasoning.effort"."""
-    for name in sent:
-        pattern = "|".join(filter(None, WIRE_NAMES.get(name, (name,))))
-        if any(re.fullmatch(pattern, part) for part in re.split(r"\W+", param)):
-            return name
-    return None
-
-
-def mentioned_in(said: str, sent: Collection[str]) -> str | None:
+def _mentioned(said: str, sent: Collection[str]) -> str | None:
     """Return the first parameter that a sentence mentions; of temperature and top_p together, the latter."""
     places: dict[str, int] = {}
     for name in sent:
@@ -167,13 +160,13 @@ def learn_from_error(
         words = "its client does not know it"
         if status is not None:
             words = one_line(redact(refusal.said, also=secrets), 200)
-        return learn_from_refusal(refusal, words, quirks, fitted)
+        return _learn_from_refusal(refusal, words, quirks, fitted)
     if n > 1 and status in (400, 403, 422):
         return quirks.without_also("n")  # whatever it is, that may be ours: each sample alone will show
     return None
 
 
-def learn_from_refusal(refusal: Refusal, words: str, quirks: ModelQuirks, fitted: Fitted) -> ModelQuirks:
+def _learn_from_refusal(refusal: Refusal, words: str, quirks: ModelQuirks, fitted: Fitted) -> ModelQuirks:
     """Return the quirks that are known once a parameter was refused in these words."""
     name = refusal.name
     if name in OURS:
