@@ -53,17 +53,11 @@ class Capabilities:
         return min(known, key=lambda effort: abs(EFFORTS.index(effort) - place), default="none")
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchOff:
-    """The day on which a provider switches a model off, and what it recommends instead."""
-
-    on: datetime.date
-    instead: str = ""
-
-    def __str__(self) -> str:
-        is_past = self.on <= datetime.datetime.now(datetime.UTC).date()
-        said = f"it {'was' if is_past else 'will be'} switched off on {self.on.isoformat()}"
-        return f"{said}; its provider recommends {self.instead}" if self.instead else said
+def end_in_words(day: datetime.date, instead: str = "") -> str:
+    """Say when a model is switched off, and what its provider recommends instead."""
+    is_past = day <= datetime.datetime.now(datetime.UTC).date()
+    said = f"it {'was' if is_past else 'will be'} switched off on {day.isoformat()}"
+    return f"{said}; its provider recommends {instead}" if instead else said
 
 
 def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Capabilities:
@@ -106,11 +100,11 @@ def default_model(provider: str) -> str | None:
     return f"{provider}:{entry['model']}" if entry else None
 
 
-def switch_off(model: str) -> SwitchOff | None:
-    """Look up when "provider:model" is switched off."""
+def switch_off(model: str) -> str:
+    """Say when "provider:model" is switched off; "" if that is not known."""
     provider, _, name = model.partition(":")
     entry = section("switched_off").get(provider, {}).get(name)
-    return SwitchOff(entry["on"], entry.get("instead", "")) if entry else None
+    return end_in_words(entry["on"], entry.get("instead", "")) if entry else ""
 
 
 def provider_of(name: str) -> str:

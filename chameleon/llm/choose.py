@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from chameleon import bridge
 from chameleon.errors import NoModel
-from chameleon.llm.capabilities import SwitchOff, default_model, section, switch_off
+from chameleon.llm.capabilities import default_model, end_in_words, section, switch_off
 from chameleon.llm.deadline import within
 from chameleon.llm.providers import (
     base_url,
@@ -92,7 +92,7 @@ def choose_model(
 
 
 def _chosen(model: str, reason: str) -> ModelChoice:
-    return ModelChoice(model, f"model {model}, because {reason}", str(switch_off(model) or ""))
+    return ModelChoice(model, f"model {model}, because {reason}", switch_off(model))
 
 
 def _from_keys(environ: Mapping[str, str]) -> ModelChoice:
@@ -123,8 +123,8 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
         raise NoModel(f"{server} offers no chat model", hint="Load one into the server.")
     model, day = f"openai:{chat[0]}", offered[chat[0]]
     which = "the only model" if len(offered) == 1 else f"the first chat model of {len(offered)} models"
-    ends = str(SwitchOff(day)) if day else ""
-    return ModelChoice(model, f"model {model}, because it is {which} of {server}", ends)
+    why = f"model {model}, because it is {which} of {server}"
+    return ModelChoice(model, why, end_in_words(day) if day else "")
 
 
 def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
@@ -140,7 +140,7 @@ def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> Mo
     day = None
     with suppress(Exception):  # a courtesy: whatever goes wrong here must not stop the run
         day = offered_models(address, key, END_SECONDS).get(name)
-    return replace(choice, ends=str(SwitchOff(day))) if day else choice
+    return replace(choice, ends=end_in_words(day)) if day else choice
 
 
 def offered_models(

@@ -114,7 +114,7 @@ class LLM:
     @property
     def sees(self) -> bool:
         """Tell whether the model is known to take pictures."""
-        return self._pipeline.connection.sees
+        return self._pipeline.connection.capabilities.sees
 
     @property
     def params(self) -> Mapping[str, Any]:

@@ -88,7 +88,10 @@ class Connection:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Look up what is known of the model before it is asked."""
-        chat = self.client.chat
+        try:
+            chat = self.client.chat
+        except ChameleonError:  # a replay needs neither its package nor a key
+            return capabilities_of(self.name)
         known = capabilities_of(self.name, getattr(chat, "profile", None))
         if known.efforts or known.thinking == "budget":
             return known
@@ -96,10 +99,8 @@ class Connection:
 
     def offers(self, what: str) -> bool:
         """Tell whether it takes a "schema" for its replies, or "tools": known to, and none was refused."""
-        with suppress(ChameleonError):  # in a replay the client may be missing
-            known = {"schema": self.capabilities.structured, "tools": self.capabilities.tools}
-            return known[what] and what not in self._quirks.without
-        return False
+        known = {"schema": self.capabilities.structured, "tools": self.capabilities.tools}
+        return known[what] and what not in self._quirks.without
 
     def go_without(self, what: str) -> None:
         """Remember that a "schema" was refused, or "tools", and say so."""
@@ -107,14 +108,6 @@ class Connection:
         _log.warning("%s refused %s: it is asked %s from now on", self.name, refused, instead)
         with self._lock:
             self._quirks = self._quirks.without_also(what)
-
-    @cached_property
-    def sees(self) -> bool:
-        """Tell whether the model is known to take pictures."""
-        try:
-            return self.capabilities.sees
-        except ChameleonError:  # a replay needs neither its package nor a key
-            return capabilities_of(self.name).sees
 
     @cached_property
     def _dialect(self) -> Dialect:

@@ -55,7 +55,7 @@ def test_every_key_chooses_a_model_that_is_not_switched_off() -> None:
         choice = choose_model(None, None, {providers()[provider].keys[0]: "k"})
         assert (choice.model, choice.ends) == (default_model(provider), "")
     ends = choose_model("gpt-4.1-mini", None, {})
-    assert ends.ends == str(switch_off("openai:gpt-4.1-mini")) and "2027-01-14" in ends.ends
+    assert ends.ends == switch_off("openai:gpt-4.1-mini") and "2027-01-14" in ends.ends
     assert str(ends) == f"{ends.why}; {ends.ends}"
 
 
