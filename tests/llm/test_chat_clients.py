@@ -64,17 +64,17 @@ def test_classes_of_ones_own_are_not_made_anew_and_keep_their_server(loopback: S
     assert sent["max_tokens"] == 100 and "max_completion_tokens" not in sent  # one limit replaces the other
 
 
-@pytest.mark.parametrize("asked", [{}, {"temperature": 0}])
-def test_what_a_client_is_set_to_is_dropped_as_well(asked: dict[str, Any]) -> None:
+def test_what_a_client_is_set_to_is_dropped_as_well() -> None:
     anthropic = pytest.importorskip("langchain_anthropic")
     with HostedServer(["ok"]) as server:
-        chat = anthropic.ChatAnthropic(
-            model="claude-opus-5", base_url=server.url, api_key=KEY, temperature=0.4
-        )
-        reply = LLM.connect(chat).ask("hi", **asked)
-        assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
-        with pytest.raises(ParameterRefused):
-            LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
+        made = {"base_url": server.url, "api_key": KEY, "temperature": 0.4}
+        chat = anthropic.ChatAnthropic(model="claude-opus-5", **made)
+        asked: dict[str, Any]
+        for asked in ({}, {"temperature": 0}):
+            reply = LLM.connect(chat).ask("hi", **asked)
+            assert reply.text == "ok" and set(reply.dropped) == {"temperature"} and not server.refused
+            with pytest.raises(ParameterRefused):
+                LLM.connect(chat, allow_dropped=False).ask("hi", **asked)
 
 
 def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
@@ -117,18 +117,17 @@ def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(tmp_path
     assert texts == ["a", "b", "a"] and len(store) == 2
 
 
-@pytest.mark.parametrize("key", ["model_id", "repo_id", "model_path"])
-def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: Path, key: str) -> None:
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: Path) -> None:
     from langchain_core.language_models import FakeListChatModel
 
     class Pipeline(FakeListChatModel):
         llm: Any = None
 
     store = ResponseStore(tmp_path / "r.sqlite")
-    wrapped = [SimpleNamespace(**{key: f"tiny/{text}"}) for text in "ab"]
-    llms = [LLM.connect(Pipeline(responses=["x"], llm=each), store=store) for each in wrapped]
-    assert [llm.name.partition(":")[2] for llm in llms] == ["tiny/a", "tiny/b"]
-    assert [llm.ask("q").cached for llm in llms] == [False, False]
+    for key in ("model_id", "repo_id", "model_path"):
+        wrapped = SimpleNamespace(**{key: f"tiny/{key}"})
+        llm = LLM.connect(Pipeline(responses=["x"], llm=wrapped), store=store)
+        assert llm.name.partition(":")[2] == f"tiny/{key}" and not llm.ask("q").cached
 
 
 def test_replies_of_a_client_without_a_name_are_not_kept(

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any
@@ -166,13 +167,16 @@ def test_samples_are_one_request_where_that_is_offered(
     assert (spent.input_tokens, spent.output_tokens) == (told.input, told.output)
 
 
-def test_only_samples_that_are_missing_are_asked_for(hosted: Host, tmp_path: Path) -> None:
-    server = hosted(lambda asked: "ok")
+def test_only_samples_that_are_missing_are_asked_for_and_each_with_its_seed(
+    hosted: Host, tmp_path: Path
+) -> None:
+    server = hosted(lambda asked: str(asked.body.get("seed")))
     llm = connect(server, "openai:gpt-4.1-mini", store=ResponseStore(tmp_path / "replies.sqlite"))
     llm.ask_many("hi", 2)
     replies = llm.ask_many("hi", 5)
     assert [reply.cached for reply in replies] == [True, True, False, False, False]
-    assert [seen.body["n"] for seen in server.requests] == [2, 3]
+    assert [reply.text for reply in llm.ask_many("hi", 4, seed=7)] == ["7", "8", "9", "10"]
+    assert [seen.body.get("n") for seen in server.requests] == [2, 3, *[None] * 4]
 
 
 def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> None:
@@ -185,13 +189,6 @@ def test_a_server_that_gives_one_sample_is_asked_for_each(loopback: Start) -> No
     llm.ask_many("hi again", 3)
     assert [request.get("n") for request in server.requests[5:]] == [None] * 3
     assert all(not reply.dropped and reply.usage.calls == 1 for reply in replies)
-
-
-def test_samples_with_seeds_are_asked_for_each(hosted: Host) -> None:
-    server = hosted(lambda asked: str(asked.body["seed"]))
-    replies = connect(server, "openai:gpt-4.1-mini", seed=7).ask_many("hi", 4)
-    assert [reply.text for reply in replies] == ["7", "8", "9", "10"]
-    assert not any("n" in seen.body for seen in server.requests)
 
 
 @pytest.mark.parametrize(
@@ -337,14 +334,19 @@ def test_the_mean_log_probability_is_read_where_the_server_tells_it(loopback: St
 
 
 def test_a_call_is_booked_and_logged() -> None:
-    llm = LLM.connect(ScriptedModel([priced("Paris")]), temperature=0)
+    useless = {"text": "no", "finish": "content_filter", "input_tokens": 10, "output_tokens": 1, "cost": 0.1}
+    llm = LLM.connect(ScriptedModel([priced("Paris"), useless]), temperature=0)
     with recording(Meter()) as recorder:
         reply = llm.ask("Capital?", max_tokens=5)
-    (call,) = recorder.calls
+        with pytest.raises(Refused):
+            llm.ask("a")
+    call, refused = recorder.calls
     assert (call.model, call.messages) == ("scripted:script", (("user", "Capital?"),))
     assert (call.text, call.finish, call.error, call.attempts) == ("Paris", "stop", "", 1)
     assert call.params == {"max_tokens": 5, "temperature": 0}
-    assert call.usage == reply.usage == recorder.meter.spent == Usage(1, 10, 2, 0.5, None, None)
+    assert call.usage == reply.usage == Usage(1, 10, 2, 0.5, None, None)
+    assert refused.usage == Usage(1, 10, 1, 0.1, None, None)  # an error, but its tokens are paid
+    assert recorder.meter.spent == call.usage + refused.usage
     assert Call.from_json(call.to_json()) == call
 
 
@@ -363,31 +365,19 @@ def test_failures_are_logged_with_their_class_and_billed_as_one_call_without_tok
     assert recorder.meter.spent.calls == 4
 
 
-def test_a_useless_reply_is_an_error_but_its_tokens_are_paid() -> None:
-    reply = {"text": "no", "finish": "content_filter", "input_tokens": 10, "output_tokens": 1, "cost": 0.1}
-    with recording(Meter()) as recorder, pytest.raises(Refused):
-        LLM.connect(ScriptedModel([reply])).ask("a")
-    assert recorder.meter.spent == recorder.calls[0].usage == Usage(1, 10, 1, 0.1, None, None)
-
-
-def test_samples_are_logged_in_order_whoever_is_faster() -> None:
+def test_samples_are_logged_in_order_whoever_is_faster_or_fails() -> None:
     together = threading.Barrier(12, timeout=10)
 
     def reply(messages: list[tuple[str, str]]) -> str:
         together.wait()
         return "x"
 
-    with recording(Meter()) as recorder:
-        LLM.connect(ScriptedModel(reply)).ask_many("hi", 12)
-    assert [call.sample for call in recorder.calls] == list(range(12))
-
-
-def test_one_failed_sample_fails_the_whole_and_the_others_are_still_logged() -> None:
-    llm = LLM.connect(ScriptedModel(["a", "b"]))
-    with recording(Meter()) as recorder, pytest.raises(ScriptExhausted):
-        llm.ask_many("hi", 3)
-    assert [call.sample for call in recorder.calls] == [0, 1, 2]
-    assert recorder.meter.spent.calls == 3
+    for script, n in ((reply, 12), (["a", "b"], 3)):
+        with recording(Meter()) as recorder, suppress(ScriptExhausted):
+            LLM.connect(ScriptedModel(script)).ask_many("hi", n)
+            assert n == 12
+        assert [call.sample for call in recorder.calls] == list(range(n))
+        assert recorder.meter.spent.calls == n
 
 
 def test_the_budget_stops_calls_before_they_are_made_and_leaks_nothing() -> None:
@@ -456,9 +446,10 @@ def test_retries_are_a_number(retries: Any) -> None:
         LLM.connect(ScriptedModel(["x"]), retries=retries)
 
 
-def test_shared_and_stored_replies_are_logged_as_cached_and_cost_nothing(tmp_path: Path) -> None:
-    model = ScriptedModel([priced("x")])
-    llm = LLM.connect(model, store=ResponseStore(tmp_path / "r.sqlite"))
+def test_stored_replies_are_logged_as_cached_cost_nothing_and_differ_by_sample(tmp_path: Path) -> None:
+    model = ScriptedModel([priced("x"), "a", "b", "c"])
+    store = ResponseStore(tmp_path / "r.sqlite")
+    llm = LLM.connect(model, store=store)
     with recording(Meter()) as recorder:
         first, second = llm.ask("a"), llm.ask("a")
     assert (first.cached, second.cached) == (False, True)
@@ -467,16 +458,9 @@ def test_shared_and_stored_replies_are_logged_as_cached_and_cost_nothing(tmp_pat
     assert recorder.calls[1].usage == FREE
     assert recorder.meter.spent == Usage(1, 10, 2, 0.5, None, None)
     assert len(model.requests) == 1
-
-
-def test_samples_of_one_question_are_recorded_apart(tmp_path: Path) -> None:
-    store = ResponseStore(tmp_path / "r.sqlite")
-    recorded = [
-        reply.text for reply in LLM.connect(ScriptedModel(["a", "b", "c"]), store=store).ask_many("q", 3)
-    ]
+    samples = [reply.text for reply in llm.ask_many("q", 3)]
     replayed = LLM.connect(ScriptedModel([]), store=ResponseStore(store.path, "replay")).ask_many("q", 3)
-    assert sorted(recorded) == ["a", "b", "c"]
-    assert [reply.text for reply in replayed] == recorded
+    assert sorted(samples) == ["a", "b", "c"] and [reply.text for reply in replayed] == samples
 
 
 def test_a_replay_needs_neither_key_nor_package_and_books_no_miss(tmp_path: Path) -> None:

@@ -78,14 +78,15 @@ def test_keys_of_requests_without_tools_are_what_they_were() -> None:
 
 
 def test_messages_are_texts() -> None:
-    text = CallingText("I look.", [ToolCall("weather", {"city": "Kraków"}, "c1")], [{"type": "thinking"}])
-    assert text == 'I look.\n{"name": "weather", "args": {"city": "Kraków"}}'
-    assert CallingText("", text.calls) == '{"name": "weather", "args": {"city": "Kraków"}}'
-    result = ResultText("31", "c1", "weather")
-    assert result == "31"
-    for each in (text, result):
+    call = [ToolCall("weather", {"city": "Kraków"}, "c1")]
+    line = '{"name": "weather", "args": {"city": "Kraków"}}'
+    for each, text in (
+        (CallingText("I look.", call, [{"type": "thinking"}]), f"I look.\n{line}"),
+        (CallingText("", call), line),
+        (ResultText("31", "c1", "weather"), "31"),
+    ):
         again = pickle.loads(pickle.dumps(each))
-        assert (again, vars(again)) == (each, vars(each))
+        assert each == text and (again, vars(again)) == (each, vars(each))
 
 
 # Kept
