@@ -31,6 +31,13 @@ MODELS = [
 ]
 
 
+def ask_langchain(monkeypatch: pytest.MonkeyPatch, is_wanted: bool) -> None:
+    """Use LangChain's client instead of ours where that is wanted."""
+    if is_wanted:
+        pytest.importorskip("langchain_openai")
+        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+
+
 @pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning")  # google-genai's, of aiohttp
 @pytest.mark.parametrize(
     ("model", "way"),
@@ -40,8 +47,7 @@ MODELS = [
 def test_a_model_calls_two_tools_at_once_twice_and_answers(
     hosted: Host, monkeypatch: pytest.MonkeyPatch, model: str, way: str
 ) -> None:
-    if way == "langchain":
-        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+    ask_langchain(monkeypatch, way == "langchain")
     server = hosted(in_turn(TWO, Calls([("now", {})]), "Rome."))
     llm = connect(server, model)
 
@@ -143,13 +149,12 @@ def test_our_client_sends_what_langchains_sends(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     pytest.importorskip("langchain_openai")
-    calls = [("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", "")]
-    server = loopback([calling(*calls, text="I look."), "ok"], models=None)
+    calls = calling(("weather", '{"city": "Oslo", "ü": [1.5, null]}'), ("now", ""), text="I look.")
+    server = loopback([calls, "ok"] * 2, models=None)
     bodies = []
     for theirs in (False, True):
-        if theirs:
-            monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
-            server = loopback([calling(*calls, text="I look."), "ok"], models=None)
+        server.requests.clear()
+        ask_langchain(monkeypatch, theirs)
         llm = LLM.connect(f"openai:{model}", retries=0)
         reply = llm.ask([QUESTION], tools=TOOLS)
         assert [dict(call.args) for call in reply.tool_calls] == [{"city": "Oslo", "ü": [1.5, None]}, {}]
@@ -164,9 +169,7 @@ def test_our_client_sends_what_langchains_sends(
 def test_calls_that_come_in_pieces_are_put_together(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, theirs: bool
 ) -> None:
-    if theirs:
-        pytest.importorskip("langchain_openai")
-        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+    ask_langchain(monkeypatch, theirs)
     args = [json.dumps({"city": "Reykjavík", "days": [1, 2, 3]}), json.dumps({"city": "Oslo"})]
     loopback([calling(("weather", args[0]), ("weather", args[1]), text="I look both up.")])
     heard: list[str | None] = []
@@ -214,9 +217,7 @@ def test_what_a_server_tells_beside_its_calls_goes_back_to_it(loopback: Start) -
 def test_arguments_that_are_no_json_object_are_told_and_lose_no_other_call(
     loopback: Start, monkeypatch: pytest.MonkeyPatch, args: str, fault: str, theirs: bool
 ) -> None:
-    if theirs:
-        pytest.importorskip("langchain_openai")
-        monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
+    ask_langchain(monkeypatch, theirs)
     server = loopback([calling(("weather", args), ("now", "{}")), "ok"])
     llm = local()
     reply = llm.ask("hi", tools=TOOLS)
