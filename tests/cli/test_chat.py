@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import select
 import signal
 import subprocess
 import sys
@@ -16,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.conversation_log import ConversationLog
+from tests.cli.terminal import at_terminal
 from tests.e2e.commands import Command, Outcome, environment
 
 TABLE = 'City,Visitors\nLisbon,"4,200"\nLyon,"3,100"\nOslo,900\n'
@@ -223,31 +222,7 @@ def test_two_chats_over_one_log_are_refused(chat: Chat) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_a_terminal_is_asked(folder: Path) -> None:
-    import pty
-
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "chameleon", "chat", "tables_offline", "--table", "visits.csv"]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment(), stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        try:
-            _until(ours, "> ")
-            os.write(ours, f"{FEW}\n".encode())
-            assert "\x1b[1m900\x1b[0m\r\n" in _until(ours, "> ")
-            os.write(ours, b"\x04")
-            assert process.wait(30) == 0
-        finally:
-            process.kill()
-    os.close(ours)
-
-
-def _until(terminal: int, end: str) -> str:
-    """Return what is shown up to these characters."""
-    shown = ""
-    while not shown.endswith(end):
-        assert select.select([terminal], [], [], 30)[0], shown
-        shown += os.read(terminal, 1).decode(errors="replace")
-    return shown
+def test_a_terminal_is_asked_until_its_input_ends(folder: Path) -> None:
+    chat = [sys.executable, "-m", "chameleon", "chat", "tables_offline", "--table", "visits.csv"]
+    code, screen = at_terminal(chat, folder, FEW, "\x04")
+    assert code == 0 and "\x1b[1m900\x1b[0m\n" in screen

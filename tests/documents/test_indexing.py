@@ -140,15 +140,6 @@ def test_what_a_killed_build_has_left_is_passed_over(folder: Path) -> None:
     assert summary.held["table"] == 3 and summary.others == {"index": 1} and not summary.faults
 
 
-def test_a_file_that_cannot_be_read_stops_nothing_and_is_told_of_each_time(folder: Path) -> None:
-    put(folder / "bad.csv", "a,b\n1,2,3\n")
-    put(folder / "half.json", '{"good": [{"a": 1}], "bad": [{"a": 1}, 7]}')
-    for _ in range(2):
-        summary = index(folder)
-        assert summary.held["table"] == 3
-        assert [fault.where for fault in summary.faults] == ["bad.csv, line 2", "half.json, 'bad', row 2"]
-
-
 def test_an_index_keeps_its_retriever(folder: Path) -> None:
     index(folder, retriever="bm25")
     assert index(folder).unchanged == 2
@@ -158,16 +149,6 @@ def test_an_index_keeps_its_retriever(folder: Path) -> None:
     assert Index.open(folder.parent / "index").manifest.retriever == {"first": "lexical"}
     with pytest.raises(InputError, match=r"built for the retriever lexical, and {.*} needs other vectors"):
         index(folder, retriever="{first: dense, embeddings: 'openai:small'}")
-
-
-def test_nothing_to_read_is_an_error_that_says_what_there_is(tmp_path: Path) -> None:
-    put(tmp_path / "data" / "a.rar", "x")
-    with pytest.raises(InputError, match="no table and no text was found") as caught:
-        index(tmp_path / "data")
-    assert "1 .rar" in caught.value.hint and not (tmp_path / "index").exists()
-    with pytest.raises(InputError) as caught:
-        index(tmp_path / "data", tmp_path / "nowhere")
-    assert "No such file" in caught.value.hint
 
 
 def test_a_run_that_fails_leaves_the_old_index_and_what_it_knows_of_files(

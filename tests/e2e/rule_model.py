@@ -112,8 +112,11 @@ def _text(item: Item, again: bool) -> str:
     code = faults[item.roll("kind of fault", len(faults))] if is_faulty else code
     answer = item.choices[-1] if item.choices else table.rows[-1][-1]
     plan = PLANS[item.roll("plan", len(PLANS))]
+    numbered = "\n".join(f"{number}. {name}" for number, name in enumerate(plan, 1))
+    told = f"The table is small [see above]:\n```json\n{json.dumps(plan)}\n```\nIt will do."
+    plans = (json.dumps(plan), " -> ".join(name.replace("_", " ").title() for name in plan), numbered, told)
     return {
-        "planner": json.dumps(plan) if item.roll("list", 2) else " -> ".join(plan),
+        "planner": plans[item.roll("way to write a plan", len(plans))],
         "row_lookup": "\n".join([lines[0], *(lines[index + 1] for index in named)]),
         "column_lookup": "I cannot see any table in this message.",
         "knowledge_retrieval": "A total is the sum of all values.",

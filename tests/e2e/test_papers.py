@@ -133,19 +133,6 @@ def test_a_short_text_is_no_paper(tmp_path: Path, command: Command) -> None:
     assert done.code == 0 and done.out == "900 EUR\n" and "From:" not in done.err
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_without_the_package_a_pdf_says_what_to_install(
-    papers: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from importlib.util import find_spec
-
-    monkeypatch.setattr(
-        "chameleon.errors.find_spec", lambda name: None if name == "pypdfium2" else find_spec(name)
-    )
-    done = command("ask", "What is it?", "--text", str(papers / "agreement.pdf"))
-    assert done.code == 1 and 'pip install "chameleon-compose[papers]"' in done.complaint
-
-
 FILING = """<html><body><p><b>Item 8. Income</b></p><table>
 <tr><td></td><td colspan=5>Year ended June 30,</td></tr>
 <tr><td>(in thousands)</td><td colspan=2>2023</td><td></td><td colspan=2>2022</td></tr>

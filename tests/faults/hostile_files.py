@@ -364,12 +364,6 @@ DOCUMENTS: dict[str, Hostile] = {
         "root",
         make=lambda folder: (folder / "root").symlink_to("/proc/self/fd"),
     ),
-    "a pipe for a text": Hostile(
-        ("ask", "Who?", "--text", "pipe"),
-        1,
-        "a device or a pipe",
-        make=lambda folder: os.mkfifo(folder / "pipe"),
-    ),
     "a device for a table": Hostile(("ask", "Who?", "--table", "/dev/zero"), 1, "/dev/zero"),
 }
 

@@ -145,20 +145,3 @@ def test_without_a_temporary_folder_nothing_is_counted_wrong(
     assert command(*case.arguments()).code == 0
     case.check()
     assert len(server.requests) <= case.count + 2
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device")
-def test_output_that_finds_no_room_is_told(tmp_path: Path) -> None:
-    (tmp_path / "table.csv").write_text("Name,Value\nfirst,1\nsecond,2\n")
-    asked = ["ask", "How many rows are there?", "--table", str(tmp_path / "table.csv")]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "chameleon", *asked, "--inventory", "tables_offline"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-            env=environment(),
-        )
-    assert "Make room" in told(Outcome(done.returncode, "", done.stderr))
