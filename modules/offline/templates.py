@@ -269,11 +269,10 @@ class Templates(Grammar):
                 continue
             if adds_up and self.repeats(index):
                 continue  # the rows of each may be meant together
-            extra = 0.0
             counts = self.of("count") if self.sheet.columns[index].kind == "number" else []
             follows = named is not None and named.start == item.end and named.cost < 0.1
             is_name = self.sheet.columns[index] is self.sheet.key or self.sheet.columns[index].is_running
-            extra += 0.4 if self.word == "what" and follows and is_name else 0.0  # what is the highest age?
+            extra = 0.4 if self.word == "what" and follows and is_name else 0.0  # what is the highest age?
             extra += 0.4 if is_far else 0.0  # what does the cheapest ticket cost?
             used = (item, named, ordinal, number, target, *counts)
             yield from self.yields(cost + price + extra, Pick(rows, (index,)), *used)
