@@ -1,7 +1,7 @@
 """Judging: the cheapest form is the answer, unless another of like cost gives another; else it declines.
 
-A form costs more where its answer is of a kind that is seldom right: nothing or one that was counted, a part
-of the cells that say a word, the same told twice.
+A form costs more if it answers with something else than was asked for, or with what is seldom right: nothing
+or one that was counted, a part of the cells that say a word, the same twice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.errors import Declined
 from chameleon.modules.offline.algebra import Count, Fold, Form, Is, Result, Unfit, Where
 from chameleon.modules.offline.links import Links
-from chameleon.modules.offline.sheet import Sheet, is_headless
+from chameleon.modules.offline.sheet import Sheet, SheetColumn, is_headless
 from chameleon.modules.offline.templates import forms_of
 from chameleon.modules.offline.wording import said
 from chameleon.modules.offline.words import ENGLISH, Token, folded
@@ -21,9 +21,12 @@ from chameleon.modules.offline.words import ENGLISH, Token, folded
 NEAR = 0.25  # a reading that costs so much more than the cheapest is no rival of it
 DOUBT = 5  # a cost of half of one is right nine times of ten, on the questions that it was read off
 _MOST = 1.05
-_AMISS = 0.6  # what it costs to count none, or a part
+_AMISS = 0.6  # what it costs to answer with another column than was asked for, or to count none or a part
 _ONE = 0.45  # what it costs to count one: few ask how many where there is one
 _LONGEST, _MOST_TOKENS, _MOST_NAMED = 10_000, 120, 8
+_LEADS = frozenset(("ordinal", "first", "last", "most", "superlative", "number", "distinct"))
+_PASSED = frozenset(("the", "is", "was", "are", "were", "a", "an", "only"))
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
 
 
@@ -60,7 +63,65 @@ def answer(question: str, sheet: Sheet) -> Answer:
     forms = forms_of(sheet, links.tokens, links.readings)
     if not forms:
         raise _not_understood(asked, links, sheet)
-    return _judged(sheet, forms)
+    wanted = Wanted.of(links)
+    forms = [(price + _AMISS * (not wanted.fits(form, sheet)), form) for price, form in forms]
+    return _judged(sheet, sorted(forms, key=lambda pair: pair[0]))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the words after "which", or "what is the", ask for: columns, or else a sort of thing."""
+
+    word: str = ""
+    columns: frozenset[int] = frozenset()
+    sort: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, links: Links) -> Wanted:
+        """Read what is asked for off the words after the question word."""
+        asks = (item for items in links.by_start.values() for item in items if item.kind == "ask")
+        ask = min(asks, key=lambda item: (item.start, -item.end), default=None)
+        if ask is None or ask.value == "who":
+            return cls()
+        if ask.value in ("when", "where"):
+            return cls(sort=frozenset(("time" if ask.value == "when" else "place",)))
+        word, place = links.tokens[ask.start].low, ask.end
+        while place < len(links.tokens):
+            items = links.by_start[place]
+            kinds = {item.kind for item in items}
+            named = [item for item in items if item.kind == "column" and not item.cost]
+            named = [] if "fold" in kinds else named
+            if named := [item for item in named if not links.sheet.columns[item.value].is_running]:
+                end = max(item.end for item in named)
+                is_owner = end < len(links.tokens) and links.tokens[end].low in ("'s", "'")
+                columns = () if is_owner else (item.value for item in named if item.end == end)
+                return cls(word, frozenset(columns))
+            if things := [item.value for item in items if item.kind == "thing"]:
+                return cls(word, sort=frozenset().union(*things) & {"time", "place", "person"})
+            passed = [item.end for item in items if item.kind in _LEADS]
+            passed += [place + 1] if links.tokens[place].low in _PASSED else []
+            if not passed:
+                break
+            place = max(passed)
+        return cls(word)
+
+    def fits(self, form: Form, sheet: Sheet) -> bool:
+        """Tell whether a form answers with what is asked for; with no column at all, it does."""
+        one = (getattr(form, name, None) for name in ("column", "by"))
+        told = {*getattr(form, "wanted", ()), *one} - {None}
+        if self.columns and told:
+            return bool(self.columns & told)
+        if self.word == "which" and isinstance(form, Fold) and form.how in ("max", "min"):
+            return False  # which one has the most, not how much that is
+        fitting = (self._is_of_sort(sheet.columns[index], sheet) for index in told)
+        return not (self.sort and told) or any(fitting)
+
+    def _is_of_sort(self, column: SheetColumn, sheet: Sheet) -> bool:
+        named = {sort for stem in column.stems for sort in ENGLISH.things.get(stem, ())}
+        dated = sum(_YEAR.search(cell) is not None for cell in column.sample)
+        if "time" in self.sort and (column.kind in ("date", "time") or 2 * dated > len(column.sample)):
+            return True
+        return bool(named & self.sort) or (column is sheet.key and not named and self.sort != {"time"})
 
 
 def _not_understood(asked: list[Token], links: Links, sheet: Sheet) -> Declined:

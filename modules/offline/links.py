@@ -86,7 +86,8 @@ class Links:
         lows = [token.low for token in self.tokens]
         is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
         for start, token in enumerate(self.tokens):
-            for end in range(start + 1, min(start + 5, len(lows) + 1)):
+            is_bound = token.low in ("least", "most") and self.low(start - 1) == "at"
+            for end in range(start + 1, min(start + 5, len(lows) + 1)) if not is_bound else ():
                 for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
                     yield Item(start, end, kind, 0.0, value)
             if token.low in ENGLISH.request:
