@@ -141,6 +141,13 @@ def test_of_lines_of_any_kind(lines: list[str]) -> None:
     assert set(re.findall(r"\w+", "\n".join(lines))) <= said
 
 
+def test_a_long_paragraph_is_parted_and_loses_nothing() -> None:
+    text = " ".join([*(f"Berth {number} is dry." for number in range(300)), "x" * 3_000])
+    found = [each["text"] for each in text_passages(f"# Berths\n\n{text}", "x.md")]
+    assert len(found) > 5 and max(map(len, found)) < 1_300
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
 def test_headings_alone_are_text_and_long_ones_are_kept_whole() -> None:
     (alone,) = text_passages("# Terms\n\n## Arvik", "x.md")
     assert (alone["title"], alone["text"]) == ("Terms", "Arvik")

@@ -19,7 +19,7 @@ from chameleon.documents.reading import SUFFIXES, kind_of, parts_of, read_passag
 from chameleon.documents.scans import picture_parts
 from chameleon.errors import InputError, MissingPackage
 from chameleon.pictures.pieces import Piece, rectangle
-from tests.pictures.drawn import text_picture
+from tests.pictures.drawn import png, text_picture
 
 FORMATS = ["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp"]
 
@@ -58,6 +58,19 @@ def test_a_tiff_is_read_page_by_page_and_large_pages_smaller(engine: list[Any]) 
     assert found == [Part("Berth 80", page=1), Part("Berth 2000", page=2), Part("Berth 90", page=3)]
     assert engine == [(80, 30), (2_000, 12), (90, 30)]
     assert list(picture_parts(written("webp", 80, 80), "moving.webp")) == [Part("Berth 80")]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (written("png", 80)[:60], "damaged or cut off"),
+        (b"Opens at 9.", "no picture but text"),
+        (png(70_000, 1), "too large"),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_a_line(engine: list[Any], data: bytes, told: str) -> None:
+    with pytest.raises(InputError, match=rf"scan\.png.*{told}"):
+        list(picture_parts(data, "scan.png"))
 
 
 def test_without_an_engine_what_to_install_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import atexit
 import gzip
+import io
 import json
 import shutil
+import sqlite3
 import tempfile
+import zipfile
 from collections.abc import AsyncIterator, Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -154,6 +158,45 @@ def table_texts() -> Target:
         )
 
     return Target(draw, lambda given: list(read_tables(given[0].replace(b"<", b"("), f"x.{given[1]}")))
+
+
+def table_files() -> Target:
+    """Pages, workbooks and databases: they are read in a process of their own, where any error is told."""
+    page = (
+        b"<h2>T</h2><table><tr><th colspan=2>A<sup>1</sup></th></tr><tr><td rowspan=3>1<td>2 &amp; 3</table>"
+    )
+    tokens = [b"<td>", b"<table>", b"</table>", b'colspan="999"', b'rowspan="0"', b"<sup>", b"<!--", b"&#x0;"]
+    tokens += [b'<row r="99999">', b'<c r="XFD1" t="s"><v>9</v></c>', b"\0", b"\xff", b"]]>", b"&x;"]
+    tokens += [b"<c>", b"</row>", b"1"]
+    book, base = io.BytesIO(), sqlite3.connect(":memory:")
+    made = import_module("openpyxl").Workbook()
+    for row in (["A", "B"], [1, 2.5], ["x", None], ["=A1", True]):
+        made.worksheets[0].append(row)
+    made.save(book)
+    parts = {name: zipfile.ZipFile(book).read(name) for name in zipfile.ZipFile(book).namelist()}
+    base.executescript(
+        "CREATE TABLE t (a, b TEXT); INSERT INTO t VALUES (1, 'x'), (NULL, x'ff');"
+        "CREATE VIEW v AS SELECT * FROM t;"
+    )
+    database = base.serialize()
+
+    def draw(random: Random) -> tuple[bytes, str]:
+        kind = random.choice(("html", "xlsx", "xlsx", "db", "gz"))
+        if kind == "xlsx":
+            changed = random.choice(list(parts))
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, "w") as archive:
+                for name, data in parts.items():
+                    archive.writestr(name, mutated(random, [data], tokens) if name == changed else data)
+            return mutated(
+                random, [packed.getvalue()], tokens
+            ) if random.random() < 0.1 else packed.getvalue(), kind
+        if kind == "db":
+            return mutated(random, [database], [b"\0", b"\xff", b"\x7f", b"t"]), kind
+        data = mutated(random, [page], tokens)
+        return (mutated(random, [gzip.compress(data)], tokens), kind) if kind == "gz" else (data, kind)
+
+    return Target(draw, lambda given: list(read_tables(given[0], f"x.{given[1]}")), (Exception,))
 
 
 def yaml() -> Target:
@@ -324,5 +367,6 @@ def servers() -> Target:
     return Target(draw, read)
 
 
-_EVERY = [plans, modules, table_replies, table_texts, yaml, logs, run_folders, scorers, servers]
+_EVERY = [plans, modules, table_replies, table_texts, table_files, yaml, logs, run_folders]
+_EVERY += [scorers, servers]
 TARGETS = {made.__name__: made for made in _EVERY}

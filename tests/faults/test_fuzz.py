@@ -11,7 +11,7 @@ from tests.conftest import PROFILE
 from tests.faults.fuzz import written
 from tests.faults.fuzz_targets import TARGETS
 
-CASES = {"modules": 15, "yaml": 15, "table_texts": 60}
+CASES = {"modules": 15, "yaml": 15, "table_files": 40, "table_texts": 60}
 OTHERS = 150
 TIMES = 20 if PROFILE == "thorough" else 1
 MAX_SECONDS = 5
