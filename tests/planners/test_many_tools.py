@@ -62,7 +62,7 @@ def asked(request: str, planner: Planner, script: ScriptedModel) -> State:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("part", "shown", "called"), [("tuning", 66, 71), ("frozen", 66, 74)])
+@pytest.mark.parametrize(("part", "shown", "called"), [("tuning", 66, 70), ("frozen", 66, 75)])
 def test_the_prompt_tells_of_the_tool_that_is_needed_in_4000_tokens(
     part: str, shown: int, called: int
 ) -> None:

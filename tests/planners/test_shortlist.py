@@ -23,7 +23,7 @@ from chameleon.planner import every_planner
 from chameleon.planners import shortlist as shortlists
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
-from chameleon.planners.shortlist import _AS_A_CARD, shortlist
+from chameleon.planners.shortlist import by_relevance, shortlist
 from chameleon.retrieval import models
 from chameleon.retrieval.embeddings import Embedder, embedder
 from chameleon.retrieval.models import missing_packages
@@ -73,10 +73,16 @@ MANY = Inventory(
 
 
 def names(
-    question: str, count: int = 20, inventory: Inventory = MANY, always: Sequence[str] = (), **given: Any
+    question: str,
+    count: int = 20,
+    inventory: Inventory = MANY,
+    always: Sequence[str] = (),
+    dense: Callable[[], Embedder] | None = None,
+    **data: Any,
 ) -> list[str]:
-    state = State(input=freeze({"question": question, **given}))
-    return [card.name for card in shortlist(inventory, state, count, always)]
+    state = State(input=freeze({"question": question, **data}))
+    order = by_relevance(inventory, state, always, dense)
+    return [card.name for card in shortlist(inventory, state, order, lambda chosen: len(chosen) <= count)]
 
 
 def test_a_module_is_shown_for_what_is_given_and_comes_with_what_it_needs() -> None:
@@ -85,8 +91,7 @@ def test_a_module_is_shown_for_what_is_given_and_comes_with_what_it_needs() -> N
     choices = ["the postage of a letter", "none"]
     assert "postage_rates" not in names("What does she need?")
     assert "postage_rates" in names("What does she need?", choices=choices)
-    tabmwp, pictures = Inventory.load("tabmwp"), Inventory.load("pictures")
-    assert names("How many?", 40, tabmwp) == [card.name for card in tabmwp.cards]
+    pictures = Inventory.load("pictures")
     needed = {"wikipedia_search", "query_generator", "solution_generator", "answer_generator"}
     question = "Who painted this? See Wikipedia, the encyclopedia."
     assert set(names(question, 4, pictures)) == needed
@@ -96,8 +101,8 @@ def test_a_module_is_shown_for_what_is_given_and_comes_with_what_it_needs() -> N
 @settings(max_examples=10)
 @given(st.text(max_size=200), st.integers(1, 60))
 def test_any_question_gets_a_list_in_the_inventorys_order(question: str, count: int) -> None:
-    shown = names(question, count)
-    assert len(shown) <= count and shown == sorted(shown, key=list(MANY.modules).index)
+    found = names(question, count)
+    assert len(found) <= count and found == sorted(found, key=list(MANY.modules).index)
 
 
 def test_what_any_question_may_need_is_always_shown_and_must_exist() -> None:
@@ -125,10 +130,10 @@ def test_a_planner_tells_its_embeddings_where_it_needs_them_and_warns_once_of_wo
         OneShot(shortlist=2, embeddings="none"),
         *[OneShot(shortlist=2)] * 3,
     ):
-        shown, others = planner.cards(State(input=freeze({"question": "tea?"})), LARGE)
-        assert len(shown) == planner.shortlist and not others
+        cards, others = planner.cards(State(input=freeze({"question": "tea?"})), LARGE)
+        assert len(cards) == planner.shortlist and not others
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert "2 of 3 modules" in warning and "chameleon-compose[embeddings]" in warning
+    assert "by words alone" in warning and "chameleon-compose[embeddings]" in warning
 
 
 @cache
@@ -138,8 +143,7 @@ def by_meaning() -> Embedder:
 
     torch.set_num_threads(1)  # two of them wait for each other where other tests run beside these
     model = embedder(MINILM)
-    questions = [state["question"] for kind in ("plain", "paraphrase") for _, state, _ in asked(kind)]
-    model.queries([*questions, *(_AS_A_CARD + question for question in questions)])
+    model.queries([state["question"] for kind in ("plain", "paraphrase") for _, state, _ in asked(kind)])
     return model
 
 
@@ -182,7 +186,7 @@ def test_what_a_question_needs_is_shown(kind: str, how: Callable[[], Embedder] |
         planners = every_planner(inventory.planner)
         always = next((each.always for each in planners if isinstance(each, OneShot)), ())
         assert always or kind != "plans", f"the planner of {inventory.name} names none"
-        cards = shortlist(inventory, State(input=freeze(state)), 20, always, how)
         wanted += len(needed)
-        missed += [f"{state['question']} {name}" for name in needed - {card.name for card in cards}]
+        shown = names(inventory=inventory, always=always, dense=how, **state)
+        missed += [f"{state['question']} {name}" for name in needed - {*shown}]
     assert 1 - len(missed) / wanted >= least, missed
