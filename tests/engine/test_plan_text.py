@@ -355,6 +355,7 @@ A, B, C, *_ = NAMES
         (f'{{"plan": ["{A}"], "x": 3}}', f"the object of {A} has a key 'x'"),
         (f'{{"module": "{A}", "module": "{B}"}}', "what begins with .* cannot be read"),
         (f'["{A}", 3]', "part 2 of the list names no module"),
+        (f'["{A}", "answer generater"]', "no module 'answer generater'. Did you mean 'answer_generator'?"),
         (f"{A}\n↓\n{B}", "'↓' cannot be read as a step"),
         (f"{A} -> {B}\n\n{C} -> {A}", "several lists of modules that differ"),
         (f"1. {A}: then {B}\n2. {C}", f"{B} is named outside the plan"),

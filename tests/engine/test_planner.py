@@ -22,9 +22,6 @@ from tests.engine.doubles import Does, Proposes, Takes, failing, run, why
 
 NAMES = ["row_lookup", "column_lookup", "program_generator", "solution_generator", "answer_generator", "ocr2"]
 plans = st.lists(st.sampled_from(NAMES), min_size=1, max_size=12)
-prose = st.sampled_from(
-    ["", "Let me think about the table.", "The table is long, so it is cut first.", "Sure!", "# Plan\n"]
-)
 
 
 def read(text: str, names: list[str] = NAMES) -> list[str]:
@@ -91,15 +88,6 @@ class TestReadsEveryForm:
     def test_and_every_spelling_of_a_name(self, form: str, spelling: str, names: list[str]) -> None:
         assert read(FORMS[form]([SPELLINGS[spelling](name) for name in names])) == names
 
-    @given(
-        names=plans,
-        before=prose,
-        after=prose,
-        form=st.sampled_from(["a JSON list", "a list in a fence", "arrows", "commas", "a numbered list"]),
-    )
-    def test_in_the_midst_of_prose(self, form: str, names: list[str], before: str, after: str) -> None:
-        assert read(f"{before}\n{FORMS[form](names)}\n{after}") == names
-
     def test_an_exact_name_wins_over_one_that_is_spelt_alike(self) -> None:
         names = ["RowLookup", "row_lookup", "Row-Lookup"]
         for name in names:
@@ -128,18 +116,6 @@ class TestRefuses:
         with pytest.raises(PlanError) as caught:
             parse_plan("no list here", NAMES, takes)
         assert caught.value.hint == f"Reply with a list such as {form}."
-
-    @pytest.mark.parametrize(
-        ("written", "near"),
-        [
-            ("RowLookups", "row_lookup"),
-            ("answer generater", "answer_generator"),
-        ],
-    )
-    def test_an_unknown_name_and_tells_the_nearest(self, written: str, near: str) -> None:
-        with pytest.raises(PlanError) as error:
-            read(json.dumps(["row_lookup", written]))
-        assert str(error.value) == f"there is no module {written!r}. Did you mean {near!r}?"
 
     def test_a_name_like_no_other_and_tells_all(self) -> None:
         with pytest.raises(PlanError, match="There are: answer_generator, column_lookup"):
