@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import ipaddress
 import os
+import platform
 import re
 import socket
 import ssl
@@ -103,6 +104,7 @@ def _sleep(seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
     sleep(seconds)
 
 
+platform.processor()  # it starts `uname`, once, for clients that tell servers of this machine
 sys.addaudithook(_forbid_processes)
 time.sleep = _sleep  # before anything takes it from there
 
