@@ -64,6 +64,7 @@ SLOW = (  # folders and files of tests that all start processes, or take many se
     "interop/test_ray.py",
     "modules/compose/test_mcp_server.py",
     "modules/compose/test_nested_runs.py",
+    "modules/search/test_search.py",
     "retrieval/test_index_crashes.py",
     "test_docs_blocks.py",
     "test_documents.py",
