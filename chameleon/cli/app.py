@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
 SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
-JSON = option(default=False, help="Print one JSON object.")
+JSON = option(default=False, in_file="any", help="Print one JSON object.")
 APPROVE = option(
     default="plan",
     help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or none, "
     "which refuses it.",
 )
 OTLP = option(
-    in_file=False,
+    in_file="never",
     metavar="URL",
     help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.",
 )
 CONTENT = option(
-    default=False, in_file=False, help="Send texts too: questions, prompts, replies, arguments and outputs."
+    default=False, in_file="never", help="Send texts too: questions, prompts, replies, arguments and outputs."
 )
 Command = Callable[..., int | None]
 COMMANDS: dict[str, Command] = {}
@@ -110,8 +110,10 @@ def main(
 def ask(
     question: QuestionOptions,
     talk: TalkOptions,
-    trace: bool = option(default=False, help="Show what each module did."),
-    stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
+    trace: bool = option(default=False, in_file="any", help="Show what each module did."),
+    stream: bool = option(
+        default=False, in_file="any", help="Show the model's last reply while it comes, on stderr."
+    ),
     log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
     otlp: str | None = OTLP,
     content: bool = CONTENT,
@@ -139,8 +141,8 @@ def ask(
 @command("approve")
 def answer(
     log: Path = argument("LOG", "The event log of a run that waits."),
-    yes: bool = option(default=False, in_file=False, help="Approve without being asked."),
-    no: bool = option(default=False, in_file=False, help="Refuse without being asked."),
+    yes: bool = option(default=False, in_file="never", help="Approve without being asked."),
+    no: bool = option(default=False, in_file="never", help="Refuse without being asked."),
 ) -> int:
     """Approve or refuse the steps that a run waits for, in its log.
 
@@ -170,10 +172,12 @@ def chat(
         "The inventory; by default as for `ask`.",
         default=None,
         complete=inventories,
-        in_file=True,
+        in_file="agreed",
     ),
-    trace: bool = option(default=False, help="Show what each module did."),
-    stream: bool = option(default=False, help="Show the model's last reply while it comes, on stderr."),
+    trace: bool = option(default=False, in_file="any", help="Show what each module did."),
+    stream: bool = option(
+        default=False, in_file="any", help="Show the model's last reply while it comes, on stderr."
+    ),
     log: Path | None = option(metavar="FILE", help="Keep the conversation; one that is there goes on."),
     otlp: str | None = OTLP,
     content: bool = CONTENT,
@@ -300,7 +304,7 @@ def stats(runs: list[Path] = RUNS, json: bool = JSON) -> None:
 def report(
     runs: list[Path] = RUNS,
     html: Path | None = option(metavar="FILE", help="Write one page that opens every problem."),
-    problems: int = option(default=200, min=0, help="The most problems of a run on the page."),
+    problems: int = option(default=200, in_file="any", min=0, help="The most problems of a run on the page."),
     json: bool = JSON,
 ) -> None:
     """Show evaluations beside the published results, as the paper's table."""
@@ -382,7 +386,7 @@ def grid(options: GridOptions, talk: TalkOptions, schema: bool = SCHEMA, json: b
 @command()
 def check(
     inventory: str | None = argument("NAME|FILE", "The inventory.", default=None, complete=inventories),
-    model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask."),
+    model: str | None = option("-m", in_file="any", metavar="PROVIDER:NAME", help="The model to ask."),
     no_import: bool = option(default=False, help="Show what the file says, and import nothing."),
     schema: bool = SCHEMA,
     json: bool = JSON,

@@ -62,7 +62,7 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "model": _model(settings),
-        "settings": {"file": str(settings.path) if settings.path else None, "sets": settings.written},
+        "settings": {"file": str(settings.path) if settings.path else None, "sets": settings.data},
         "settings_fault": fault or None,
         "variables": _variables(),
         "namesake": _namesake(),
@@ -86,7 +86,7 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
     if fault:
         echo(f"Settings: {harmless(fault)}")
     else:
-        sets = ", ".join(_flat(settings.written)) or "nothing"
+        sets = ", ".join(_flat(settings.data)) or "nothing"
         told = f"{settings.path} sets {sets}" if settings.path else f"there is no {NAME}"
         echo(f"Settings: {harmless(told)}")
     for name, each in found["variables"].items():

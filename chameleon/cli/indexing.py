@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.origins import others_in_words
 from chameleon.cli.out import counted, echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.setup import reason_of_model
@@ -40,8 +39,6 @@ def index_tables(
     """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
     spec = RetrieverSpec.read(retriever) if retriever is not None else None
     summaries, why = _summaries_by(model) if model else (None, "")
-    if told := others_in_words("model"):
-        say(f"{told}.")
     if why and not as_json:
         say(f"Summaries by {harmless(why)}.")
     if not as_json:

@@ -17,13 +17,15 @@ from chameleon.cli.out import results_alone
 StoreMode = Literal["off", "record", "replay", "auto"]
 ApproveMode = Literal["plan", "step", "none"]
 Complete = Callable[[str], list[str]]
+InFile = Literal["any", "agreed", "never"]
+"""Which settings file may set an option: any, one that its user agreed to or wrote, or none at all."""
 
 
 def option(
     *short: str,
     default: Any = None,
     complete: Complete | None = None,
-    in_file: bool = True,
+    in_file: InFile = "agreed",
     common: bool = True,
     **about: Any,
 ) -> Any:
@@ -31,7 +33,7 @@ def option(
 
     Args:
         complete: gives the values that begin with a text, for the shell.
-        in_file: whether `chameleon.toml` may set it; with `common` also for all commands at once.
+        in_file: which `chameleon.toml` may set it; with `common` also for all commands at once.
     """
     about |= {"autocompletion": complete} if complete else {}
     kept = {"short": short, "about": about, "in_file": in_file, "common": common}
@@ -44,7 +46,7 @@ def argument(
     *,
     default: Any = MISSING,
     complete: Complete | None = None,
-    in_file: bool = False,
+    in_file: InFile = "never",
 ) -> Any:
     """Declare an argument, which must be given unless it has a default; see `option`."""
     about = {"metavar": metavar, "help": help, "show_default": False}
@@ -63,12 +65,11 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(context: typer.Context, **given: Any) -> None:
-        sources = {name: context.get_parameter_source(name) for name in given}
-        from_file = [name for name, source in sources.items() if source and source.name == "DEFAULT_MAP"]
+        from_file = _from_file(context, given)
         for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
             if less in from_file and given.get(more) and more not in from_file:
                 given[less] = False  # the command line counts
-        keep_origins(from_file, context.obj.path.name if context.obj and context.obj.path else "")
+        keep_origins(from_file, context.obj.path.name if from_file else "")
         for name, whole in wholes.items():
             own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}
             given[name] = whole(**own)  # type: ignore[operator]
@@ -81,6 +82,23 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
+
+
+def _from_file(context: typer.Context, given: dict[str, Any]) -> list[str]:
+    """Return the options that a settings file gave; take out of `given` what the user does not agree to."""
+    sources = {name: context.get_parameter_source(name) for name in given}
+    names = [name for name, source in sources.items() if source and source.name == "DEFAULT_MAP"]
+    if not names:
+        return []
+    refused = context.obj.refused(context.info_name, names)
+    declared = {each.name: each for each in context.command.params}
+    for name in refused:
+        if declared[name].required:
+            raise typer.BadParameter(
+                f"it must be given: {context.obj.path.name} is not used", param_hint=f"--{name}"
+            )
+        given[name] = declared[name].default
+    return [name for name in names if name not in refused]
 
 
 def declared_options(command: Callable[..., int | None]) -> Mapping[str, tuple[Any, Field[Any]]]:
@@ -134,10 +152,13 @@ def grids(begun: str) -> list[str]:
 class TalkOptions:
     """How much a command says besides its result."""
 
-    quiet: bool = option("-q", default=False, help="Print the result alone: no notes, no progress.")
+    quiet: bool = option(
+        "-q", default=False, in_file="any", help="Print the result alone: no notes, no progress."
+    )
     verbose: bool = option(
         "-v",
         default=False,
+        in_file="any",
         help="Say all there is to say: each step with its prompts, each problem or file, and what is logged.",
     )
 
@@ -153,14 +174,17 @@ class ModelOptions:
     `connected` keeps the models that were connected to, for commands that set up several times.
     """
 
-    model: str | None = option("-m", metavar="PROVIDER:NAME", help="The model to ask.")
+    model: str | None = option("-m", in_file="any", metavar="PROVIDER:NAME", help="The model to ask.")
     param: list[str] | None = option(
         "-p",
+        in_file="any",
         metavar="KEY=VALUE",
         help="A parameter of all calls, as `reasoning=none`; may be given again.",
     )
     store: StoreMode = option(
-        default="auto", help="The response store: auto reuses replies, replay never asks the model."
+        default="auto",
+        in_file="any",
+        help="The response store: auto reuses replies, replay never asks the model.",
     )
     allow_dropped: bool = True
     params: Mapping[str, Any] = field(init=False)
@@ -225,7 +249,11 @@ class GivenOptions(ModelOptions):
     )
     choices: str | None = option(metavar='"A;B"', help="Options to choose from.")
     at_least: float | None = option(
-        metavar="P", min=0, max=1, help="Decline answers of less confidence; for readers without a model."
+        in_file="any",
+        metavar="P",
+        min=0,
+        max=1,
+        help="Decline answers of less confidence; for readers without a model.",
     )
     unit: str | None = option(metavar="U", help="The unit that a number is meant in; nothing is converted.")
 
@@ -246,7 +274,9 @@ class DataOptions:
 
     tables: Path | None = option(metavar="FILE", help="The tables, where they lie apart.")
     scorer: str | None = option(metavar="NAME", help="The official rule; `list benchmarks` shows all.")
-    limit: int | None = option("-n", min=1, max=1_000_000_000, help="The first N problems alone.")
+    limit: int | None = option(
+        "-n", in_file="any", min=1, max=1_000_000_000, help="The first N problems alone."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,18 +286,20 @@ class EvalOptions(ModelOptions, DataOptions):
     benchmark: str | None = option(
         "-b", metavar="NAME", help="By default told from the data.", complete=benchmarks
     )
-    workers: int = option("-w", default=8, min=1, max=1024, help="How many problems run at once.")
+    workers: int = option(
+        "-w", in_file="any", default=8, min=1, max=1024, help="How many problems run at once."
+    )
     out: Path | None = option("-o", metavar="DIR", help="Keep results and events here, and resume.")
     allow_dropped: bool = option(default=False, help="Go on without parameters that the model does not take.")
     otlp: str | None = option(
-        in_file=False,
+        in_file="never",
         metavar="URL",
         help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.",
     )
     content: bool = option(
-        default=False, in_file=False, help="Send texts too: questions, prompts, replies and outputs."
+        default=False, in_file="never", help="Send texts too: questions, prompts, replies and outputs."
     )
-    max_cost: float | None = option(metavar="USD", min=0, help="Stop when this much is spent.")
+    max_cost: float | None = option(metavar="USD", in_file="any", min=0, help="Stop when this much is spent.")
     on: str | None = option(
         metavar="ray[:ADDRESS]", help="Run on the machines of a Ray cluster; by default the one found here."
     )

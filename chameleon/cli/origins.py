@@ -31,12 +31,3 @@ def told_with_origin(error: ChameleonError, name: str) -> ChameleonError:
         return error
     hint = " ".join(filter(None, (error.hint, f"{origin(name)} names it.")))
     return type(error)(error.what, where=error.where, hint=hint)
-
-
-def others_in_words(*told: str) -> str:
-    """Write "chameleon.toml sets store and workers" of all but those that are told; "" where it sets none."""
-    names = sorted("params" if name == "param" else name for name in _used.keys() - set(told))
-    if not names:
-        return ""
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return f"{next(iter(_used.values()))} sets {listed}"

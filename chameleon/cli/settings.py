@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -10,12 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+from chameleon.cli.folder_trust import agree, config_dir, is_agreed, written
 from chameleon.cli.options import declared_options, read_params
+from chameleon.cli.out import echo
 from chameleon.errors import InputError
 from chameleon.text import is_address, nearest, redact
 
 NAME = "chameleon.toml"
+MAX_BYTES = 64_000
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
+_NAMED = ("inventory", "grid")  # harmless where they name what is shipped
 _PARAMS = "params"  # a table, which stands for --param
 VARIABLES = {
     "CHAMELEON_MODEL": "the model, unless --model names one",
@@ -33,11 +38,21 @@ Commands = Mapping[str, Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a file sets for the commands: `values` by command and option, `written` as the file has it."""
+    """What a file sets for the commands.
+
+    Attributes:
+        values: what it sets, by command and option.
+        harmless: the options among these that count without being agreed to.
+        data: what the file says, as it is written.
+        is_agreed: whether all of it counts: it is the user's own file, or the user has agreed to it.
+    """
 
     path: Path | None = None
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    written: Mapping[str, Any] = field(default_factory=dict)
+    harmless: Mapping[str, Collection[str]] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    digest: str = ""
+    is_agreed: bool = True
 
     @classmethod
     def load(cls, commands: Commands) -> Settings:
@@ -46,7 +61,31 @@ class Settings:
         Raises `InputError` naming the file and the key for one that is unknown, of another kind, or a secret.
         """
         path = _settings_file()
-        return cls() if path is None else cls._read(path, commands)
+        try:
+            return cls() if path is None else cls._read(path, commands)
+        except RecursionError:
+            raise InputError("the settings are nested too deep", where=str(path)) from None
+
+    def refused(self, command: str, names: Collection[str]) -> Collection[str]:
+        """Return which of these options of a command do not count, and say on stderr what the file sets.
+
+        The user is asked, once for a file, whether what is not harmless may count.
+        """
+        own = self.data.get(command)
+        own = own if isinstance(own, dict) else {}
+        keys = {name: _PARAMS if name == "param" else name for name in sorted(names)}
+        shown = {keys[name]: own.get(keys[name], self.data.get(keys[name])) for name in keys}
+        asking = [name for name in keys if name not in self.harmless[command]]
+        refused: Collection[str] = ()
+        if asking and not self.is_agreed and self.path is not None:
+            if not agree(self.path, self.digest, {keys[name]: shown.pop(keys[name]) for name in asking}):
+                refused = asking
+            elif not shown:
+                return ()
+        if shown:
+            sets = ", ".join(f"{key} = {written(value)}" for key, value in shown.items())
+            echo(f"{NAME} sets {sets}", err=True, style="dim")
+        return refused
 
     @classmethod
     def _read(cls, path: Path, commands: Commands) -> Settings:
@@ -54,7 +93,11 @@ class Settings:
 
         where = str(path)
         try:
-            data = tomllib.loads(path.read_text("utf-8-sig"))
+            with path.open("rb") as file:
+                content = file.read(MAX_BYTES + 1)
+            if len(content) > MAX_BYTES:
+                raise InputError(f"the settings are longer than {MAX_BYTES:,} bytes", where=where)
+            data = tomllib.loads(content.decode("utf-8-sig"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
             raise InputError(f"the settings cannot be read: {problem}", where=where) from problem
         _refuse_secrets(data, where)
@@ -63,6 +106,7 @@ class Settings:
             key for each in options.values() for key, (_, about) in each.items() if about.metadata["common"]
         }
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
+        harmless: dict[str, set[str]] = {name: set() for name in commands}
         _refuse_unknown(data, commands, options, common, where)
         for command, own in options.items():
             for name, (hint, about) in own.items():
@@ -74,10 +118,14 @@ class Settings:
                     value = table[name] if is_own else data[name]
                     option, given = _checked(key, value, hint, about.metadata["about"], path)
                     values[command][option] = given
+                    if about.metadata["in_file"] == "any" or (name in _NAMED and _is_shipped(value)):
+                        harmless[command].add(option)
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for each in values.values():
                 each.pop("model", None)
-        return cls(path, values, data)
+        digest = hashlib.sha256(content).hexdigest()
+        is_own = path.parent == config_dir() or is_agreed(path, digest)
+        return cls(path, values, harmless, data, digest, is_own)
 
 
 def _settings_file() -> Path | None:
@@ -92,7 +140,7 @@ def _settings_file() -> Path | None:
     for folder in folders[: ends[0] + 1 if ends else 1]:
         if _is_own(folder / NAME):
             return folder / NAME
-    own = Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config") / "chameleon" / NAME
+    own = config_dir() / NAME
     return own if _is_own(own) else None
 
 
@@ -101,6 +149,12 @@ def _home() -> Path:
         return Path.home()
     except RuntimeError:  # there is no such user
         return Path("/")
+
+
+def _is_shipped(value: Any) -> bool:
+    from chameleon.inventory.source import shipped_grids, shipped_inventories
+
+    return value in (*shipped_inventories(), *shipped_grids())
 
 
 def _is_own(file: Path) -> bool:
@@ -116,7 +170,7 @@ def _settable(command: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     found = {
         name: (hint, each)
         for name, (hint, each) in declared_options(command).items()
-        if each.metadata and each.metadata["in_file"]
+        if each.metadata and each.metadata["in_file"] != "never"
     }
     return {_PARAMS if name == "param" else name: each for name, each in found.items()}
 

@@ -13,7 +13,7 @@ import typer
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.origins import because, origin, others_in_words, told_with_origin
+from chameleon.cli.origins import because, origin, told_with_origin
 from chameleon.cli.out import say
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.executor import Executor
@@ -93,7 +93,7 @@ def set_up(
     if named is not None and not named.needs_model:
         is_told = options.model and not origin("model")  # a file's is for the inventories that ask one
         unused = f", so {options.model} is not asked" if is_told else ""
-        return Setup(Executor(named), f"{_named(named)}; it asks no model{unused}{_others()}")
+        return Setup(Executor(named), f"{_named(named)}; it asks no model{unused}")
     recorded = None
     if options.store == "replay":
         from chameleon.llm import ResponseStore
@@ -107,14 +107,14 @@ def set_up(
         )
     chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
     if not chosen.needs_model:
-        return Setup(Executor(chosen), in_options(f"{_named(chosen)}; {choice}{_others()}"))
+        return Setup(Executor(chosen), in_options(f"{_named(chosen)}; {choice}"))
     chosen = chosen.with_params(options.params)
     with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
         asked = pool.submit(with_end, choice) if ask_for_end and recorded is None else None
         executor = Executor(chosen, _connect(choice, chosen, options))
         choice = asked.result() if asked else choice
     why = "; ".join(filter(None, [_named(chosen), str(choice), *own_models(chosen)]))
-    return Setup(executor, in_options(f"{why}{_others()}"))
+    return Setup(executor, in_options(why))
 
 
 def reason_of_model() -> str:
@@ -124,11 +124,6 @@ def reason_of_model() -> str:
 
 def _named(inventory: Inventory) -> str:
     return f"inventory {inventory.name}{because('inventory')}"
-
-
-def _others() -> str:
-    told = others_in_words("model", "inventory")
-    return f"; {told}" if told else ""
 
 
 def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:

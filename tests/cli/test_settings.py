@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -16,10 +17,21 @@ ASK = ("ask", "How many visitors did Lyon have?", "--table", "visits.csv")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a table, of a user with a configuration directory of their own."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "visits.csv").write_text(TABLE)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return tmp_path
+
+
+def agreed(folder: Path, text: str) -> None:
+    """Write settings that the user has agreed to."""
+    file = folder / "chameleon.toml"
+    file.write_text(text)
+    kept = folder / "config" / "chameleon" / "agreed.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps({str(file): hashlib.sha256(file.read_bytes()).hexdigest()}))
 
 
 def test_a_file_sets_options_and_the_run_says_so(command: Command, folder: Path) -> None:
@@ -27,7 +39,7 @@ def test_a_file_sets_options_and_the_run_says_so(command: Command, folder: Path)
     told = command(*ASK)
     assert told.out == "1900\n"
     assert "Runs inventory wikitq_offline, because chameleon.toml names it" in told.err
-    assert "; chameleon.toml sets store. Took " in told.err
+    assert told.err.startswith('chameleon.toml sets inventory = "wikitq_offline", store = "off"\n')
     assert "chameleon.toml" not in command(*ASK, "-i", "tables_offline", "--store", "auto").err
 
 
@@ -74,13 +86,13 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert command("index", "visits.csv", "-o", "made").code == 0
-    (folder / "chameleon.toml").write_text('[ask]\nindex = "made"\n')
+    agreed(folder, '[ask]\nindex = "made"\n')
     (folder / "below").mkdir()
     monkeypatch.chdir(folder / "below")
     assert command("ask", "How many visitors did Lyon have?").out == "1900\n"
     (folder / "below" / "other.csv").write_text("city,boats\nLyon,7\n")
     assert command("ask", "How many boats does Lyon have?", "--table", "other.csv").out == "7\n"
-    (folder / "chameleon.toml").write_text('[ask]\ntable = ["visits.csv"]\n')
+    agreed(folder, '[ask]\ntable = ["visits.csv"]\n')
     assert command("ask", "How many visitors did Lyon have?").out == "1900\n"
 
 
@@ -105,6 +117,9 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
         ('ask = "x"', "ask is no table. What a command takes stands in a table, [ask]."),
         ("yes = true", "unknown key 'yes'. It is for the command line alone."),
         ("workers = ", "the settings cannot be read: "),
+        (f"[{'.'.join('a' * 5_000)}]", "the settings are nested too deep"),
+        (f"x = {'[' * 5_000}{']' * 5_000}", "the settings are nested too deep"),
+        ("#" * 64_001, "the settings are longer than 64,000 bytes"),
     ],
 )
 def test_what_it_may_not_hold_is_told_with_file_and_key(
@@ -143,7 +158,7 @@ def test_an_evaluation_takes_its_workers_and_its_cost_from_it(command: Command, 
     problems = str(Path(__file__).parents[2] / "demos/data/problems.jsonl")
     told = command("eval", "tables_offline", problems)
     assert told.code == 0 and "Runs 2 problems" in told.err
-    assert "chameleon.toml sets limit and workers" in told.err
+    assert told.err.startswith("chameleon.toml sets limit = 2, workers = 1\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no owner there")
@@ -158,7 +173,7 @@ def test_a_file_of_another_user_is_not_read(
 
 def test_the_command_line_says_more_where_the_file_says_less(command: Command, folder: Path) -> None:
     (folder / "chameleon.toml").write_text("quiet = true\n")
-    assert not command(*ASK).err
+    assert command(*ASK).err == "chameleon.toml sets quiet = true\n"
     assert "1. table_reader  [" in command(*ASK, "--verbose").err
     assert "1. table_reader  [" in command(*ASK, "--trace").err
 
@@ -166,5 +181,30 @@ def test_the_command_line_says_more_where_the_file_says_less(command: Command, f
 def test_an_inventory_that_is_not_there_is_told_with_the_file_that_names_it(
     command: Command, folder: Path
 ) -> None:
-    (folder / "chameleon.toml").write_text('inventory = "mine.yaml"\n')
+    agreed(folder, 'inventory = "mine.yaml"\n')
     assert "mine.yaml: no such inventory file. chameleon.toml names it." in command(*ASK).err
+
+
+def test_what_may_run_code_or_touch_files_does_not_count_before_the_user_agrees(
+    command: Command, folder: Path
+) -> None:
+    (folder / "mine.py").write_text("open('ran', 'w')\ndef go(state) -> str:\n    'x'\n    return 'ran'\n")
+    (folder / "i.yaml").write_text(
+        "name: i\ninput: {question: str, table: Table}\n"
+        'planner: {use: fixed, plan: [go]}\nmodules: {go: "mine:go"}\n'
+    )
+    text = 'quiet = true\ninventory = "i.yaml"\n[ask]\nlog = "kept.jsonl"\n[report]\nhtml = "visits.csv"\n'
+    (folder / "chameleon.toml").write_text(text)
+    shown = command(*ASK)
+    assert (shown.code, shown.out) == (0, "1900\n")
+    assert "sets what may run code, or read and write files:\n" in shown.err
+    assert '  inventory = "i.yaml"\n' in shown.err and '  log = "kept.jsonl"\n' in shown.err
+    assert "It is not used. Agree to it once at a terminal" in shown.err
+    assert not (folder / "ran").exists() and not (folder / "kept.jsonl").exists()
+    agreed(folder, text)
+    shown = command(*ASK)
+    assert shown.out == "ran\n" and (folder / "kept.jsonl").exists()
+    assert shown.err == 'chameleon.toml sets inventory = "i.yaml", log = "kept.jsonl", quiet = true\n'
+    (folder / "i.yaml").write_text("")
+    (folder / "chameleon.toml").write_text(f"{text}#")
+    assert command(*ASK).out == "1900\n", "an agreement is to one content of the file"

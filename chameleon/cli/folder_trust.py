@@ -1,0 +1,82 @@
+"""Which settings of a folder's `chameleon.toml` count: a folder is a stranger's until its user agrees to it.
+
+What is harmless counts at once. What names code, files or addresses is asked about at a terminal, once for a
+file as it is, as direnv does; the answer is kept in the user's configuration directory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from chameleon.cli.out import echo
+from chameleon.errors import InputError
+from chameleon.text import harmless
+
+_AGREED = "agreed.json"  # digests of settings files, by their paths
+
+
+def config_dir() -> Path:
+    """Return the user's own configuration directory; it need not exist."""
+    try:
+        home = Path.home()
+    except RuntimeError:  # there is no such user
+        home = Path("/")
+    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "chameleon"
+
+
+def is_agreed(file: Path, digest: str) -> bool:
+    """Tell whether the user has agreed to this file with this content."""
+    return _agreed().get(str(file)) == digest
+
+
+def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
+    """Ask at the terminal whether these settings of a file may count, and keep a yes.
+
+    Without a terminal nothing is asked, and they do not count.
+    """
+    listed = "".join(f"\n  {key} = {written(value)}" for key, value in settings.items())
+    echo(f"{harmless(str(file))} sets what may run code, or read and write files:{listed}", err=True)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        hint = "Agree to it once at a terminal, or give them on the command line."
+        echo(f"It is not used. {hint}", err=True)
+        return False
+    echo("Did you write it, or look at it? Use it here from now on? [y]es, [n]o: ", err=True, nl=False)
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        echo("It is not used.", err=True)
+        return False
+    _keep({**_agreed(), str(file): digest})
+    return True
+
+
+def written(value: Any) -> str:
+    """Write a value of a settings file as it may be written there, on one line."""
+    return harmless(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _agreed() -> Mapping[str, str]:
+    with suppress(OSError, ValueError, RecursionError):
+        data = json.loads((config_dir() / _AGREED).read_text("utf-8"))
+        if isinstance(data, dict):
+            return data
+    return {}
+
+
+def _keep(agreed: Mapping[str, str]) -> None:
+    folder = config_dir()
+    new = folder / f"{_AGREED}.new"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new.write_text(json.dumps(agreed, indent=1), "utf-8")
+        new.replace(folder / _AGREED)
+    except OSError as problem:
+        what = f"the answer cannot be kept: {problem.strerror}"
+        raise InputError(
+            what, where=str(folder), hint="Set XDG_CONFIG_HOME to a folder of yours."
+        ) from problem
