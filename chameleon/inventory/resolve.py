@@ -6,6 +6,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -182,6 +183,10 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
 
 
 def _checked(found: Any, reference: str, family: Family) -> Any:
+    is_code = inspect.isroutine(found) or inspect.isclass(found)
+    if is_code and str(found.__module__).partition(".")[0] in sys.stdlib_module_names:
+        what = f"{reference!r} is a part of Python's standard library, and no tool"
+        raise InventoryError(what, hint="Write a function of your own that calls it.")
     if not _may_be(found, family):
         what = "class or function" if family == "modules" else "class"
         raise InventoryError(f"{reference!r} is {type_in_words(found)}, not a {what}")

@@ -37,7 +37,7 @@ def at_terminal(
         try:
             while piece := os.read(ours, 4_096):
                 shown += piece
-                is_asked = shown.endswith((b"[l]ater: ", b"\n> ")) or shown == b"> "
+                is_asked = shown.endswith((b"[l]ater: ", b"[n]o: ", b"\n> ")) or shown == b"> "
                 if is_asked and left:
                     os.write(ours, f"{left.pop(0)}\n".encode())
         except OSError:  # the terminal is closed

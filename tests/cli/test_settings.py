@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal import at_terminal
 from tests.e2e.commands import Command
 
 TABLE = "city,visitors\nLisbon,4200\nLyon,1900\n"
@@ -188,7 +189,7 @@ def test_an_inventory_that_is_not_there_is_told_with_the_file_that_names_it(
 def test_what_may_run_code_or_touch_files_does_not_count_before_the_user_agrees(
     command: Command, folder: Path
 ) -> None:
-    (folder / "mine.py").write_text("open('ran', 'w')\ndef go(state) -> str:\n    'x'\n    return 'ran'\n")
+    (folder / "mine.py").write_text("import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n")
     (folder / "i.yaml").write_text(
         "name: i\ninput: {question: str, table: Table}\n"
         'planner: {use: fixed, plan: [go]}\nmodules: {go: "mine:go"}\n'
@@ -208,3 +209,17 @@ def test_what_may_run_code_or_touch_files_does_not_count_before_the_user_agrees(
     (folder / "i.yaml").write_text("")
     (folder / "chameleon.toml").write_text(f"{text}#")
     assert command(*ASK).out == "1900\n", "an agreement is to one content of the file"
+
+
+@pytest.mark.slow
+def test_at_a_terminal_the_user_is_asked_once_for_a_file(folder: Path) -> None:
+    (folder / "chameleon.toml").write_text('[ask]\nlog = "kept.jsonl"\n')
+    ask = [sys.executable, "-m", "chameleon", *ASK, "-i", "tables_offline"]
+    settings = {"XDG_CONFIG_HOME": str(folder / "config")}
+    for answer, is_kept in (("n", False), ("y", True)):
+        _, screen = at_terminal(ask, folder, answer, **settings)
+        assert "Use it here from now on? [y]es, [n]o: " in screen and "1900" in screen
+        assert (folder / "kept.jsonl").exists() is is_kept
+    (folder / "kept.jsonl").unlink()
+    assert "[y]es" not in at_terminal(ask, folder, **settings)[1]
+    assert (folder / "kept.jsonl").exists()

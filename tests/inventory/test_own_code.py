@@ -48,6 +48,12 @@ def test_code_beside_the_inventory_is_found(use: str, files: Mapping[str, str], 
     assert sys.path == before
 
 
+@pytest.mark.parametrize("use", ["os:system", "subprocess:Popen", "builtins:exec", "json:loads"])
+def test_the_standard_library_has_no_tools(use: str, tmp_path: Path) -> None:
+    with pytest.raises(InventoryError, match="a part of Python's standard library, and no tool"):
+        load(tmp_path, use, {})
+
+
 @pytest.mark.parametrize(
     ("use", "told"),
     [
