@@ -19,6 +19,7 @@ from chameleon.earlier import check_references, filled, named_in, references
 from chameleon.errors import BadArguments, InventoryError, PlanError
 from chameleon.state import State
 from chameleon.text import did_you_mean, nearest, one_line
+from chameleon.values import Room, freeze
 
 _LONGEST_VALUE = 80  # characters
 _DEEPEST = 4  # levels of a nested type that a signature writes out
@@ -144,9 +145,13 @@ class Arguments:
                 what, hint = f"{what} it has that name", f"{near} {hint}".strip()
             raise PlanError(what, hint=hint)
 
-    def values(self, given: Mapping[str, Any], state: State) -> dict[str, Any]:
-        """Return the arguments as the module gets them, references filled. Raises `BadArguments`."""
+    def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
+        """Return the arguments as the module gets them, references filled. Raises `BadArguments`.
+
+        Raises `ModuleError` where they are larger than there is `room` for: each of them may be an output.
+        """
         whole = {name: filled(value, state) for name, value in given.items()}
+        freeze(whole, "what its arguments hold", room)
         if fault := self._fault(whole):
             what, hint = fault
             raise BadArguments(what, hint=hint)

@@ -18,6 +18,7 @@ from chameleon.earlier import references
 from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
 from chameleon.module import Module, split_keys
 from chameleon.state import Event, Failure, MissingKeys, Nested, Ran, State, Step, StepRecord
+from chameleon.table import Table
 from chameleon.text import nearest, redact, type_in_words
 from chameleon.usage import Meter, recording
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from chameleon.arguments import Arguments
 
 _NOTHING: Mapping[str, Any] = values.ReadOnly()
+LARGE_CHARS = 100_000  # a step that writes more has the whole state measured; 64 smaller ones fit into 16 MB
 
 
 class _Seen(values.ReadOnly):
@@ -247,21 +249,22 @@ def run_step(
     begun = time.monotonic()
     if module.module.inner is not None:
         try:
-            args = _begin(step, module, access, state)
+            args = _begin(step, module, access, state, terms)
             inner = replace(terms, ran=state.ran_in(step.module, terms.ran))
             work = module.ready().run_inside(seen, Inside(state.inside, inner), **args)
             if (outcome := (yield from _nested(step.module, work))) is None:
                 return
-            record = _record(step, module.module, access, seen, outcome)
+            record = _record(step, module.module, access, outcome, state=state, seen=seen, terms=terms)
         except (Exception, SystemExit) as problem:
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
         yield replace(record, seconds=time.monotonic() - begun)
         return
     with recording(terms.meter, terms.hear) as recorder:
         try:
-            args = _begin(step, module, access, state)
+            args = _begin(step, module, access, state, terms)
             ready = module.ready()
-            record = _record(step, ready, access, seen, Outcome(module.run(seen, args)))
+            outcome = Outcome(module.run(seen, args))
+            record = _record(step, ready, access, outcome, state=state, seen=seen, terms=terms)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
     yield replace(record, seconds=time.monotonic() - begun, calls=tuple(recorder.calls))
@@ -280,24 +283,41 @@ def _nested(
         yield Nested(name, event)
 
 
-def _begin(step: Step, module: PreparedModule, access: Access, state: State) -> dict[str, Any]:
+def _begin(step: Step, module: PreparedModule, access: Access, state: State, terms: Terms) -> dict[str, Any]:
     """Return the arguments of a step that may run. Raises `ModuleError` for what is missing."""
     if access.required and (missing := access.missing(state.keys)):
         # The step that gives it may have been skipped.
         raise ModuleError(f"it reads {missing[0].replace('|', ' or ')}, and nothing before it gave that")
     if module.arguments is not None:
-        return module.arguments.values(step.args or {}, state)
+        return module.arguments.values(step.args or {}, state, _room(state, terms))
     return {}
 
 
-def _record(step: Step, module: Module, access: Access, seen: State, found: Outcome) -> StepRecord:
-    """Return the record of what a module returned, with what that changes. Raises `ModuleError`."""
-    output = values.freeze(found.answer, "output")
-    input_changes = _changes("input", module.update_input(seen.input, output), access, output)
+def _room(state: State, terms: Terms) -> values.Room:
+    """Return the room for a value of this run: what its budget says, beside the tables that it began with."""
+    given = state.begun.input.values() if state.begun is not None else ()
+    tables = [each for each in given if isinstance(each, Table)]
+    return values.Room(terms.meter.budget.megabytes, lambda: sum(table.chars for table in tables))
+
+
+def _record(
+    step: Step, module: Module, access: Access, found: Outcome, *, state: State, seen: State, terms: Terms
+) -> StepRecord:
+    """Return the record of what a module that has `seen` this of the state returned, and what that changes.
+
+    Raises `ModuleError` for what a run cannot hold, or what it does not declare.
+    """
+    room = _room(state, terms)
+    output = values.freeze(found.answer, "its output", room)
+    input_changes = _changes("input", module.update_input(seen.input, output), access, output, room)
     cache_changes = module.update_cache(seen.cache, output)
     if found.cache:
         cache_changes = {**cache_changes, **found.cache}
-    return StepRecord(step, output, input_changes, _changes("cache", cache_changes, access, output))
+    cache_changes = _changes("cache", cache_changes, access, output, room)
+    if room.taken > LARGE_CHARS:  # many small values make no large state
+        whole = [{**state.input, **input_changes}, {**state.cache, **cache_changes}]
+        values.freeze(whole, "the state with it", _room(state, terms))
+    return StepRecord(step, output, input_changes, cache_changes)
 
 
 def failure_of(problem: BaseException, where: str) -> Failure:
@@ -310,7 +330,7 @@ def failure_of(problem: BaseException, where: str) -> Failure:
     return failure
 
 
-def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[str, Any]:
+def _changes(kind: str, changes: Any, access: Access, output: Any, room: values.Room) -> Mapping[str, Any]:
     """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare."""
     if not isinstance(changes, (dict, Mapping)):
         raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, and must return a mapping")
@@ -326,5 +346,5 @@ def _changes(kind: str, changes: Any, access: Access, output: Any) -> Mapping[st
         is_output = is_output and value is output
     if is_output:  # that is frozen
         return values.ReadOnly(changes)
-    frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}")
+    frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}", room)
     return frozen

@@ -156,13 +156,17 @@ def checked_blocks(data: Any) -> tuple[Mapping[str, Any], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that one run may spend; `None` is no limit. Seconds are wall time, cost US dollars."""
+    """The most that one run may spend; `None` is no limit. Seconds are wall time, cost US dollars.
+
+    `megabytes` bounds what an output, the arguments of a step, or the state may hold.
+    """
 
     calls: int | None = None
     tokens: int | None = None
     seconds: float | None = None
     cost: float | None = None
     steps: int | None = 64
+    megabytes: float | None = 16.0
 
     def check(self, name: str, spent: float | None, of: str = "") -> None:
         """Raise `BudgetExceeded` where the limit of that name is reached, or cannot be kept.

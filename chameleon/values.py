@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 _DEEPEST = 64
 _MOST_KEYS, _LONGEST_KEY = 20, 60  # of those that an error names
+_PART_CHARS = 16  # of each item of a list or mapping: about what it takes in memory
 _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
 _TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
 _ADOPTERS: list[Callable[[Any], Any]] = []
@@ -23,7 +24,7 @@ _held: tuple[type[Any], ...] = ()
 
 
 def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[type[T]], type[T]]:
-    """Let a run hold the values of a class, which has `to_json` and `from_json`; JSON is {tag: …}.
+    """Let a run hold the values of a class, which has `to_json`, `from_json` and `chars`; JSON is {tag: …}.
 
     `adopt` makes one of a value of another library, such as a DataFrame, and returns None for all others.
     """
@@ -64,48 +65,107 @@ class ReadOnly(dict[str, Any]):
         return ReadOnly, (dict(self),)
 
 
-def freeze(value: Any, where: str = "value") -> Any:
+class _Unfit(Exception):
+    """A part of a value that no run can hold; its place is added on the way out, key by key."""
+
+    def __init__(self, what: str, hint: str = "", *, of_whole: bool = False) -> None:
+        self.what, self.hint, self.of_whole, self.path = what, hint, of_whole, ""
+
+
+class Room:
+    """How much a value may hold: characters of its texts, and as many as it takes for every other part.
+
+    `more` returns the characters that count beside the `megabytes`, such as those of a run's input; it is
+    called where these are not enough.
+    """
+
+    def __init__(self, megabytes: float | None = None, more: Callable[[], int] = lambda: 0) -> None:
+        self.megabytes, self.taken, self._more = megabytes, 0, more
+        self._most = math.inf if megabytes is None else megabytes * 1e6
+
+    def take(self, size: int) -> None:
+        """Count what is held; more than there is room for does not fit."""
+        self.taken += size
+        if self.taken > self._most:
+            self._most, self._more = self._most + self._more(), lambda: 0
+            if self.taken > self._most:
+                hint = "Keep less of it, or raise budget.megabytes in the inventory."
+                raise _Unfit(f"is larger than {self.megabytes:g} MB", hint, of_whole=True)
+
+
+def freeze(value: Any, where: str = "value", room: Room | None = None) -> Any:
     """Return the value in the read-only form that modules see: lists as tuples, mappings as `ReadOnly`.
 
-    Raises `ModuleError` naming the key path of the first thing that a log could not hold.
+    Raises `ModuleError` naming the key path of the first thing that a log could not hold, or for a value that
+    is larger than there is `room` for.
     """
-    return _freeze(value, where, 0)
+    try:
+        return _freeze(value, 0, room or Room())
+    except _Unfit as problem:
+        path = "" if problem.of_whole else problem.path
+        raise ModuleError(f"{where}{path} {problem.what}", hint=problem.hint) from None
 
 
-def _freeze(value: Any, where: str, depth: int) -> Any:
+def _freeze(value: Any, depth: int, room: Room) -> Any:
     if isinstance(value, str):
+        room.take(len(value))
         return str.__str__(value)  # the plain text of an enum: a log would keep no more
-    if value is None or isinstance(value, (bool, _held)):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, _held):
+        room.take(value.chars)
         return value
     if isinstance(value, (int, float)):
-        return _number(value, where)
+        return _number(value)
     if isinstance(value, PurePath):
         return Path(value)
     if depth > _DEEPEST:
-        raise ModuleError(f"{where} is nested more than {_DEEPEST} levels deep")
+        raise _Unfit(f"is nested more than {_DEEPEST} levels deep")
     if isinstance(value, (list, tuple)):
-        return tuple(_freeze(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value))
+        return _frozen_list(value, depth + 1, room)
     if isinstance(value, (dict, Mapping)):
-        if (odd := next((key for key in value if not isinstance(key, str)), None)) is not None:
-            raise ModuleError(f"{where} has the key {odd!r}, and keys must be strings")
-        items = {str.__str__(key): _freeze(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
-        return ReadOnly(items)
+        return _frozen_mapping(value, depth + 1, room)
     if (other := adopted(value)) is not value:
+        room.take(other.chars)
         return other
-    raise ModuleError(
-        f"{where} is {type_in_words(value)}",
-        hint="A run holds JSON values, Table and paths only.",
-    )
+    raise _Unfit(f"is {type_in_words(value)}", "A run holds JSON values, Table and paths only.")
 
 
-def _number(value: int | float, where: str) -> int | float:
+def _frozen_list(value: Sequence[Any], depth: int, room: Room) -> tuple[Any, ...]:
+    room.take(_PART_CHARS * len(value))
+    items: list[Any] = []
+    try:
+        for item in value:
+            items.append(_freeze(item, depth, room))
+    except _Unfit as problem:
+        problem.path = f"[{len(items)}]{problem.path}"
+        raise
+    return tuple(items)
+
+
+def _frozen_mapping(value: Mapping[Any, Any], depth: int, room: Room) -> ReadOnly:
+    room.take(_PART_CHARS * len(value))
+    items: dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise _Unfit(f"has the key {key!r}, and keys must be strings")
+        room.take(len(key))
+        try:
+            items[str.__str__(key)] = _freeze(item, depth, room)
+        except _Unfit as problem:
+            problem.path = f".{key}{problem.path}"
+            raise
+    return ReadOnly(items)
+
+
+def _number(value: int | float) -> int | float:
     """Return the plain number: of an enum or a NumPy scalar, a log would keep no more."""
     if isinstance(value, int):
         if value.bit_length() > _MOST_BITS:
-            raise ModuleError(f"{where} is a number of more than 4,000 digits", hint="Use a string.")
+            raise _Unfit("is a number of more than 4,000 digits", "Use a string.")
         return int(value)
     if not math.isfinite(value):
-        raise ModuleError(f"{where} is {value}, which JSON cannot hold", hint="Use None or a string.")
+        raise _Unfit(f"is {value}, which JSON cannot hold", "Use None or a string.")
     return float(value)
 
 

@@ -169,6 +169,7 @@ class BudgetSpec(Strict):
     seconds: PositiveFloat | None = key("Seconds of wall time.")
     cost: PositiveFloat | None = key("US dollars.")
     steps: PositiveInt | None = key("Steps that run.", 64)
+    megabytes: PositiveFloat | None = key("MB that an output, arguments or the state may hold.", 16.0)
 
 
 OnError = Literal["stop", "skip", "fallback"] | list[Name]

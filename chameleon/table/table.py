@@ -91,6 +91,12 @@ class Table:
         object.__setattr__(self, "rows", body)
         object.__setattr__(self, "caption", caption)
 
+    @property
+    def chars(self) -> int:
+        """Return how many characters the cells have, one more counted for each: what it takes in a log."""
+        cells = chain(self.header, chain.from_iterable(self.rows))
+        return sum(map(len, cells)) + len(self.header) * (len(self.rows) + 1) + len(self.caption)
+
     @classmethod
     def from_pandas(cls, frame: Any, caption: str = "") -> Table:
         """Make a table of a DataFrame of pandas or polars; an index with names or texts becomes columns."""
