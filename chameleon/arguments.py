@@ -151,7 +151,7 @@ class Arguments:
         Raises `ModuleError` where they are larger than there is `room` for: each of them may be an output.
         """
         whole = {name: filled(value, state) for name, value in given.items()}
-        freeze(whole, "what its arguments hold", room)
+        freeze(whole, "the value of its arguments", room)
         if fault := self._fault(whole):
             what, hint = fault
             raise BadArguments(what, hint=hint)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.resolve import Family, adapter_of, build, find_class, is_own, module_of
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
-from chameleon.inventory.source import KeyPath, Source
+from chameleon.inventory.source import KeyPath, Nesting, Source
 from chameleon.llm_module import AsksModel, LLMModule
 from chameleon.module import Module
 from chameleon.planner import Planner
@@ -41,6 +41,8 @@ def parts_of(source: Source, read: Callable[[Source], Any]) -> dict[str, Any]:
 
     `read` makes the inventories that it runs as modules. Raises `InventoryError` with the place.
     """
+    if not source.above:
+        source = replace(source, nesting=Nesting())
     spec = spec_of(source)
     builder = Builder(source, spec, read)
     planner = builder.planner(spec.planner, ("planner",))
@@ -70,13 +72,19 @@ def spec_of(source: Source) -> InventorySpec:
         raise spec_error(problem, source) from problem
 
 
-def own_code(source: Source) -> list[str]:
+def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
     """Return what an inventory names that Chameleon does not ship: to make it is to run that code or server.
 
-    Nothing is imported. Raises `InventoryError` for a name that stands for nothing.
+    Nothing is imported, and each file that it runs as a module is looked at once: those in `seen` were.
+    Raises `InventoryError` for a name that stands for nothing.
     """
-    spec = spec_of(source)
-    nested = (own_code(source.nested(each.inventory)) for each in spec.modules.values() if each.inventory)
+    spec, seen = spec_of(source), {source.file} if seen is None else seen
+    inner = [source.nested(each.inventory) for each in spec.modules.values() if each.inventory]
+    nested = []
+    for each in inner:
+        if each.file not in seen:
+            seen.add(each.file)
+            nested.append(own_code(each, seen))
     planners = [name for name in _used(spec.planner.model_dump()) if is_own(name, "planners")]
     names = [entry.use or name for name, entry in spec.modules.items() if not (entry.inventory or entry.mcp)]
     modules = [name for name in names if is_own(name, "modules")]

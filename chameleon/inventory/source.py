@@ -19,7 +19,16 @@ from chameleon.yaml_text import advice_on, read_yaml
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000
 _ABOUT_ONE = ("once", "needs", "next")  # rules that say something of one module
+MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
+
+
+@dataclass
+class Nesting:
+    """The inventories that one runs as modules: each file is read once, and all of them are counted."""
+
+    read: dict[tuple[str, Path | None], Source] = field(default_factory=dict)
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,8 @@ class Source:
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
     looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
     that any `llm` in it sets. `above` are the files of the inventories that run this one as a module.
-    `recorded` are the settings of a run that is to go on: what servers listed stands there.
+    `recorded` are the settings of a run that is to go on: what servers listed stands there. `nesting` is
+    shared with the inventories that this one runs.
     """
 
     data: dict[str, Any]
@@ -39,6 +49,7 @@ class Source:
     params: Mapping[str, Any] = field(default_factory=dict)
     above: tuple[str, ...] = ()
     recorded: Mapping[str, Any] = field(default_factory=dict)
+    nesting: Nesting = field(default_factory=Nesting, compare=False, repr=False)
 
     def place(self, path: Sequence[str | int]) -> str:
         """Return where a key stands: "file:line", or that of the nearest key above it."""
@@ -48,13 +59,22 @@ class Source:
         return self.file
 
     def nested(self, name: str) -> Source:
-        """Read an inventory that this one runs. Raises `InventoryError` where that runs this one."""
-        found = read_source(name, self.folders[0] if self.folders else None)
+        """Read an inventory that this one runs.
+
+        Raises `InventoryError` where that runs this one, or for one too many.
+        """
+        nesting, folder = self.nesting, self.folders[0] if self.folders else None
+        nesting.count += 1
+        if nesting.count > MAX_NESTED:
+            hint = "Run fewer of them as modules, or put their modules into one."
+            raise InventoryError(f"more than {MAX_NESTED} inventories in one", where=self.file, hint=hint)
+        found = nesting.read.get((name, folder)) or read_source(name, folder)
+        nesting.read[name, folder] = found
         above = (*self.above, self.file)
         if found.file in above:
             circle = " → ".join(Path(each).stem for each in (*above[above.index(found.file) :], found.file))
             raise InventoryError(f"inventories run one another in a circle: {circle}", where=self.file)
-        return replace(found, above=above)
+        return replace(found, above=above, nesting=nesting)
 
     def below(self, *path: str) -> Source:
         """Return the mapping below a key as a source of its own, which knows where in the file it stands."""
