@@ -6,8 +6,9 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C is told in one line from now on."""
+    """Run the command line; Ctrl-C and SIGTERM end it with one line from now on."""
     signal.signal(signal.SIGINT, _interrupted)
+    signal.signal(signal.SIGTERM, _interrupted)
     try:
         from chameleon.cli import main as run
 
@@ -16,9 +17,9 @@ def main() -> None:
         sys.exit(f"chameleon: {problem}")
 
 
-def _interrupted(*_: object) -> None:
-    os.write(2, b"chameleon: interrupted\n")
-    os._exit(130)
+def _interrupted(number: int, _: object) -> None:
+    os.write(2, b"chameleon: terminated\n" if number == signal.SIGTERM else b"chameleon: interrupted\n")
+    os._exit(128 + number)
 
 
 if __name__ == "__main__":

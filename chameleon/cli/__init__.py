@@ -22,19 +22,20 @@ def main() -> None:
     atexit.register(gc.freeze)
     from chameleon.cli.app import app_for, settings_for
     from chameleon.cli.hints import in_options
-    from chameleon.cli.out import Interrupted
+    from chameleon.cli.out import Interrupted, Terminated
     from chameleon.debug import show_traceback
     from chameleon.errors import ChameleonError, lack_of
     from chameleon.text import harmless
 
-    def interrupt(*_: object) -> NoReturn:
-        raise Interrupted
+    def interrupt(number: int, _: object) -> NoReturn:
+        raise Terminated if number == signal.SIGTERM else Interrupted
 
     def complain(what: str) -> NoReturn:
         print(f"chameleon: {harmless(what)}", file=sys.stderr)
         sys.exit(1)
 
     signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     _open_streams()
     _clean_streams()
     try:
@@ -48,11 +49,11 @@ def main() -> None:
         show_traceback(error)
         lack = lack_of(error)
         complain(in_options(str(lack.at(error.where) if lack else error)))
-    except Interrupted:
-        print("chameleon: interrupted", file=sys.stderr, flush=True)
+    except Interrupted as ended:
+        print(f"chameleon: {ended.word}", file=sys.stderr, flush=True)
         if (servers := sys.modules.get("chameleon.interop.mcp_pipes")) is not None:
             servers.end_all()
-        os._exit(130)  # threads that wait for a model must not hold the terminal
+        os._exit(ended.code)  # threads that wait for a model must not hold the terminal
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)

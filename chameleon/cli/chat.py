@@ -19,7 +19,7 @@ from chameleon.cli.exporting import RunSender
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ApproveMode, GivenOptions, QuestionOptions
-from chameleon.cli.out import Interrupted, ReplyStream, counted, echo, say
+from chameleon.cli.out import Interrupted, ReplyStream, Terminated, counted, echo, say
 from chameleon.cli.progress import Activity
 from chameleon.cli.setup import defaults_for, set_up
 from chameleon.cli.show import RunPage
@@ -108,7 +108,9 @@ def _lines() -> Iterator[str]:
         try:
             with redirect_stdout(out):  # lines are edited at a terminal alone; a file has only answers
                 line = input("> ") if is_terminal else sys.stdin.readline()
-        except (EOFError, Interrupted):
+        except (EOFError, Interrupted) as ended:
+            if isinstance(ended, Terminated):
+                raise
             say("")
             return
         if not line and not is_terminal:
@@ -197,7 +199,9 @@ class Chat:
                     page.show(event)
                     state = state.after(event)
                     activity.show(now_in_words(state, inventory))
-        except Interrupted:
+        except Interrupted as ended:
+            if isinstance(ended, Terminated):
+                raise
             say("")
             state = self._stopped(state)
         except InputError as problem:

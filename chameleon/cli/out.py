@@ -33,6 +33,16 @@ _drawn: Drawn | None = None
 class Interrupted(BaseException):
     """Ctrl-C; an exception of our own, since the command-line library would swallow KeyboardInterrupt."""
 
+    code = 130
+    word = "interrupted"
+
+
+class Terminated(Interrupted):
+    """SIGTERM, as `docker stop` and systemd send it: it ends a command as Ctrl-C does, and a chat too."""
+
+    code = 143
+    word = "terminated"
+
 
 @contextmanager
 def results_alone(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:

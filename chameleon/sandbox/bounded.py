@@ -44,6 +44,7 @@ _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from chameleon.sandbox.bounded import serve; serve(int(sys.argv[2]))"
 )
+_WATCH_SECONDS = 0.5
 _HINT = "It may be damaged, or made to do harm: use a part of it, or save it anew from its source."
 
 
@@ -249,6 +250,7 @@ def serve(memory: int) -> NoReturn:
         most = pages * os.sysconf("SC_PAGE_SIZE") + memory
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     _send(answers, b"{}")
     while (message := _receive(calls)) is not None:
         request = json.loads(message)
@@ -258,6 +260,16 @@ def serve(memory: int) -> NoReturn:
         os.environ.update(request["settings"])
         _answer(answers, request, [*data, *request["arguments"]])
     sys.exit()
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process soon after its parent, however that ended: a file may take minutes to read.
+
+    The death signal of prctl(2) would be sent when the thread that started this process ends.
+    """
+    while os.getppid() == parent:
+        time.sleep(_WATCH_SECONDS)
+    os._exit(1)
 
 
 def _answer(answers: IO[bytes], request: Mapping[str, Any], arguments: list[Any]) -> None:
