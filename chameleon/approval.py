@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from chameleon.inventory import Inventory
     from chameleon.module import Module
 
-_LONGEST_VALUE = 2_000  # characters of an argument; how many more there are is said
+SHOWN_CHARS = 2_000  # of an argument, its beginning and its end; all of it where that is asked for
+_BLANKS = re.compile(r" {3,}")
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Request:
     """What a person is asked to allow: these steps of the run that has come to `state`.
 
     `inventory` has their modules. `str()` writes one line a step and argument, with the values that
-    references have so far; nothing in it steers a terminal.
+    references have so far; nothing in it steers a terminal. Of a long value it shows the beginning and the
+    end, and `whole` all.
     """
 
     steps: tuple[Step, ...]
@@ -42,6 +45,11 @@ class Request:
 
     def __str__(self) -> str:
         return "\n".join(line for step in self.steps for line in described(step, self.state))
+
+    @property
+    def whole(self) -> str:
+        """Return the same with every value to its last character."""
+        return "\n".join(line for step in self.steps for line in described(step, self.state, whole=True))
 
 
 Approve = Callable[[Request], bool | Awaitable[bool | None] | None]
@@ -53,32 +61,34 @@ def refuse(request: Request) -> bool:
     return False
 
 
-def described(step: Step, state: State) -> Iterator[str]:
-    """Yield the module of a step, then each argument whole: what is not printable is escaped."""
+def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]:
+    """Yield the module of a step, then each argument: what is not printable is escaped, and blanks counted."""
     yield step.module
     done = set(state.program)
     before = takewhile(lambda each: each != step, state.pending)
     to_come = {each.module for each in before}
     for name, value in (step.args or {}).items():
-        told = _written(value)
+        told = _written(value, whole=whole)
         if named := [str(each) for each in references(value, to_come)]:
             told += f" (what comes of {', '.join(named)})"
         elif any(references(value, done)):
             try:
-                told += f" = {_written(filled(value, state))}"
+                told += f" = {_written(filled(value, state), whole=whole)}"
             except ChameleonError as problem:
                 told += f" ({problem.what})"
-        yield f"  {_written(name)[1:-1]}: {told}"
+        yield f"  {_written(name, whole=whole)[1:-1]}: {told}"
 
 
-def _written(value: Any) -> str:
-    """Write a value as JSON in one line, every invisible character escaped."""
+def _written(value: Any, *, whole: bool) -> str:
+    """Write a value as JSON in one line: every invisible character escaped, and rows of blanks counted."""
     text = json.dumps(to_json(value), ensure_ascii=False)
-    more = f" … and {len(text) - _LONGEST_VALUE:,} more characters" if len(text) > _LONGEST_VALUE else ""
-    text = text[:_LONGEST_VALUE]
     if not text.isprintable():
         text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
-    return text + more
+    text = _BLANKS.sub(lambda blanks: f"⟨{len(blanks[0]):,} blanks⟩", text)
+    if whole or len(text) <= SHOWN_CHARS:
+        return text
+    half = SHOWN_CHARS // 2
+    return f"{text[:half]} ⟨{len(text) - 2 * half:,} more characters⟩ {text[-half:]}"
 
 
 def held(state: State, inventory: Inventory, *, each: bool) -> tuple[Step, ...]:

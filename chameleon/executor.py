@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from chameleon import bridge
-from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval
+from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
 from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
@@ -271,6 +271,8 @@ class Executor:
         else:
             meter.parent, meter.place = within.meter, within.meter.place_of(self.inventory.name)
             terms = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
+        if terms.approve is refuse:  # nobody attends: a yes in the log is nobody's
+            state = state.with_fields(allowed=())
         while state.ended is None:
             # After a failure the run's own rules come first: what it ends with is known only then.
             if terms.stop is not None and terms.stop.is_set() and state.failure is None:

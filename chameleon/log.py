@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
+import logging
 import math
 import os
 import re
@@ -19,6 +21,7 @@ import orjson
 
 from chameleon import values
 from chameleon.errors import ChameleonError, InputError, LogError, OtherFormat
+from chameleon.seal import is_sealed, sealed
 from chameleon.state import (
     Approval,
     Dropped,
@@ -41,6 +44,8 @@ if sys.platform != "win32":
     import fcntl
 
 FORMAT = "chameleon-log-1"
+_SEAL = "seal"
+_log = logging.getLogger("chameleon")
 _JSON = json.JSONEncoder(allow_nan=False, check_circular=False).encode  # frozen values hold no circle
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
@@ -188,6 +193,8 @@ def _event(data: Mapping[str, Any]) -> Event:
     told = data.get("error")
     error = Failure(told["kind"], told["message"], told["hint"], told["where"]) if told else None
     seconds = float(data.get("seconds", 0))
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"it took {seconds} seconds")
     match data["event"]:
         case "run_started" | "begun":  # as it was called before formats had names
             return _beginning(data)
@@ -196,7 +203,8 @@ def _event(data: Mapping[str, Any]) -> Event:
                 raise ValueError(f"no kind of plan: {kind!r}")
             steps = tuple(Step.from_json(step) for step in data["steps"])
             path = tuple(int(place) for place in data.get("path", ()))
-            return Plan(steps, data["by"], data["note"], kind, data["refused"], seconds, calls, path)
+            by, note, refused = (_text(data[name]) for name in ("by", "note", "refused"))
+            return Plan(steps, by, note, kind, refused, seconds, calls, path)
         case "step":
             output = values.from_json(data["output"])
             return StepRecord(
@@ -223,6 +231,12 @@ def _event(data: Mapping[str, Any]) -> Event:
             return RunEnded(data["reason"], error, calls)
         case kind:
             raise LogError(f"an event is of an unknown kind: {kind!r}")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:40]!r} is no text")
+    return value
 
 
 def _beginning(data: Mapping[str, Any]) -> RunStarted:
@@ -273,6 +287,13 @@ def _is_failed(event: Event) -> bool:
     return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
 
 
+def is_yes(event: Event) -> bool:
+    """Return whether the event allows steps of the run, or of one within it."""
+    while isinstance(event, Nested):
+        event = event.event
+    return isinstance(event, Approval) and event.said == "yes"
+
+
 def settings_in(path: Path | None) -> Mapping[str, Any]:
     """Return the settings of the run in a file; none where there is no run yet, or no file."""
     with suppress(OSError, ValueError, ChameleonError):
@@ -289,11 +310,15 @@ class EventLog:
     Opening reads the events already there and cuts off a line that was not finished. Several threads may
     append, one process at a time. Raises `LogError` naming the file and line when a whole line is not an
     event, or when another run has the file open; `InputError` for what is no regular file.
+
+    A yes that is appended is sealed (`chameleon.seal`) together with all that the file holds before it. One
+    that this user has not sealed so does not count: it is left out of `events`, with a warning.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.events: list[Event] = []
+        self._before = hashlib.sha256()  # of the lines that the file has
         self._lock = threading.Lock()
         self._file = LineFile(path, hint="Or give another file for the log.")
         try:
@@ -311,17 +336,31 @@ class EventLog:
                     f"line {number} is not an event", where=str(self.path), hint="Name another file."
                 )
             return
-        self.events.append(read_event(line, number, self.path))
+        event = read_event(line, number, self.path)
+        if not is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
+            self.events.append(event)
+        else:
+            what = "another user gave it, or what is before it was changed"
+            _log.warning("%s: line %d: the approval does not count: %s", self.path, number, what)
+        self._before.update(line)
 
     def append(self, event: Event) -> None:
         """Write one event as one line and hand it to the operating system at once.
 
         Raises `LogError` when the disk takes no more; the file then ends with the line before.
         """
-        line = json_line(event_to_json(event))
+        data = event_to_json(event)
         with self._lock:
+            if is_yes(event):
+                data[_SEAL] = sealed(self._content(event))
+            line = json_line(data)
             self._file.append(line)
+            self._before.update(line)
             self.events.append(event)
+
+    def _content(self, event: Event) -> bytes:
+        """Return what the seal of a yes is made of: all lines before it, and what it allows."""
+        return self._before.digest() + json_line(event_to_json(event))
 
     def forget_failure(self) -> None:
         """Drop the end of a run that failed or ran out of budget, and the failed steps and plans before it.
@@ -336,6 +375,7 @@ class EventLog:
                 starts = [start for start, _ in self._file.whole_lines()]
                 self._file.cut(starts[kept])
                 del self.events[kept:]
+                self._before = hashlib.sha256(b"".join(line for _, line in self._file.whole_lines()))
 
     def __iter__(self) -> Iterator[Event]:
         return iter(tuple(self.events))

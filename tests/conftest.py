@@ -177,13 +177,18 @@ def _stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return (folder / str(number) / "responses.sqlite" for number in count())
 
 
+@pytest.fixture(scope="session")
+def _config_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("config")
+
+
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, _stores: Iterator[Path]) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, _stores: Iterator[Path], _config_dir: Path) -> None:
     """Forget the developer's keys and settings, and keep replies in a temporary place."""
     for name in list(os.environ):
         if _PRIVATE_VARIABLE.search(name):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", os.devnull)  # where a developer's own settings are not
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(_config_dir))  # where a developer's own settings are not
     monkeypatch.setenv("CHAMELEON_WEB_CACHE", "off")
     monkeypatch.setenv("CHAMELEON_DOCUMENTS", "off")
     monkeypatch.setenv("CHAMELEON_STORE", str(next(_stores)))

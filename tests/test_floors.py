@@ -18,6 +18,7 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
         "figures",
         "markup",
         "quoting",
+        "seal",
         "text",
         "values",
         "usage",

@@ -50,7 +50,7 @@ def answer_in(path: Path, said: bool | None) -> int:
             return EXIT_WAITS
         log.append(state.answered("yes" if said else "no", "chameleon approve"))
     done = "Approved" if said else "Not approved"
-    echo(harmless(f"{done}: {', '.join(map(str, steps))}"))
+    echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))
     echo(harmless(f"Go on with the command that began the run, and --log {path}"))
     return 0
 
@@ -79,20 +79,24 @@ def _innermost(state: State) -> State:
     return state if state.asked else _innermost(State.fold(state.inside))
 
 
-def _show(steps: Iterable[Step], state: State) -> None:
+def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
+    """Show steps with their arguments; return whether some of it is left out."""
     echo("Asks for approval:", err=True)
-    for step in steps:
-        echo(textwrap.indent("\n".join(described(step, state)), "  "), err=True)
+    lines = [line for step in steps for line in described(step, state, whole=whole)]
+    echo(textwrap.indent("\n".join(lines), "  "), err=True)
+    return not whole and lines != [line for step in steps for line in described(step, state, whole=True)]
 
 
 def _asked(steps: tuple[Step, ...], state: State) -> bool | None:
     """Ask until there is an answer; None where the run is to wait."""
-    _show(steps, state)
+    more = "[s]how all, " if _show(steps, state) else ""
     what = "it" if len(steps) == 1 else "them"
     while True:
-        echo(f"Run {what}? [y]es, [n]o, [l]ater: ", err=True, nl=False)
+        echo(f"Run {what}? {more}[y]es, [n]o, [l]ater: ", err=True, nl=False)
         sys.stderr.flush()
         if not (line := sys.stdin.readline()):
             return None
         if (given := line.strip().lower()) in _ANSWERS:
             return _ANSWERS[given]
+        if given in ("s", "show"):
+            _show(steps, state, whole=True)

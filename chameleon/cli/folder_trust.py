@@ -7,7 +7,6 @@ file as it is, as direnv does; the answer is kept in the user's configuration di
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,18 +15,10 @@ from typing import Any
 
 from chameleon.cli.out import echo
 from chameleon.errors import InputError
+from chameleon.seal import config_dir
 from chameleon.text import harmless
 
 _AGREED = "agreed.json"  # digests of settings files, by their paths
-
-
-def config_dir() -> Path:
-    """Return the user's own configuration directory; it need not exist."""
-    try:
-        home = Path.home()
-    except RuntimeError:  # there is no such user
-        home = Path("/")
-    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "chameleon"
 
 
 def is_agreed(file: Path, digest: str) -> bool:

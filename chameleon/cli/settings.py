@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from chameleon.cli.folder_trust import agree, config_dir, is_agreed, written
+from chameleon.cli.folder_trust import agree, is_agreed, written
 from chameleon.cli.options import declared_options, read_params
 from chameleon.cli.out import echo
 from chameleon.errors import InputError
+from chameleon.seal import config_dir
 from chameleon.text import is_address, nearest, redact
 
 NAME = "chameleon.toml"

@@ -189,7 +189,9 @@ def test_an_inventory_that_is_not_there_is_told_with_the_file_that_names_it(
 def test_what_may_run_code_or_touch_files_does_not_count_before_the_user_agrees(
     command: Command, folder: Path
 ) -> None:
-    (folder / "mine.py").write_text("import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n")
+    (folder / "mine.py").write_text(
+        "import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n"
+    )
     (folder / "i.yaml").write_text(
         "name: i\ninput: {question: str, table: Table}\n"
         'planner: {use: fixed, plan: [go]}\nmodules: {go: "mine:go"}\n'
