@@ -62,7 +62,7 @@ def refuse(request: Request) -> bool:
 
 
 def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]:
-    """Yield the module of a step, then each argument: what is not printable is escaped, and blanks counted."""
+    """Yield the module of a step, then each argument, invisible characters escaped and blanks counted."""
     yield step.module
     done = set(state.program)
     before = takewhile(lambda each: each != step, state.pending)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +19,8 @@ from chameleon.llm import ScriptedModel
 from chameleon.log import EventLog, event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import React
-from chameleon.state import Approval, Event
+from chameleon.seal import config_dir
+from chameleon.state import Approval, Event, Step
 
 QUESTION = {"question": "q"}
 READ, WRITE = {"module": "read", "args": {"name": "a"}}, {"module": "write", "args": {"text": "$read"}}
@@ -103,6 +106,73 @@ def test_a_run_without_an_answer_waits_and_goes_on_from_its_log(tmp_path: Any) -
     assert tools.done == ["read a", "write"]
     with pytest.raises(LogError, match="nothing in the run waits"):
         state.after(state.answered("no", "")).answered("yes", "")
+
+
+def waiting_log(path: Path, tools: Tools) -> EventLog:
+    """A log with a run that waits, and the yes of this user."""
+    with EventLog(path) as log:
+        tools.executor().run(QUESTION, log)
+        log.append(State.fold(log).answered("yes", "somebody"))
+    return EventLog(path)
+
+
+def forged(path: Path) -> None:
+    """Have somebody else write a yes, as a line without a seal."""
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:-1], re.sub(r'"seal": ?"\w+"', '"seal":"00"', lines[-1]), ""]))
+
+
+def changed(path: Path) -> None:
+    """Change what is before the yes."""
+    text = path.read_text()
+    path.write_text(re.sub(r'"note": ?""', '"note":"other"', text, count=1))
+    assert path.read_text() != text
+
+
+def of_another(path: Path) -> None:
+    """Have the log come from another user, whose key is another."""
+    (config_dir() / "seal.key").write_bytes(bytes(32))
+
+
+@pytest.mark.parametrize("attack", [forged, changed, of_another])
+def test_a_yes_counts_only_as_this_user_gave_it(
+    attack: Callable[[Path], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    tools, path = Tools(), tmp_path / "run.jsonl"
+    waiting_log(path, tools).close()
+    attack(path)
+    with EventLog(path) as log:
+        assert tools.executor().run(QUESTION, log).waiting and "write" not in tools.done
+        assert "the approval does not count" in caplog.text
+        log.append(State.fold(log).answered("yes", "somebody"))
+        assert tools.executor().run(QUESTION, log).answer == "written"
+    assert tools.done.count("write") == 1
+
+
+def test_where_nobody_attends_no_yes_of_a_log_counts(tmp_path: Path) -> None:
+    tools = Tools()
+    with waiting_log(tmp_path / "run.jsonl", tools) as log:
+        state = tools.executor(approve=refuse).run(QUESTION, log)
+    assert state.ended is not None and state.ended.reason == "declined" and "write" not in tools.done
+    inner = Inventory.of(tools.both, Fixed((READ, WRITE)))
+    outer = Inventory.of({"inner": inner}, Fixed(["inner"]))
+    events = list(Executor(outer).stream(QUESTION))
+    events.append(State.fold(events).answered("yes", ""))
+    state = Executor(outer, approve=refuse).run(QUESTION, events)
+    assert state.answer is None and "write" not in tools.done
+
+
+def test_all_of_what_is_approved_can_be_seen() -> None:
+    texts = {"long": "ok " + "." * 2_500 + "; rm -rf /", "blanks": f"ok{' ' * 1_900}rm -rf /"}
+    for text in texts.values():
+        step = Step("write", {"text": text})
+        request = Request((step,), State(), Tools().executor().inventory)
+        assert "rm -rf /" in str(request) and len(str(request)) < 2_200
+        assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
 
 
 @pytest.mark.parametrize("said", [None, True, False])
