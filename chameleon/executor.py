@@ -21,6 +21,7 @@ from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.inventory.obstacles import Obstacle
 from chameleon.log import EventLog
+from chameleon.masking import masked
 from chameleon.planner import RETURN_NOTHING, next_plan, repeats
 from chameleon.state import (
     Approval,
@@ -35,6 +36,7 @@ from chameleon.state import (
     StepRecord,
 )
 from chameleon.steps import PreparedModule, Terms, failure_of, parallel_group, run_step
+from chameleon.text import known_secrets
 from chameleon.usage import Budget, Meter, recording
 from chameleon.values import freeze
 
@@ -273,11 +275,13 @@ class Executor:
             terms = replace(within, meter=meter, hear=within.hear and _without_doubt(within.hear))
         if terms.approve is refuse:  # nobody attends: a yes in the log is nobody's
             state = state.with_fields(allowed=())
+        secrets = known_secrets()
         while state.ended is None:
             # After a failure the run's own rules come first: what it ends with is known only then.
             if terms.stop is not None and terms.stop.is_set() and state.failure is None:
                 return
-            for event in self._next(state, terms):
+            for made in self._next(state, terms):
+                event = masked(made, secrets)
                 if isinstance(event, StepRecord) and event.dropped:
                     meter.drop_step()
                 for told in (*state.news_of(event), event):

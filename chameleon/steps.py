@@ -324,6 +324,7 @@ def failure_of(problem: BaseException, where: str) -> Failure:
     """Return what failed, with its name; of an error that is not ours with its class and place."""
     show_traceback(problem)
     failure = Failure.of(problem, where)
+    failure = replace(failure, message=redact(failure.message), hint=redact(failure.hint))
     if not isinstance(problem, ChameleonError) and failure.kind != MachineError.__name__:
         message = redact(f"{failure.kind}: {failure.message}{raised_at(problem)}")
         failure = replace(failure, kind="ModuleError", message=message)

@@ -12,7 +12,22 @@ from itertools import islice
 MASK = "***"
 
 _KEY_VARIABLE = re.compile(r"_API_?KEY$", re.IGNORECASE)
-_SECRET_VARIABLE = re.compile(r"(_KEY|_TOKEN|_SECRET|_PASSWORD|_CREDENTIALS?)$", re.IGNORECASE)
+_SECRET_VARIABLE = re.compile(
+    r"(_KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|_)PAT|_AUTH|CREDS?|CREDENTIALS?)$", re.IGNORECASE
+)
+# Values of secrets by their shape: a JSON Web Token, a private key, tokens of GitHub and Slack.
+_SHAPES = (
+    r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}",
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.|\n)*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    r"\bgithub_pat_\w{20,}",
+    r"\bxox[a-z]-[\w-]{10,}",
+    r"\b(?:sk|pk|rk|gsk|xai|hf|pplx|ghp|nvapi)[-_][\w*-]{12,}",
+    r"\bAIza[\w-]{30,}",
+)
+_SHAPE = re.compile("|".join(_SHAPES))
+_NUMBER = re.compile(r"\s*[+-]?[\d.,_]+\s*")
+# The part of a value that is the secret: Azure's connection strings, passwords in addresses.
+_SECRET_PARTS = re.compile(r"AccountKey=([^;\s]+)|://[^\s/?#@:]*:([^\s/?#@]+)@", re.IGNORECASE)
 # Shorter values ("true", "none") are settings rather than secrets, and would blot out ordinary words.
 _SHORTEST_KEY, _SHORTEST_SECRET, _SHORTEST_IN_REPLY = 4, 8, 12
 
@@ -35,9 +50,9 @@ _PATTERNS = (
         ),
         rf"\1{MASK}",
     ),
-    # The shapes of well-known providers' keys, as in "Incorrect API key provided: sk-…".
-    (re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|pplx|ghp|nvapi)[-_][\w*-]{12,}"), MASK),
-    (re.compile(r"\bAIza[\w-]{30,}"), MASK),
+    (re.compile(r"(?i)\b(AccountKey=)[^;\s]+"), rf"\1{MASK}"),
+    # As in "Incorrect API key provided: sk-…".
+    (_SHAPE, MASK),
 )
 
 
@@ -91,13 +106,20 @@ def mask_known(text: str, secrets: Iterable[str]) -> str:
 
 
 def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """List the secrets that we hold, the longest first: those in `also` and in environment variables."""
+    """List the secrets that we hold, the longest first: those in `also` and in environment variables.
+
+    A variable holds one by its name, or by the shape of its value; a number is none but of an API key.
+    """
     secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
     for name, value in (os.environ if environ is None else environ).items():
         is_key = _KEY_VARIABLE.search(name) is not None
         shortest = _SHORTEST_KEY if is_key else _SHORTEST_SECRET
-        if len(value) >= shortest and (is_key or _SECRET_VARIABLE.search(name)):
+        is_named = _SECRET_VARIABLE.search(name) and not _NUMBER.fullmatch(value)
+        if len(value) >= shortest and (is_key or is_named or _SHAPE.search(value)):
             secrets.add(value)
+        secrets.update(
+            part for found in _SECRET_PARTS.findall(value) for part in found if len(part) >= shortest
+        )
     secrets |= {secret.strip() for secret in secrets if len(secret.strip()) >= _SHORTEST_KEY}
     return tuple(sorted(secrets, key=len, reverse=True))
 

@@ -1,0 +1,51 @@
+"""Secrets are masked where an event is made: what the log, the next step, spans and pages see is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from itertools import chain
+from typing import Any, TypeVar
+
+from chameleon.table import Table
+from chameleon.text import mask_known
+from chameleon.values import ReadOnly
+
+T = TypeVar("T")
+
+
+def masked(value: T, secrets: Sequence[str]) -> T:
+    """Return an event, or a part of one, without these secrets; the same object where it holds none.
+
+    Secrets of fewer than 12 characters stay, since words of an answer may equal them (`mask_known`).
+    """
+    return _masked(value, secrets) if secrets else value  # type: ignore[no-any-return]
+
+
+def _masked(value: Any, secrets: Sequence[str]) -> Any:
+    if isinstance(value, str):
+        return mask_known(value, secrets)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, Table) and not _holds_one(value, secrets):
+        return value
+    if isinstance(value, (tuple, list)):
+        items = [_masked(item, secrets) for item in value]
+        is_same = all(new is old for new, old in zip(items, value, strict=True))
+        return value if is_same else type(value)(items)
+    if isinstance(value, Mapping):
+        entries = {mask_known(key, secrets): _masked(item, secrets) for key, item in value.items()}
+        is_same = entries.keys() == value.keys() and all(entries[key] is value[key] for key in entries)
+        return value if is_same else ReadOnly(entries)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+        new = {name: _masked(part, secrets) for name, part in parts.items()}
+        changes = {name: part for name, part in new.items() if part is not parts[name]}
+        return replace(value, **changes) if changes else value
+    return value
+
+
+def _holds_one(table: Table, secrets: Sequence[str]) -> bool:
+    """Return whether a table holds one of the secrets, in all cells at once: to walk over many takes long."""
+    text = "\n".join(chain([table.caption], table.header, chain.from_iterable(table.rows)))
+    return any(secret in text for secret in secrets)
