@@ -30,6 +30,7 @@ _TABLE_TEXT, _SHORTEST_CELL = 200_000, 200  # characters: the cells of a table s
 _MOST_PARTS, _DEEPEST, _TOP_PROGRAMS = 50, 3, 12
 _LARGEST_PICTURE = 2_000_000
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+_GENERATOR, _HEAD_BYTES = b'<meta name="generator" content="chameleon report">', 500
 _SEEN = "\n\t\u200c\u200d"  # Persian, Indic scripts and emoji are not written without the last two
 
 
@@ -62,10 +63,16 @@ def write_page(
 
 
 def _regular(path: Path) -> Path:
-    """Return the file that a path leads to. Raises `InputError` for a device, a pipe or a folder."""
+    """Return the file that a path leads to. Raises `InputError` for what is neither new nor such a page."""
     try:
         path = path.resolve() if path.is_symlink() else path
-        if not path.exists() or path.is_file():
+        if not path.exists():
+            return path
+        if path.is_file():
+            with path.open("rb") as file:
+                if _GENERATOR not in file.read(_HEAD_BYTES):
+                    hint = "Name another file, or delete it."
+                    raise InputError("the file is no page of `chameleon report`", where=str(path), hint=hint)
             return path
     except (OSError, RuntimeError) as problem:  # a circle of links
         raise InputError("the page cannot be written there", where=str(path)) from problem

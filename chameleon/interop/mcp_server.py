@@ -9,8 +9,8 @@ import sys
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing, redirect_stdout
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -34,7 +34,8 @@ from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
 
 TRACES, JSON_LINES = "chameleon://runs/", "application/jsonl"
 MOST_TRACES, MOST_TRACE_BYTES = 100, 64 << 20
-MOST_AT_ONCE = 16
+MOST_AT_ONCE, MAX_WAITING = 16, 64  # runs, and those that wait for their turn
+MAX_SESSIONS = 500
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OUTPUT: dict[str, Any] = {
     "type": "object",
@@ -131,7 +132,7 @@ class InventoryServer:
                 )
             self.tools[served.tool.name] = served
         self.traces, self.lists_runs = Traces(), lists_runs
-        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
+        self._turns, self._waiting = asyncio.Semaphore(MOST_AT_ONCE), 0
 
     def server(self) -> Server[Any]:
         """Return the server of the SDK, which speaks all revisions of the protocol that the SDK knows."""
@@ -176,13 +177,28 @@ class InventoryServer:
             shown = one_line(harmless(params.name), 60)
             what = f"there is no tool {shown!r}. {nearest(shown, self.tools)}"
             raise MCPError(types.INVALID_PARAMS, what.strip())
-        async with self._turns:
+        async with self._turn():
             with TemporaryDirectory(prefix="chameleon-") as scratch:
                 try:
                     given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
                     return await self._run(served, given, context)
                 except ChameleonError as problem:
                     return InventoryServer._result(InventoryServer._told(problem))
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Wait for a turn to run. Raises `MCPError` where too many wait already."""
+        if self._waiting >= MAX_WAITING:
+            raise MCPError(types.INTERNAL_ERROR, "too many questions wait for their turn; ask again later")
+        self._waiting += 1
+        try:
+            await self._turns.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     async def _run(self, served: Served, given: Mapping[str, Any], context: Context) -> types.CallToolResult:
         """Run an inventory, tell of each event, and keep the trace whatever happens."""
@@ -285,7 +301,10 @@ async def serve_http(
         allowed_origins=[each for name in names for each in (f"http://{name}", f"http://{name}:*")],
     )
     app = server.streamable_http_app(
-        host=host, transport_security=security, max_request_body_size=MAX_BYTES * 3 // 2
+        host=host,
+        transport_security=security,
+        max_request_body_size=MAX_BYTES * 3 // 2,
+        max_sessions=MAX_SESSIONS,
     )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as bound:

@@ -202,3 +202,14 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
         "Ended: answered",
     ):
         assert told in text
+
+
+def test_a_page_replaces_one_of_its_own_kind_and_no_other_file(runs: tuple[Run, Run], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    for _ in range(2):
+        write_page(runs, [], page)
+    precious = tmp_path / ".bashrc"
+    precious.write_text("precious")
+    with pytest.raises(InputError, match="the file is no page of `chameleon report`"):
+        write_page(runs, [], precious)
+    assert precious.read_text() == "precious"
