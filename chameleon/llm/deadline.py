@@ -81,15 +81,18 @@ async def read_in_time(work: Awaitable[T]) -> T:
 
 
 def bound_replies(chat: Any) -> None:
-    """Bound what the client's HTTP client reads of each reply; what is set of it (proxies, …) stays as it is.
+    """Bound what the client's HTTP client reads of each reply, and have it follow no redirect.
 
-    A client that keeps it elsewhere stays without a bound.
+    A prompt goes to the server that the user named, and to no other. What else is set of it (proxies, …)
+    stays as it is. A client that keeps it elsewhere stays without a bound.
     """
     for path in _HTTP_CLIENTS:
         client = reduce(lambda owner, name: getattr(owner, name, None), path, chat)
-        hooks = getattr(client, "event_hooks", None)
+        if not (hooks := getattr(client, "event_hooks", None)):
+            continue
+        client.follow_redirects = False
         watch = _watch_async if hasattr(client, "aclose") else _watch
-        if hooks and watch not in hooks["response"]:  # clients of one address share it
+        if watch not in hooks["response"]:  # clients of one address share it
             hooks["response"].append(watch)
 
 
