@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ from chameleon.benchmarks.scorers.verdicts import (
     WeightedVerdictRule,
 )
 from chameleon.benchmarks.tables.benchmark import SIZES, TableBenchmark, text_in, wrong
+from chameleon.cached import cached_property
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem, Row, Scorer
 from chameleon.evaluation.data import DataFile, beside

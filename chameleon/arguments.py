@@ -7,7 +7,6 @@ import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -15,6 +14,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from chameleon.cached import cached_property
 from chameleon.earlier import check_references, filled, named_in, references
 from chameleon.errors import BadArguments, InventoryError, PlanError
 from chameleon.state import State

@@ -9,12 +9,13 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
 from chameleon import bridge
 from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
+from chameleon.cached import cached_property
 from chameleon.decide import Next, continues_after, decide, finished
 from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
 from chameleon.inventory import Inventory

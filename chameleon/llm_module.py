@@ -6,10 +6,10 @@ import copy
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from chameleon.cached import cached_property
 from chameleon.errors import (
     ChameleonError,
     CutOff,

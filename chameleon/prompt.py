@@ -26,13 +26,14 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from chameleon.cached import cached_property
 from chameleon.conversation import HISTORY, shown_before, turns
 from chameleon.errors import PromptError
 from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, unframed, untagged

@@ -14,6 +14,7 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
     (
         "errors",
         "bridge",
+        "cached",
         "debug",
         "figures",
         "markup",

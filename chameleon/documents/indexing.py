@@ -6,11 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chameleon.cached import cached_property
 from chameleon.documents.file_documents import file_documents
 from chameleon.documents.files import LEDGER, Entry, Ledger, Walk, digest_of, require_file, stamp_of
 from chameleon.documents.reading import PICTURES

@@ -9,12 +9,12 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from inspect import isabstract
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, cast
 
+from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Row
 from chameleon.inventory.resolve import find_class, shipped

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.building import spec_error
 from chameleon.inventory.inventory import Inventory

@@ -6,10 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from chameleon.cached import cached_property
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.data import find_benchmark

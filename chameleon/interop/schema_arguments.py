@@ -6,13 +6,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from pydantic import ConfigDict, Field, create_model
 
-from chameleon.arguments import Arguments
-from chameleon.earlier import filled
+from chameleon.arguments import Arguments, filled_arguments
+from chameleon.cached import cached_property
 from chameleon.errors import BadArguments, InventoryError, require
 from chameleon.state import State
 from chameleon.text import harmless, one_line

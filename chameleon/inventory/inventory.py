@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from inspect import isclass, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon import values
+from chameleon.cached import cached_property
 from chameleon.conversation import HISTORY
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.inventory.building import INVENTORY_MODULE, parts_of

@@ -7,9 +7,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, ModelError, NoModel
 from chameleon.llm.providers import (
     belongs_to_connection,

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
+from chameleon.cached import cached_property
 from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import read_in_time

@@ -7,10 +7,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_results, check_tools, each_text

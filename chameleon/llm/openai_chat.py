@@ -16,7 +16,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from io import BytesIO
 from pathlib import Path
@@ -29,6 +29,7 @@ import orjson
 from pydantic import BaseModel, SecretStr
 
 from chameleon import bridge
+from chameleon.cached import cached_property
 from chameleon.errors import ModelError
 from chameleon.llm.capabilities import section
 from chameleon.llm.deadline import Bound, TooLate

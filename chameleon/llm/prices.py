@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
+
+from chameleon.cached import cached_property
 
 Prices = Sequence[float]
 """US dollars for a million input tokens, output tokens and, where it differs, cached input tokens."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chameleon.cached import cached_property
 from chameleon.errors import InputError, require
 from chameleon.retrieval.manifest import replace_json
 from chameleon.retrieval.models import telling

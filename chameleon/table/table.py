@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
+from chameleon.cached import cached_property
 from chameleon.errors import InputError, MissingPackage
 from chameleon.table.typed import Kind, Value, cell_text, read_value
 from chameleon.values import held_as

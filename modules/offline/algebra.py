@@ -10,10 +10,11 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from statistics import median
 from typing import Any, Literal
 
+from chameleon.cached import cached_property
 from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn, is_blank, shown
 from chameleon.modules.offline.wording import COLUMNS, Told, as_written, plain
 from chameleon.table.typed import MONTHS

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
+from chameleon.cached import cached_property
 from chameleon.modules.offline.algebra import Is
 from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn, moment_of
 from chameleon.modules.offline.words import ENGLISH, Stems, Token, alike, folded

@@ -7,10 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
+from chameleon.cached import cached_property
 from chameleon.modules.offline.words import ENGLISH, Stems, folded
 from chameleon.table import Table
 from chameleon.table.typed import MONTHS, read_value

@@ -7,11 +7,12 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import resources
 from itertools import product
 from typing import Any, NamedTuple
 
+from chameleon.cached import cached_property
 from chameleon.table.typed import MONTHS
 from chameleon.yaml_text import read_yaml
 

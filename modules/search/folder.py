@@ -6,12 +6,12 @@ import hashlib
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
 
+from chameleon.cached import cached_property
 from chameleon.documents.files import Walk
 from chameleon.documents.reading import PICTURES, SUFFIXES, read_document
 from chameleon.errors import InputError, require

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon.cached import cached_property
 from chameleon.errors import ContextTooLong, EmptyReply, ModelError, ModuleError, Refused
 from chameleon.llm_module import AsksModel
 from chameleon.module import Keys

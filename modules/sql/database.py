@@ -8,9 +8,9 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal, Self
 
+from chameleon.cached import cached_property
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.table_ops.order import plain_number
 from chameleon.quoting import unframed

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
+
+from chameleon.cached import cached_property
 
 LEVELS = ("section", "subsection", "paragraph", "subparagraph", "clause", "subclause", "item", "subitem")
 LABEL = r"\((?:[0-9]{1,3}[A-Za-z]{0,2}|[A-Za-z]{1,7})(?:[-–][0-9]{1,2})?\)"
