@@ -16,7 +16,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:
-        """Computes an attribute when it is first read; if two threads do, the first value stays."""
+        """Computes an attribute when it is first read; if two threads do, the last value stays."""
 
         def __init__(self, function):
             self.function, self.__doc__ = function, function.__doc__
@@ -27,4 +27,5 @@ else:
         def __get__(self, instance, owner=None):
             if instance is None:
                 return self
-            return instance.__dict__.setdefault(self.name, self.function(instance))
+            value = instance.__dict__[self.name] = self.function(instance)
+            return value

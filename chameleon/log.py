@@ -287,7 +287,7 @@ def _is_failed(event: Event) -> bool:
     return isinstance(event, Dropped) or (isinstance(event, Plan) and bool(event.refused))
 
 
-def is_yes(event: Event) -> bool:
+def _is_yes(event: Event) -> bool:
     """Return whether the event allows steps of the run, or of one within it."""
     while isinstance(event, Nested):
         event = event.event
@@ -337,7 +337,7 @@ class EventLog:
                 )
             return
         event = read_event(line, number, self.path)
-        if not is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
+        if not _is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
             self.events.append(event)
         else:
             what = "another user gave it, or what is before it was changed"
@@ -351,7 +351,7 @@ class EventLog:
         """
         data = event_to_json(event)
         with self._lock:
-            if is_yes(event):
+            if _is_yes(event):
                 data[_SEAL] = sealed(self._content(event))
             line = json_line(data)
             self._file.append(line)

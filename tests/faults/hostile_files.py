@@ -253,7 +253,9 @@ TABLES: dict[str, Hostile] = {
     "columns that steer": _table(
         "a.csv", f"Team{EVIL},points{EVIL}\nA,5\nB{EVIL},3\n", 3, "Declined", "--trace"
     ),
-    "numbers of 5,000 digits": _table("a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 3, "Declined"),
+    "numbers of 5,000 digits": _table(
+        "a.csv", f"Team,points\nA,{'9' * 5_000}\nB,1e999999999\n", 3, "Declined"
+    ),
     "entities of a page": _table(
         "a.html",
         '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><table><tr><th>&e;<th>b<tr><td>1<td>2',

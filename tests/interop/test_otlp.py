@@ -323,7 +323,9 @@ def test_an_evaluation_is_one_trace_a_problem_live_and_from_its_folder(
     assert command("eval", "tables_offline", str(data), "--out", str(out), "--otlp", receiver.url).code == 0
     assert {headers["api-key"] for headers in receiver.headers} == {"of-the-receiver"}
     live = {span.id: vars(span) for span in receiver.spans}
-    assert len(receiver.traces) == 12 and not any(b"of-the-rec" in file.read_bytes() for file in out.iterdir())
+    assert len(receiver.traces) == 12 and not any(
+        b"of-the-rec" in file.read_bytes() for file in out.iterdir()
+    )
     judged = [told for trace in receiver.traces for name, _, told in trace.events]
     assert sum(told["gen_ai.evaluation.score.value"] for told in judged) == 8
     assert {told["gen_ai.evaluation.score.label"] for told in judged} == {"right", "declined"}
