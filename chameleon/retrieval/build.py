@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -61,14 +60,12 @@ class Build:
         try:
             self._begin()
         except BaseException:
-            self._end(is_failed=True)
+            self._end()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._end(is_failed=error is not None)
+    def __exit__(self, *_: object) -> None:
+        self._end()
 
     def _begin(self) -> None:
         self.data = self.path / f"chameleon-{os.urandom(4).hex()}"
@@ -78,7 +75,9 @@ class Build:
         self.manifest = replace(known, retriever=self._settings.retriever, data=self.data.name)
         self._changed = self.old is None or self.old.manifest.retriever != self.manifest.retriever
         self._next = (self.old.last_key() >> DIGEST) + 1 if self.old is not None else 0
-        left = [each for each in self.path.glob(DATA) if self.old is None or each != self.old.data]
+        for left in self.path.glob(DATA):  # of builds that were killed
+            if self.old is None or left != self.old.data:
+                shutil.rmtree(left, ignore_errors=True)
         if self.old is not None:
             with failing(self.path, "written"):
                 locks = shutil.ignore_patterns("*.lock")
@@ -86,33 +85,18 @@ class Build:
         self._index = engine.make_index(self.data / WORDS)
         self._writer = engine.writer(self._index, self.data / WORDS)
         if self.manifest.embeddings:
-            self._embedding = self._resumed(left)
-        for each in left:
-            shutil.rmtree(each, ignore_errors=True)
+            from chameleon.retrieval.dense import Embedding, opened_vectors
 
-    def _resumed(self, left: Sequence[Path]) -> Embedding:
-        """Return what embeds, with the vectors of the old index, or with those that a killed build saved."""
-        from chameleon.retrieval.dense import Embedding, opened_vectors
+            self._embedding = Embedding(opened_vectors(self.data, self.manifest, self._store))
 
-        vectors = opened_vectors(self.data, self.manifest, self._store)
-        embedding = Embedding(vectors, self.data / self.manifest.vectors_file)
-        for each in left if self._store is None else ():
-            with suppress(InputError):  # what it saved may be missing or cut off
-                saved = opened_vectors(each, self.manifest)
-                if saved.keys() > embedding.vectors.keys():
-                    embedding = Embedding(saved, embedding.file)
-                    embedding.save()
-        return embedding
-
-    def _end(self, *, is_failed: bool) -> None:
-        """Let go of all; what a failed build has embedded and saved stays for the next one."""
+    def _end(self) -> None:
+        """Close the writer, remove what was not committed, and let others build."""
         if self._writer:
             with suppress(Exception):
                 self._writer.rollback()
             with suppress(Exception):
                 self._writer.wait_merging_threads()
-        is_resumable = is_failed and self._embedding is not None and self._embedding.is_saved
-        if not (self._is_committed or is_resumable):
+        if not self._is_committed:
             shutil.rmtree(self.data, ignore_errors=True)
             if self._makes_folder:
                 with suppress(OSError):

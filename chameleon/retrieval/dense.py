@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Set
 from functools import partial
 from pathlib import Path
@@ -22,21 +21,15 @@ GIVEN = "given"
 """The name of the embeddings of an index whose vectors are in a store that the caller gives."""
 TEXTS = 8
 _AT_ONCE = 64
-_SAVE_SECONDS = 60.0
 
 
 class Embedding:
-    """Gives documents their vectors while they are added to an index.
+    """Gives documents their vectors while they are added to an index."""
 
-    What was done is saved about once a minute, so that a build resumes from there after it was killed.
-    """
-
-    def __init__(self, vectors: Vectors, file: Path) -> None:
-        """Set the vectors that are there, and the file that they are saved to."""
-        self.vectors, self.file, self._there = vectors, file, vectors.keys()
+    def __init__(self, vectors: Vectors) -> None:
+        """Set the vectors that are there."""
+        self.vectors, self._there = vectors, vectors.keys()
         self._waiting: list[tuple[int, list[str]]] = []
-        self._saved = time.monotonic()
-        self.is_saved = False
 
     def add(self, key: int, document: Document) -> None:
         """Embed a document, unless it has its vectors."""
@@ -46,19 +39,12 @@ class Embedding:
         self._waiting.append((key, list(dict.fromkeys([about(document), *texts(document, TEXTS)]))))
         if len(self._waiting) >= _AT_ONCE:
             self._embed()
-            if time.monotonic() - self._saved > _SAVE_SECONDS:
-                self.save()
 
     def finish(self, keys: Set[int]) -> None:
-        """Embed what is left, take out all documents but these, and save."""
+        """Embed what is left, take out all documents but these, and save. Raises `InputError`."""
         self._embed()
         self.vectors.keep(keys)
-        self.save()
-
-    def save(self) -> None:
-        """Write the vectors to the file, in one step. Raises `InputError`."""
-        self.vectors.save(self.file)
-        self._saved, self.is_saved = time.monotonic(), True
+        self.vectors.save()
 
     def _embed(self) -> None:
         if self._waiting:

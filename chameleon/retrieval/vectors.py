@@ -2,7 +2,7 @@
 
 A document has up to nine vectors: one of its caption and header, and one for each of the first texts that it
 is cut into; the best of them counts. Here it is known by its key in the index: when it came, and a digest of
-what it says and by which model. So what a killed build has saved is used where it fits, and nowhere else.
+what it says and by which model. So what a killed build has left in a vector store is not found.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Vectors(ABC):
         """Take out all documents but these."""
 
     @abstractmethod
-    def save(self, file: Path) -> None:
-        """Write them to a file, in one step. Raises `InputError`."""
+    def save(self) -> None:
+        """Write them to the file, in one step. Raises `InputError`."""
 
     @abstractmethod
     def clean(self) -> None:
@@ -101,15 +101,15 @@ class FaissVectors(Vectors):
         if len(others):
             self._index.remove_ids(others)
 
-    def save(self, file: Path) -> None:
+    def save(self) -> None:
         if self._index is None:
             self._index = self._empty(1)
-        new = file.with_suffix(".new")
+        new = self.file.with_suffix(".new")
         try:
             self._faiss.write_index(self._index, str(new))
-            new.replace(file)
+            new.replace(self.file)
         except (OSError, RuntimeError) as problem:
-            raise InputError(f"the vectors cannot be written: {problem}", where=str(file)) from problem
+            raise InputError(f"the vectors cannot be written: {problem}", where=str(self.file)) from problem
 
     def clean(self) -> None:
         """Do nothing: the file has all."""
@@ -191,8 +191,8 @@ class StoreVectors(Vectors):
         for key in self.keys() - keys:
             self._gone += self._ids(key, self._counts.pop(key))
 
-    def save(self, file: Path) -> None:
-        replace_json(file, sorted(self._counts.items()))
+    def save(self) -> None:
+        replace_json(self.file, sorted(self._counts.items()))
 
     def clean(self) -> None:
         if self._gone:

@@ -20,7 +20,7 @@ from chameleon.retrieval.make import build_index, delete_documents, make_retriev
 from chameleon.retrieval.retriever import Dense, Retriever
 from chameleon.table import Table
 from tests.retrieval.corpora import questions, table_document, tables
-from tests.retrieval.hashed import Hashed, forget, of_document
+from tests.retrieval.hashed import Hashed, forget
 
 FLEET = Document("fleet", Table(["Ship"], [[f"vessel {number}"] for number in range(300)], "Fleet"))
 DOCUMENTS = [*tables(40), FLEET, Document("empty")]
@@ -66,48 +66,6 @@ def test_only_what_is_new_is_embedded(tmp_path: Path, hashed: Hashed, monkeypatc
     forget(monkeypatch)
     built(tmp_path / "index", hashed, [*tables(30)[::-1], Document("zebra crossing")])
     assert hashed.passages[before:] == ["zebra crossing"]
-
-
-def killed(path: Path, model: Hashed, documents: Iterable[Document]) -> int:
-    """Let a build die after its first texts were embedded and saved; return how many."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chameleon.retrieval.dense._SAVE_SECONDS", -1)
-        model.lives = len(model.passages) + 1
-        with pytest.raises(KeyboardInterrupt):
-            built(path, model, documents)
-        model.lives = sys.maxsize
-        return len(model.passages)
-
-
-def test_what_a_killed_build_has_saved_is_not_embedded_again(
-    tmp_path: Path, hashed: Hashed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, documents = tmp_path / "index", tables(150)
-    saved = killed(path, hashed, documents)
-    with pytest.raises(InputError, match="not finished"):
-        Index.open(path)
-    forget(monkeypatch)
-    index = built(path, hashed, documents)
-    assert len(hashed.passages) == len(set().union(*map(of_document, documents))) > saved
-    old = make_retriever(index)
-    before = old.search("river", 5)
-    killed(path, hashed, tables(150, seed=1))
-    for opened in (index, Index.open(path)):
-        assert old.search("river", 5) == make_retriever(opened).search("river", 5) == before
-    forget(monkeypatch)
-    hits = make_retriever(built(path, hashed, tables(150, seed=1))).search("river", 999)
-    assert dict(hits) == pytest.approx(hashed.nearness("river", tables(150, seed=1)), abs=1e-5)
-
-
-def test_what_a_killed_build_has_left_of_other_documents_or_models_is_not_found(
-    tmp_path: Path, hashed: Hashed
-) -> None:
-    documents = [*tables(9, seed=1), *tables(150)[9:]]
-    for other in (hashed, Hashed(64), Hashed(48)):
-        killed(path := tmp_path / other.name, hashed, tables(150))
-        hits = make_retriever(built(path, other, documents)).search("river", 999)
-        assert dict(hits) == pytest.approx(other.nearness("river", documents), abs=1e-5)
-        hashed = Hashed()
 
 
 def test_another_model_than_at_the_time_of_building_is_told(
