@@ -36,7 +36,7 @@ from chameleon.llm import ResponseStore, choose_model
 from chameleon.text import one_line
 from chameleon.usage import Usage
 
-_TABLE, _FIGURES = "grid.md", "grid.json"
+_FIGURES = "grid.json"
 
 
 def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
@@ -55,12 +55,9 @@ def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
         if len(set(values)) > 1:
             what = f"the arms differ in {parameter}, which it would make equal"
             raise typer.BadParameter(what, param_hint="--param")
-    path = options.data or grid.paths.get("data")
-    if path is None:
+    if options.data is None:
         return _list_arms(grid, name, as_json=as_json)
-    spec = grid.spec
-    tables, scorer = options.tables or grid.paths.get("tables"), options.scorer or spec.scorer
-    data = Data(path, options.benchmark or spec.benchmark, replace(options, tables=tables, scorer=scorer))
+    data = Data(options.data, options.benchmark, options)
     problems = list(data.problems())
     check_data(Problems(lambda **_: problems), data)
     with ExitStack() as close:
@@ -94,9 +91,9 @@ class GridRun:
         self.out = options.out or Path(self.close.enter_context(tempfile.TemporaryDirectory()))
         self.options = replace(options, model=None if options.no_model else self._model())
         self.further: dict[str, Any] = {}
-        if (index := options.index or self.grid.paths.get("index")) is not None:
-            self.further["index"] = _index_digests(index)
-            given = {"index": str(index)}
+        if options.index is not None:
+            self.further["index"] = _index_digests(options.index)
+            given = {"index": str(options.index)}
             self.problems = [replace(each, input={**each.input, **given}) for each in self.problems]
         self._announce()
 
@@ -174,7 +171,6 @@ class GridRun:
                 raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
             text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
             write_whole(out / _FIGURES, text + "\n")
-            write_whole(out / _TABLE, table.markdown)
         if as_json:
             echo_json(table.to_json())
             return
@@ -184,7 +180,7 @@ class GridRun:
         for note in table.notes:
             echo(f"\n{one_line(note, 400)}")
         if out is not None:
-            say(f"Kept in {out}: {_TABLE}, {_FIGURES}, and a folder for each arm that was evaluated.")
+            say(f"Kept in {out}: {_FIGURES}, and a folder for each arm that was evaluated.")
 
     def _left(self, arm: Arm) -> float | None:
         """Return what is left for an arm of what the whole grid may cost."""

@@ -1,8 +1,8 @@
-"""The arms of a grid side by side: their figures as JSON, and made of it a table, Markdown and notes."""
+"""The arms of a grid side by side: their figures as JSON, and made of it a table and notes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple
@@ -111,15 +111,6 @@ class ArmTable:
             found.insert(0, "± is half of a 90 % interval; that of a difference is over pairs of verdicts.")
         return found
 
-    @property
-    def markdown(self) -> str:
-        """The table in Markdown, for a page."""
-        columns = self.columns
-        rule = ["---", *("---" if name == NEEDS else "---:" for name in columns)]
-        rows = zip(self.names, *columns.values(), strict=True)
-        lines = [_bars(["arm", *columns]), _bars(rule), *map(_bars, rows)]
-        return "\n".join([*lines, *(f"\n- {note}" for note in self.notes)]) + "\n"
-
 
 def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
     """Write what there is to say of an arm by the names of columns; an empty text for nothing."""
@@ -157,7 +148,3 @@ def _cells(arm: Mapping[str, Any]) -> dict[str, str]:
 
 def _written(value: float | None, form: str = ",", times: float = 1) -> str:
     return "" if value is None else format(times * value, form)
-
-
-def _bars(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.building import spec_error
 from chameleon.inventory.inventory import Inventory
@@ -46,20 +45,11 @@ def _some(arms: dict[str, VariantSpec | None]) -> dict[str, VariantSpec | None]:
 
 
 class GridSpec(Strict):
-    """A whole grid file.
-
-    `data`, `tables` and `index` are paths from the file's folder; `benchmark` and `scorer` are names. They
-    are what a command line that leaves them out takes.
-    """
+    """A whole grid file."""
 
     name: Name
     about: str = ""
     inventory: str
-    data: str | None = None
-    benchmark: str | None = None
-    tables: str | None = None
-    scorer: str | None = None
-    index: str | None = None
     common: VariantSpec = VariantSpec()
     arms: Annotated[dict[Name, VariantSpec | None], AfterValidator(_some)]
 
@@ -116,7 +106,6 @@ class Grid:
     spec: GridSpec
     inventory: str
     arms: Mapping[str, Arm]
-    home: Path | None = None
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None, *, inventory: str | None = None) -> Grid:
@@ -139,7 +128,7 @@ class Grid:
             raise problem.at(f"{place}: {problem.where}" if problem.where else place) from problem
         below = _over(base, source.below("common")) if "common" in source.data else base
         arms = {name: Arm.of(spec, name, source, below) for name in spec.arms}
-        return cls(spec, inventory or spec.inventory, arms, home)
+        return cls(spec, inventory or spec.inventory, arms)
 
     @property
     def name(self) -> str:
@@ -151,13 +140,6 @@ class Grid:
             hint = nearest(wrong, self.arms)
             raise InventoryError(f"the grid has no arm {wrong!r}", where=self.name, hint=hint)
         return replace(self, arms={name: arm for name, arm in self.arms.items() if name in names})
-
-    @cached_property
-    def paths(self) -> Mapping[str, Path]:
-        """Return the files that the grid names, by key: "data", "tables", "index"."""
-        named = {key: getattr(self.spec, key) for key in ("data", "tables", "index")}
-        home = self.home or Path()
-        return {key: home / path for key, path in named.items() if path is not None}
 
 
 def fixed_plan(inventory: Inventory) -> Sequence[str] | None:

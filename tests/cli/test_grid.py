@@ -73,18 +73,6 @@ def test_without_a_model_all_that_needs_none_is_measured(command: Command, tmp_p
         name: found[name]["table"] for name in found
     }
     assert (kept["benchmark"], kept["problems"], kept["model"]) == ("wikitq", 4, None)
-    lines = (out / "grid.md").read_text().splitlines()
-    assert lines[0].startswith("| arm | gold kept, % | of | rows |") and len(lines) == 7
-    assert len({line.count("|") for line in lines[:5]}) == 1
-    assert lines[3].startswith("| one | 33.33 | 3 | 1.0 |")
-
-
-def test_a_grid_names_its_data(command: Command, tmp_path: Path) -> None:
-    grid, _ = make(tmp_path)
-    assert f"`chameleon grid {grid} DATA` compares them" in command("grid", grid).out
-    grid, _ = make(tmp_path, f"data: questions.jsonl\nbenchmark: wikitq\n{GRID}")
-    found = arms(command("grid", grid, "--json", "--limit", "2").out)
-    assert [found[name]["problems"] for name in found] == [2, 2, 2]
 
 
 def test_with_a_model_every_arm_is_evaluated_and_compared(

@@ -110,9 +110,8 @@ def test_tools_and_prompts_are_found_beside_the_grid_and_beside_the_inventory(tm
     assert [one.inventory.modules["it"].run(None), two.inventory.modules["it"].run(None)] == [1, 2]  # type: ignore[arg-type]
 
 
-def test_arms_are_picked_by_name_and_paths_are_told_from_the_grids_folder(folder: Path) -> None:
-    grid = load(folder, f"data: data.jsonl\nbenchmark: sqa\n{GRID}")
-    assert grid.paths == {"data": folder / "data.jsonl"} and grid.spec.benchmark == "sqa"
+def test_arms_are_picked_by_name(folder: Path) -> None:
+    grid = load(folder)
     assert list(grid.only(["alone", "first"]).arms) == ["first", "alone"]
     with pytest.raises(ChameleonError, match=r"no arm 'colde'\. Did you mean 'colder'"):
         grid.only(["colde"])
