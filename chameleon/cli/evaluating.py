@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -66,7 +66,7 @@ def evaluate(
         say(f"Runs {counted(len(problems), 'problem')} of {data.benchmark.name}{of} with {setup.why}.")
         run.warn()
         begun = time.monotonic()
-        stopped = run.run(**({PART: mine.to_json()} if mine else {}))
+        stopped = run.run(**({PART: asdict(mine)} if mine else {}))
         seconds = time.monotonic() - begun
     show_counts(run.tally, data.benchmark, data.scorer, seconds, run.spending, as_json=as_json)
     run.say_how_to_go_on(stopped)

@@ -27,8 +27,7 @@ from chameleon.evaluation.settings import settings_diff
 from chameleon.log import LineFile
 
 PART = "part"
-_WRITTEN = re.compile(r"\s*(\d+)\s*/\s*(\d+)\s*", re.ASCII)
-_MOST = 100_000
+_WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,8 @@ class Part:
     def read(cls, text: str) -> Part:
         """Read "3/16". Raises `InputError` for what is none."""
         found = _WRITTEN.fullmatch(text)
-        number, of = (int(found[1][:9]), int(found[2][:9])) if found else (0, 0)
-        if not 1 <= number <= of <= _MOST:
+        number, of = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= of:
             raise InputError(f"{text!r} is no part", hint="Write 3/16 for the third of sixteen.")
         return cls(number, of)
 
@@ -54,10 +53,6 @@ class Part:
         """Tell whether a problem is one of this part."""
         name = hashlib.sha256((problem.sequence or problem.id).encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(name[:8]) % self.of == self.number - 1
-
-    def to_json(self) -> dict[str, int]:
-        """Return what the settings of its directory keep."""
-        return {"number": self.number, "of": self.of}
 
     def __str__(self) -> str:
         return f"part {self.number} of {self.of}"
@@ -68,11 +63,11 @@ def merge(parts: Sequence[Path], out: Path) -> None:
 
     A part that is not finished is taken as it is: the same evaluation resumes in `out`. A merge that fails
     leaves nothing there. Raises `InputError` for a folder that is not a part, for a part that is missing or
-    given twice, and if `out` is not empty; `LogError` for a part of other settings, for one that is being
-    written to, and for one that is damaged.
+    named twice, and if `out` is not empty; `LogError` for a folder without settings, for a part of other
+    settings, for one that is being written to, and for one that is damaged.
     """
-    numbered = _numbered(parts)
-    settings = _common(list(numbered.values()))
+    settings_by_folder = _settings_of(parts)
+    settings = _common(settings_by_folder)
     if out.is_symlink() or (out.exists() and not (out.is_dir() and not any(out.iterdir()))):
         raise InputError("there is something already", where=str(out), hint="Name a new folder.")
     seen = set[str]()
@@ -81,7 +76,7 @@ def merge(parts: Sequence[Path], out: Path) -> None:
         with ExitStack() as locked:
             place = locked.enter_context(tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent))
             with RunDir(Path(place, "whole"), settings) as whole:
-                for path, _ in numbered.values():
+                for path in settings_by_folder:
                     file = LineFile(path / RESULTS, "results", "Merge when that part has ended.")
                     locked.callback(file.close)  # until the whole is in its place
                     _copy(path, whole, seen)
@@ -103,40 +98,33 @@ def _copy(part: Path, whole: RunDir, seen: set[str]) -> None:
         whole.take_over(id, run.lines)
 
 
-def _numbered(parts: Sequence[Path]) -> dict[int, tuple[Path, Mapping[str, Any]]]:
-    """Return the folders of all parts with their settings, by number. Raises `InputError` without them."""
-    found: dict[int, tuple[Path, Mapping[str, Any]]] = {}
-    of = 1
-    for path in parts:
-        if not (path / SETTINGS).is_file():
-            raise InputError("there is no evaluation", where=str(path), hint="Name the folder of a part.")
-        settings = read_settings(path / SETTINGS)
+def _settings_of(parts: Sequence[Path]) -> dict[Path, Mapping[str, Any]]:
+    """Return the settings of all parts by their folders. Raises `InputError` unless each is there once."""
+    settings = {path: read_settings(path / SETTINGS) for path in parts}
+    numbers, of = list[int](), 1
+    for path, each in settings.items():
         try:
-            part = Part(**settings.get(PART) or {})
-        except TypeError:
+            numbers.append(each[PART]["number"])
+            of = each[PART]["of"]
+        except (KeyError, TypeError):
             hint = "Name the folders of parts alone."
             raise InputError("it is a whole evaluation, and no part", where=str(path), hint=hint) from None
-        if part.number in found:
-            twice = f"it is {part}, and so is {found[part.number][0]}"
-            raise InputError(twice, where=str(path), hint="Leave one of them out.")
-        found[part.number], of = (path, settings), part.of
-    if missing := [str(number) for number in range(1, of + 1) if number not in found]:
-        named = ", ".join(missing[:10]) + (", …" if len(missing) > 10 else "")
-        hint = "Run them, or name their folders too."
-        raise InputError(f"of {of} parts these are missing: {named}", hint=hint)
-    return dict(sorted(found.items()))
+    if wrong := [str(number) for number in range(1, of + 1) if numbers.count(number) != 1]:
+        what = f"of {of} parts these are missing or named twice: {', '.join(wrong[:10])}"
+        raise InputError(what, hint="Name one folder for each part.")
+    return settings
 
 
-def _common(parts: Sequence[tuple[Path, Mapping[str, Any]]]) -> dict[str, Any]:
+def _common(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the settings that one run would have. Raises `LogError` where the parts differ in them."""
-    (first, settings), *others = parts
+    (first, settings), *others = parts.items()
     for path, other in others:
         same = {**other, PART: {**other[PART], "number": settings[PART]["number"]}}
         limit, its = (each.get(CHECKED) or {"limit": "unknown"} for each in (settings, other))
         if differs := settings_diff(settings, same) or settings_diff(limit, its):
             hint = f"It is compared with {first}. Merge parts of one evaluation."
             raise LogError(f"the part was made with other settings: {differs}", where=str(path), hint=hint)
-    counts = [each.get(PROBLEMS) for _, each in parts]
-    started = min(str(each.get("started", "")) for _, each in parts)
+    counts = [each.get(PROBLEMS) for each in parts.values()]
+    started = min(str(each.get("started", "")) for each in parts.values())
     whole = {key: value for key, value in settings.items() if key != PART}
     return {**whole, "started": started, PROBLEMS: None if None in counts else sum(counts)}

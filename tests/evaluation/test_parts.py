@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.errors import InputError, LogError
+from chameleon.errors import ChameleonError, InputError, LogError
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.parts import Part, merge
 from chameleon.evaluation.problems import Problems, in_turn
@@ -64,7 +65,7 @@ def test_every_problem_is_in_one_part_and_conversations_stay_together(ids: list[
         assert sum(part.has(each) for part in parts for each in talk) == 3
 
 
-@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "3/0", "-1/4", "1/2/3", "a/b", "1/100001", "٣/٤"])
+@pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "3/0", "-1/4", "1/2/3", "a/b", "1/1000000", "٣/٤"])
 def test_what_is_no_part_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no part"):
         Part.read(text)
@@ -149,13 +150,16 @@ def test_parts_that_are_not_all_there_are_refused(asking: Make) -> None:
     out = made.out.parent / "merged"
     assert made.run().code == 0
     for given_parts, told in [
-        (parts[:2], "of 3 parts these are missing: 3"),
-        ([*parts, parts[0]], "it is part 1 of 3, and so is"),
+        (parts[:2], "of 3 parts these are missing or named twice: 3"),
+        (
+            [*parts, shutil.copytree(parts[0], made.out.parent / "copy")],
+            "these are missing or named twice: 1",
+        ),
         ([*parts, made.out], "it is a whole evaluation, and no part"),
-        ([*parts, made.out.parent], "there is no evaluation"),
-        ([], "of 1 parts these are missing: 1"),
+        ([*parts, made.out.parent], "these are no settings of an evaluation"),
+        ([], "of 1 parts these are missing or named twice: 1"),
     ]:
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(ChameleonError, match=told):
             merge(given_parts, out)
     with pytest.raises(InputError, match="there is something already"):
         merge(parts, made.out)
