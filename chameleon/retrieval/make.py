@@ -103,10 +103,10 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
     if isinstance(spec.rerank, CrossEncoderSpec | LateSpec):
         require_reranker(spec.rerank.name)
     if has_store:
-        if spec.first in ("bm25", "lexical") or {"embeddings", "store"} & spec.model_fields_set:
+        if spec.first in ("bm25", "lexical") or spec.embeddings:
             raise InputError(
                 f"{spec} leaves no part to a vector store that is given as an object",
-                hint="Name {first: dense} or {first: blend}, without embeddings and store.",
+                hint="Name {first: dense} or {first: blend}, without embeddings.",
             )
         return Manifest(written, {"name": GIVEN})
     can_embed = automatic() != NONE and find_spec("faiss") is not None

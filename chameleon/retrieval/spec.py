@@ -65,16 +65,12 @@ class LateSpec(_Strict):
 
 
 class RetrieverSpec(_Strict):
-    """What finds documents `first`, and what puts the first `depth` of them in order (`rerank`).
-
-    `embeddings` and `store` are for vectors: "flat" is a file of FAISS that is searched whole.
-    """
+    """What finds documents `first`, and what puts the first `depth` of them in order (`rerank`)."""
 
     first: First = "auto"
     rerank: Literal["evidence", "dense"] | CrossEncoderSpec | LateSpec | None = None
     depth: PositiveInt = 100
     embeddings: EmbeddingsSpec | None = None
-    store: Literal["flat"] = "flat"
 
     def __str__(self) -> str:
         given = self.model_dump(exclude_defaults=True)
@@ -111,9 +107,8 @@ class RetrieverSpec(_Strict):
                 raise _no_retriever(f"the key {key!r}", nearest(key, _FORMS)) from None
             value = told.get(key)
             raise _no_retriever(f"{key}: {value!r}", f"{key} is {_FORMS[key]}.") from None
-        idle = sorted({"embeddings", "store"} & found.model_fields_set)
-        if idle and found.first in ("bm25", "lexical") and found.rerank != "dense":
-            what = f"{' and '.join(idle)}: {found.first} searches by words alone"
+        if found.embeddings and found.first in ("bm25", "lexical") and found.rerank != "dense":
+            what = f"embeddings: {found.first} searches by words alone"
             raise _no_retriever(what, "Leave it out, or name {first: blend}.")
         return found
 
@@ -123,8 +118,6 @@ _FORMS = {
     "rerank": "evidence, dense, {cross_encoder: NAME} or {late: NAME}",
     "depth": "a number of documents",
     "embeddings": "NAME, or {model: NAME, query: TEXT, passage: TEXT}",
-    "store": "flat: leave it out. Another store, such as PGVectorStore of LangChain, is given in Python: "
-    "build_index(path, documents, store=…)",
 }
 
 

@@ -97,7 +97,6 @@ MAPPINGS = {
     "{first: bm25, rerank: {late: minilm}, depth: 20}": {"rerank": {"late": "minilm"}, "depth": 20},
     "{embeddings: openai:small}": {"embeddings": {"model": "openai:small"}},
     "{embeddings: {model: a:b, query: 'q: '}}": {"embeddings": {"model": "a:b", "query": "q: "}},
-    "{first: dense, store: flat}": {"first": "dense"},
 }
 
 
@@ -116,9 +115,7 @@ WRONG = [
     ({"first": "bm25", "depth": 0}, "depth: 0. depth is a number"),
     ({"first": "bm25", "depht": 5}, "the key 'depht'. Did you mean 'depth'?"),
     ({"rerank": {"lat": "minilm"}}, "rerank is evidence, dense, {cross_encoder: NAME} or {late: NAME}"),
-    *(({"store": name}, f"store: {name!r}. store is flat: leave it out") for name in ("hnsw", "pgvector")),
-    ({"store": {"use": "a.b:C"}}, "is given in Python: build_index(path, documents, store=…)"),
-    ({"first": "bm25", "store": "flat"}, "store: bm25 searches by words alone"),
+    ({"first": "bm25", "embeddings": "a:b"}, "embeddings: bm25 searches by words alone"),
 ]
 
 
