@@ -318,13 +318,13 @@ def test_what_is_no_address_or_has_a_secret_is_refused(url: str) -> None:
 def test_an_evaluation_is_one_trace_a_problem_live_and_from_its_folder(
     command: Command, tmp_path: Path, receiver: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=of-the-receiver")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=of-the-otlp")
     data, out = write_rows(tmp_path / "problems.jsonl.gz", make_rows(12)), tmp_path / "out"
     assert command("eval", "tables_offline", str(data), "--out", str(out), "--otlp", receiver.url).code == 0
-    assert {headers["api-key"] for headers in receiver.headers} == {"of-the-receiver"}
+    assert {headers["api-key"] for headers in receiver.headers} == {"of-the-otlp"}
     live = {span.id: vars(span) for span in receiver.spans}
     assert len(receiver.traces) == 12 and not any(
-        b"of-the-rec" in file.read_bytes() for file in out.iterdir()
+        b"of-the-otlp" in file.read_bytes() for file in out.iterdir()
     )
     judged = [told for trace in receiver.traces for name, _, told in trace.events]
     assert sum(told["gen_ai.evaluation.score.value"] for told in judged) == 8
