@@ -32,10 +32,11 @@ _LABEL = r"(?:[A-Za-z][A-Za-z ]{0,30}: ?)?"
 
 def turn_of(question: Any, answer: Any) -> Turn:
     """Return a turn: several answers with bars, a table by its first rows, nothing as an empty text."""
-    return {"question": str(question), "answer": _as_text(answer)[:_LONGEST_ANSWER]}
+    return {"question": str(question), "answer": answer_in_text(answer)[:_LONGEST_ANSWER]}
 
 
-def _as_text(answer: Any) -> str:
+def answer_in_text(answer: Any, between: str = " | ") -> str:
+    """Write an answer as text: of a mapping with a text that alone, of several with this `between` them."""
     if answer is None or isinstance(answer, str):
         return answer or ""
     if isinstance(answer, Table):
@@ -43,7 +44,9 @@ def _as_text(answer: Any) -> str:
     if isinstance(answer, Mapping):
         text = answer.get("text")
         return text if isinstance(text, str) else json.dumps(to_json(answer), ensure_ascii=False)
-    return " | ".join(map(_as_text, answer)) if isinstance(answer, list | tuple) else str(answer)
+    if isinstance(answer, list | tuple):
+        return between.join(answer_in_text(each, between) for each in answer)
+    return str(answer)
 
 
 def added(history: Any, turn: Turn) -> list[Turn]:
@@ -76,7 +79,9 @@ def _read(history: Any) -> list[Turn]:
     if not isinstance(history, list | tuple):
         return []
     found = (each for each in history if isinstance(each, Mapping) and each.get("question"))
-    return [{"question": str(each["question"]), "answer": _as_text(each.get("answer"))} for each in found]
+    return [
+        {"question": str(each["question"]), "answer": answer_in_text(each.get("answer"))} for each in found
+    ]
 
 
 def told(history: Any) -> Quoted:

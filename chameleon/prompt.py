@@ -280,7 +280,7 @@ def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS) -> Quoted:
     Of a text longer than `max_text_tokens` the beginning is told.
     """
     found = [
-        _paragraph(key, text_within(value, max_text_tokens))
+        paragraph(key, text_within(value, max_text_tokens))
         for key, value in state.cache.items()
         if isinstance(value, str) and value.strip()
     ]
@@ -296,7 +296,8 @@ def _unavailable_in(state: State) -> str:
     )
 
 
-def _paragraph(key: str, text: str) -> str:
+def paragraph(key: str, text: str) -> str:
+    """Write a text behind the name of its key: one of several lines as a block."""
     label = key.replace("_", " ").capitalize()
     if len(text.strip().splitlines()) > 1:
         return f"{label}:\n{block(key, text)}"

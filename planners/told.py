@@ -9,7 +9,7 @@ from typing import Any
 
 from chameleon.conversation import HISTORY, told
 from chameleon.inventory import Inventory
-from chameleon.prompt import named_tables, table_text, text_within
+from chameleon.prompt import named_tables, paragraph, table_text, text_within
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.state import State
 from chameleon.table import Table
@@ -28,34 +28,22 @@ def inputs_of(state: State, max_text_tokens: int) -> Quoted:
     parts = [_told(key, value, max_text_tokens) for key, value in given.items() if value not in ("", (), {})]
     parts += [conversation] if conversation else []
     question = state.input.get("question")
-    if isinstance(question, str):
-        is_long = len(question.strip().splitlines()) > 1
-        parts.append(
-            f"Question:\n{block('question', question)}"
-            if is_long
-            else f"Question: {untagged(question.strip())}"
-        )
+    parts += [paragraph("question", question)] if isinstance(question, str) else []
     return Quoted("\n\n".join(parts))
 
 
 def _told(key: str, value: Any, max_text_tokens: int) -> str:
     """Write one input: a table in its first rows, a text from its beginning, a file by its name."""
-    label = key.replace("_", " ").capitalize()
     if isinstance(value, Table):
-        return _table(label, value, key)
+        return _table(key.replace("_", " ").capitalize(), value, key)
     if key == "tables" and isinstance(value, tuple) and all(isinstance(each, Table) for each in value):
         return "\n\n".join(_table(f"Table {name!r}", table, "table") for name, table in named_tables(value))
     if isinstance(value, PurePath):
         kind = "a picture" if value.suffix.lower() in _PICTURES else "a file"
-        return f"{label}: {kind}, {untagged(value.name)}"
-    if isinstance(value, str):
-        text = text_within(value, max_text_tokens)
-        return (
-            f"{label}:\n{block(key, text)}" if "\n" in text.strip() else f"{label}: {untagged(text.strip())}"
-        )
+        return paragraph(key, f"{kind}, {value.name}")
     if isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value):
-        return f"{label}: {untagged(' | '.join(' '.join(str(each).split()) for each in value))}"
-    return f"{label}:\n{block(key, text_within(_json(value), max_text_tokens))}"
+        return paragraph(key, " | ".join(" ".join(str(each).split()) for each in value))
+    return paragraph(key, output_text(value, max_text_tokens))
 
 
 def _table(label: str, table: Table, key: str) -> str:
@@ -71,11 +59,8 @@ def output_text(output: Any, max_tokens: int) -> str:
     """Write what a module gave: a table in rows, a text as it is, all else as JSON, in so many tokens."""
     if isinstance(output, Table):
         return table_text(output, style="pipe", max_cell=LONGEST_CELL, max_tokens=max_tokens)
-    return text_within(output if isinstance(output, str) else _json(output), max_tokens)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(to_json(value), ensure_ascii=False)
+    text = output if isinstance(output, str) else json.dumps(to_json(output), ensure_ascii=False)
+    return text_within(text, max_tokens)
 
 
 def rules_in_words(inventory: Inventory) -> Iterator[str]:

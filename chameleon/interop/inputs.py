@@ -11,9 +11,9 @@ from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
+from chameleon.table import Table
 from chameleon.table.readers import read_table
 from chameleon.text import harmless, nearest, one_line
-from chameleon.values import adopted
 
 MAX_BYTES = 24 << 20
 """Of a file that a caller sends as content."""
@@ -52,11 +52,16 @@ class Inputs:
         self.inventory, self.given = inventory, dict(given or {})
         self.folders = tuple(Path(each).expanduser().resolve() for each in folders)
         self._named = ", ".join("its working folder" if str(each) == "." else str(each) for each in folders)
-        takes = inventory.input_types or {"question": "str"}
-        for key in self.given:
-            if key not in takes:
-                raise InputError(f"the inventory {inventory.name} takes no {key}", hint=nearest(key, takes))
-        self.takes = {key: kind for key, kind in takes.items() if key not in self.given}
+        self.takes = inventory.input_types or {"question": "str"}
+        self._check_known(self.given)
+        self.takes = {key: kind for key, kind in self.takes.items() if key not in self.given}
+
+    def _check_known(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            if key not in self.takes:
+                shown = one_line(harmless(str(key)), 60)
+                what = f"the inventory {self.inventory.name} takes no {shown}"
+                raise InputError(what, hint=nearest(shown, self.takes))
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -89,17 +94,14 @@ class Inputs:
 
         Raises `InputError` naming an argument that is missing, unknown, of a wrong type or not to be read.
         """
-        name = self.inventory.name
-        for key in arguments:
-            if key not in self.takes:
-                shown = one_line(harmless(str(key)), 60)
-                raise InputError(f"the inventory {name} takes no {shown}", hint=nearest(shown, self.takes))
+        self._check_known(arguments)
         found = dict(self.given)
         for key, value in arguments.items():
             if value is not None:
-                found[key] = self._read(key, self.takes[key].removesuffix("?"), adopted(value), scratch)
+                found[key] = self._read(key, self.takes[key].removesuffix("?"), value, scratch)
         if not self.inventory.input_types and "question" not in found:
-            raise InputError(f"the inventory {name} needs a question", hint="Give 'question' in the input.")
+            what = f"the inventory {self.inventory.name} needs a question"
+            raise InputError(what, hint="Give 'question' in the input.")
         self.inventory.check_input(found)
         return found
 
@@ -107,7 +109,7 @@ class Inputs:
         if kind == "Table" and isinstance(value, str):
             return self._table(key, value)
         if key == "tables" and isinstance(value, list | tuple):
-            return [self._table(key, each) if isinstance(each, str) else each for each in value]
+            return [self._table(key, str(each)) for each in value]
         if kind == "path" and isinstance(value, Mapping):
             return self._written(key, value, scratch)
         if isinstance(value, str) and (kind == "path" or key in _A_PATH):
@@ -168,26 +170,8 @@ class Inputs:
         return file
 
 
-def in_text(answer: Any) -> str:
-    """Write an answer as text: of a mapping with a text that alone, of several the one below the other."""
-    import json
-
-    from chameleon.values import to_json
-
-    if isinstance(answer, str):
-        return answer
-    if isinstance(answer, Mapping) and isinstance(answer.get("text"), str):
-        return str(answer["text"])
-    parts = answer if isinstance(answer, tuple | list) else ()
-    if parts and all(isinstance(each, str | Mapping) for each in parts):
-        return "\n".join(map(in_text, answer))
-    return json.dumps(to_json(answer), ensure_ascii=False)
-
-
 def in_json(value: Any) -> Any:
     """Return a value of a run as plain JSON: a table as its header and rows."""
-    from chameleon.table import Table
-
     if isinstance(value, Table):
         return {"columns": list(value.header), "rows": [list(row) for row in value.rows]}
     if isinstance(value, Mapping):

@@ -25,9 +25,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from chameleon.approval import needs_approval
+from chameleon.conversation import answer_in_text
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.executor import Executor
-from chameleon.interop.inputs import MAX_BYTES, Inputs, in_json, in_text
+from chameleon.interop.inputs import MAX_BYTES, Inputs, in_json
 from chameleon.log import event_to_json, json_line
 from chameleon.state import Event, Nested, Plan, RunEnded, State, StepRecord
 from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
@@ -255,7 +256,7 @@ class InventoryServer:
                 told["without"] = [redact(harmless(str(each))) for each in state.skipped]
             if "sources" in state.cache:
                 told["sources"] = in_json(state.cache["sources"])
-            return InventoryServer._result(in_text(state.answer), told, is_error=False)
+            return InventoryServer._result(answer_in_text(told["answer"], "\n"), told, is_error=False)
         error = ended.error.exception if ended and ended.error else needs_approval(state)
         is_declined = ended is not None and ended.reason == "declined"
         told["error"] = (

@@ -14,9 +14,7 @@ from chameleon.function_module import plain
 from chameleon.interop.schema_arguments import SchemaArguments
 from chameleon.module import Module
 from chameleon.state import State
-from chameleon.table import Table
 from chameleon.text import as_name
-from chameleon.values import adopted
 
 
 class LangChainTool(Module):
@@ -24,7 +22,7 @@ class LangChainTool(Module):
 
     Its name, description and arguments are those of the tool, without what an agent of LangChain injects. An
     async tool runs as a coroutine. A `ToolException` is told to the model, as `StepRejected` is. The output
-    is what the tool says to a model, or the table that it gives as its artifact.
+    is what the tool says to a model.
 
     - `tool`: the `BaseTool`.
     """
@@ -39,12 +37,12 @@ class LangChainTool(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"the LangChain tool {tool.name!r} has no name that a plan could write")
         self.description = " ".join(str(tool.description or "").split())
-        shown, injected = tool.tool_call_schema, self._injected(tool)
-        self._needs_call = any(injected.values()) or tool.response_format == "content_and_artifact"
+        shown = tool.tool_call_schema
         self._arguments: Arguments | None
         if isinstance(shown, Mapping):
             self._arguments = SchemaArguments.of_schema(self.name, shown)
         else:
+            self._check_injected(tool)
             self._arguments = Arguments(self.name, shown) if shown.model_fields else None
 
     @property
@@ -53,24 +51,21 @@ class LangChainTool(Module):
         return self._arguments
 
     def run(self, state: State, /, *args: Any, **named: Any) -> Any:
-        given: Any = named
-        if self._needs_call:
-            given = {"type": "tool_call", "id": self.name, "name": self.tool.name, "args": given}
         if self._is_async:
-            return self._later(given)
+            return self._later(named)
         try:
-            return self._held(self.tool.invoke(given))
+            return self._held(self.tool.invoke(named))
         except Exception as problem:
             raise self._told(problem) from problem
 
-    async def _later(self, given: Any) -> Any:
+    async def _later(self, named: Mapping[str, Any]) -> Any:
         import asyncio
 
         try:
             try:
-                found = await self.tool.ainvoke(given)
+                found = await self.tool.ainvoke(named)
             except NotImplementedError:  # a tool's way to say that it is not async
-                found = await asyncio.to_thread(self.tool.invoke, given)
+                found = await asyncio.to_thread(self.tool.invoke, named)
             return self._held(found)
         except Exception as problem:
             raise self._told(problem) from problem
@@ -88,18 +83,20 @@ class LangChainTool(Module):
         return problem
 
     def _held(self, output: Any) -> Any:
-        """Return the output as a run holds it. Raises `StepRejected` for a message that reports an error."""
-        if getattr(output, "type", "") == "tool" and hasattr(output, "tool_call_id"):  # a ToolMessage
-            if output.status == "error":
-                raise StepRejected(self._text_of(output.content))
-            artifact = adopted(output.artifact)
-            return artifact if isinstance(artifact, Table) else self._held(output.content)
+        """Return the output as a run holds it: content blocks of a message as text, or else as JSON."""
         if type(output).__name__ == "Command" and type(output).__module__.startswith("langgraph."):
             raise ModuleError(
                 f"{self.name} returns a Command, which changes the state of a LangGraph",
                 hint="Let it return a value.",
             )
-        return self._text_of(output) if self._is_content(output) else plain(output)
+        blocks = output if isinstance(output, list) else []
+        if not any(isinstance(block, Mapping) and block.get("type") == "text" for block in blocks):
+            return plain(output)
+        texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
+        return "\n".join(
+            text if isinstance(text, str) else json.dumps(block, ensure_ascii=False, default=str)
+            for text, block in zip(texts, blocks, strict=True)
+        )
 
     @property
     def _is_async(self) -> bool:
@@ -111,44 +108,12 @@ class LangChainTool(Module):
         return type(self.tool)._arun is not BaseTool._arun
 
     @staticmethod
-    def _is_content(output: Any) -> bool:
-        """Return whether these are the content blocks of a message, some of them text."""
-        if not isinstance(output, list) or not all(isinstance(block, Mapping) for block in output):
-            return False
-        return any(block.get("type") == "text" and isinstance(block.get("text"), str) for block in output)
-
-    @staticmethod
-    def _text_of(content: Any) -> str:
-        """Return the content of a message as text: blocks that are no text as JSON."""
-        blocks = [content] if isinstance(content, str) else content
-        texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
-        return "\n".join(
-            text if isinstance(text, str) else json.dumps(block, ensure_ascii=False, default=str)
-            for text, block in zip(texts, blocks, strict=True)
-        )
-
-    @staticmethod
-    def _injected(tool: Any) -> Mapping[str, bool]:
-        """Return the parameters that an agent would give, and which of them are the id of the call.
-
-        Raises `InventoryError` for one that only an agent of LangChain can give.
-        """
-        from langchain_core.tools import InjectedToolCallId
-
-        if isinstance(tool.args_schema, Mapping):
-            return {}
+    def _check_injected(tool: Any) -> None:
+        """Raise `InventoryError` for a parameter that only an agent of LangChain can give."""
         fields, shown = tool.get_input_schema().model_fields, tool.tool_call_schema.model_fields
-        hidden = {name: field for name, field in fields.items() if name not in shown}
-        found = {}
-        for name in {**hidden, **dict.fromkeys(getattr(tool, "_injected_args_keys", ()))}:
-            field = hidden.get(name)
-            marks = getattr(field, "metadata", ())
-            found[name] = any(
-                mark is InjectedToolCallId or isinstance(mark, InjectedToolCallId) for mark in marks
-            )
-            if not found[name] and (field is None or field.is_required()):
+        for name in sorted({*fields} - {*shown} | {*getattr(tool, "_injected_args_keys", ())}):
+            if name not in fields or fields[name].is_required():
                 raise InventoryError(
                     f"the LangChain tool {tool.name} needs {name}, which only an agent of LangChain can give",
                     hint="Give it a default there, or wrap the tool in a function: chameleon.tool(function).",
                 )
-        return found

@@ -103,10 +103,11 @@ def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str]:
         )
     line = next(iter(having), "")
     label, value = _pair(line) or ("", "")
-    if not stems <= _stems(_COUNT.sub("", label)) <= implied | _stems(question):
+    name, counts = _COUNT.subn("", label)
+    if not stems <= _stems(name) <= implied | _stems(question):
         raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
-    counts, words = _COUNT.match(label) is not None, set(_WORD.findall(folded(_COUNT.sub("", label))))
-    if (how == "how many" and not words <= set(_WORD.findall(question))) or (counts and how != "how many"):
+    is_named = set(_WORD.findall(folded(name))) <= set(_WORD.findall(question))
+    if not is_named if how == "how many" else counts:
         raise Declined(f'"{label}" is not what is asked for')
     if UNREAD in line:
         raise Declined(f'a part of the line "{line.replace(chr(9), " ")}" could not be read')
@@ -131,16 +132,13 @@ def _pair(line: str) -> tuple[str, str] | None:
     """
     if len(line) > _MOST_CHARACTERS:
         return None
-    if found := _MARKED.fullmatch(line):
-        return (
-            (found["label"], found["value"].strip())
-            if _is_value(found["value"].strip(), marked=True)
-            else None
-        )
+    if marked := _MARKED.fullmatch(line):
+        label, value = marked["label"], marked["value"].strip()
+        return (label, value) if _is_value(value, marked=True) else None
     label, _, value = (part.strip(" .") for part in line.rpartition("\t"))
-    if found := None if "\t" in line else _BESIDE.fullmatch(line):
-        label, value = found["label"], found["value"]
-    is_figure = value[-1:] and (value[0].isdigit() or not value[0].isalpha()) and "\t" not in label
+    if "\t" not in line and (beside := _BESIDE.fullmatch(line)):
+        label, value = beside["label"], beside["value"]
+    is_figure = value != "" and not value[0].isalpha() and "\t" not in label
     return (label, value) if label and is_figure and _is_value(value, marked=False) else None
 
 
@@ -150,11 +148,8 @@ def _is_value(text: str, *, marked: bool) -> bool:
     if len(text) > _LONGEST or "\t" in text or is_blank(text) or _DENIES & set(words):
         return False
     if not any(map(str.isdigit, text)):
-        return (
-            marked
-            and 0 < len(words) <= _MOST_WORDS
-            and (re.search(r"[/;?]", text) is None or " " not in text)
-        )
+        is_plain = re.search(r"[/;?]", text) is None or " " not in text
+        return marked and is_plain and 0 < len(words) <= _MOST_WORDS
     if marked and (len(text.split()) == 1 or re.fullmatch(r"[A-Z]{1,3} \d+|\+?[\d() -]+", text)):
         return True
     figures = re.findall(r"\d[\d.,:]*", text)

@@ -30,40 +30,35 @@ class StatementReader(TableReader):
     """Tells whether the table bears a statement out, without a model: "yes" or "no"; or declines."""
 
     def read(self, question: str, sheet: Sheet) -> Answer:
-        """Return whether the statement holds. Raises `Declined`."""
-        return verdict(question, sheet)
-
-
-def verdict(statement: str, sheet: Sheet) -> Answer:
-    """Tell whether a statement holds: "yes" or "no". Raises `Declined` where that is not clear."""
-    tokens = ENGLISH.tokens(statement)
-    links = Links(tokens, sheet)
-    if _WHOLES & {token.low for token in tokens}:
-        raise Declined("statements with only, both, each or all are not read")
-    if links.unknown:
-        raise Declined(f"these words were not understood: {', '.join(links.unknown)}")
-    found = sorted(_asked(sheet, tokens, links.readings[:_READINGS]), key=lambda each: each[0])
-    first: tuple[float, bool, Form, Result] | None = None
-    for cost, form, said in found:
-        if cost > _MOST or (first is not None and cost > first[0] + NEAR):
-            break
-        try:
-            result = form.run(sheet)
-        except Unfit:
-            continue
-        truth = _agrees(result, said, sheet)
-        if truth is None:
-            continue
-        price = cost + (0.0 if truth else _NO)
+        """Return whether the statement holds. Raises `Declined` where that is not clear."""
+        tokens = ENGLISH.tokens(question)
+        links = Links(tokens, sheet)
+        if _WHOLES & {token.low for token in tokens}:
+            raise Declined("statements with only, both, each or all are not read")
+        if links.unknown:
+            raise Declined(f"these words were not understood: {', '.join(links.unknown)}")
+        found = sorted(_asked(sheet, tokens, links.readings[:_READINGS]), key=lambda each: each[0])
+        first: tuple[float, bool, Form, Result] | None = None
+        for cost, form, stated in found:
+            if cost > _MOST or (first is not None and cost > first[0] + NEAR):
+                break
+            try:
+                result = form.run(sheet)
+            except Unfit:
+                continue
+            truth = _agrees(result, stated, sheet)
+            if truth is None:
+                continue
+            price = cost + (0.0 if truth else _NO)
+            if first is None:
+                first = price, truth, form, result
+            elif truth != first[1]:
+                raise Declined("two readings of the statement differ")
         if first is None:
-            first = price, truth, form, result
-        elif truth != first[1]:
-            raise Declined("two readings of the statement differ")
-    if first is None:
-        raise Declined("this kind of statement is not understood")
-    cost, truth, form, result = first
-    told = Result(("yes" if truth else "no",), result.rows, result.columns, "truth", steps=result.steps)
-    return Answer(told, form, max(0.0, 1 - cost / DOUBT), sheet)
+            raise Declined("this kind of statement is not understood")
+        cost, truth, form, result = first
+        told = Result(("yes" if truth else "no",), result.rows, result.columns, "truth", steps=result.steps)
+        return Answer(told, form, max(0.0, 1 - cost / DOUBT), sheet)
 
 
 def _asked(

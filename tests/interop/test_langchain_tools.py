@@ -145,17 +145,21 @@ def test_arguments_that_the_tool_alone_refuses_are_told() -> None:
 
 
 @tool
-def with_id(
-    x: int, call: Annotated[str, InjectedToolCallId], by: Annotated[str, InjectedToolArg] = "me"
-) -> str:
+def by_default(x: int, by: Annotated[str, InjectedToolArg] = "me") -> str:
     """Tells."""
-    return f"{x} {call} {by}"
+    return f"{x} {by}"
 
 
-def test_what_an_agent_injects_is_hidden_and_given_where_it_can_be() -> None:
-    (card,) = Inventory.of([with_id], planner=Fixed(["with_id"])).cards
+def test_what_an_agent_injects_is_hidden() -> None:
+    (card,) = Inventory.of([by_default], planner=Fixed(["by_default"])).cards
     assert card.signature == "(x: integer)"
-    assert run(with_id, {"x": 1}).answer == "1 with_id me"
+    assert run(by_default, {"x": 1}).answer == "1 me"
+
+
+@tool
+def with_id(x: int, call: Annotated[str, InjectedToolCallId]) -> str:
+    """Tells."""
+    return f"{x} {call}"
 
 
 @tool
@@ -176,7 +180,9 @@ def of_user(x: int, user: Annotated[str, InjectedToolArg]) -> int:
     return x
 
 
-@pytest.mark.parametrize(("given", "name"), [(of_state, "held"), (of_runtime, "runtime"), (of_user, "user")])
+@pytest.mark.parametrize(
+    ("given", "name"), [(with_id, "call"), (of_state, "held"), (of_runtime, "runtime"), (of_user, "user")]
+)
 def test_what_only_an_agent_can_give_is_refused_at_once(given: BaseTool, name: str) -> None:
     said = f"the LangChain tool {given.name} needs {name}, which only an agent of LangChain can give"
     with pytest.raises(InventoryError, match=said):
@@ -224,24 +230,15 @@ class Nothing(BaseModel):
     """Takes nothing."""
 
 
-def test_an_artifact_that_is_a_table_is_the_output_and_else_the_content() -> None:
-    pandas = pytest.importorskip("pandas")
-
-    def rows() -> tuple[str, Any]:
-        return "2 rows", pandas.DataFrame({"city": ["Oslo", "Rome"]})
-
-    def found() -> tuple[str, Any]:
-        return "nothing", object()
-
-    for function, held in ((rows, Table(["city"], [["Oslo"], ["Rome"]])), (found, "nothing")):
-        made = StructuredTool(
-            name="give",
-            description="Gives.",
-            args_schema=Nothing,
-            func=function,
-            response_format="content_and_artifact",
-        )
-        assert run(made).history[0].output == held
+def test_of_content_and_an_artifact_the_content_is_held() -> None:
+    made = StructuredTool(
+        name="give",
+        description="Gives.",
+        args_schema=Nothing,
+        func=lambda: ("2 rows", object()),
+        response_format="content_and_artifact",
+    )
+    assert run(made).history[0].output == "2 rows"
 
 
 def test_an_entry_of_a_file_names_a_tool_a_list_or_a_class(tmp_path: Path) -> None:
