@@ -79,9 +79,7 @@ def _read(history: Any) -> list[Turn]:
     if not isinstance(history, list | tuple):
         return []
     found = (each for each in history if isinstance(each, Mapping) and each.get("question"))
-    return [
-        {"question": str(each["question"]), "answer": answer_in_text(each.get("answer"))} for each in found
-    ]
+    return [turn_of(each["question"], each.get("answer")) for each in found]
 
 
 def told(history: Any) -> Quoted:
