@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from chameleon.cli.options import (
-    ApproveMode,
     DataOptions,
     EvalOptions,
     GivenOptions,
     GridOptions,
     ModelOptions,
     QuestionOptions,
+    RunOptions,
+    SpanOptions,
     TalkOptions,
     argument,
-    benchmarks,
     inventories,
     names,
     option,
+    origin,
     spread,
 )
 
@@ -36,19 +37,6 @@ DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
 SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
 JSON = option(default=False, in_file="any", help="Print one JSON object.")
-APPROVE = option(
-    default="plan",
-    help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or none, "
-    "which refuses it.",
-)
-OTLP = option(
-    in_file="never",
-    metavar="URL",
-    help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.",
-)
-CONTENT = option(
-    default=False, in_file="never", help="Send texts too: questions, prompts, replies, arguments and outputs."
-)
 Command = Callable[..., int | None]
 COMMANDS: dict[str, Command] = {}
 
@@ -107,35 +95,14 @@ def main(
 
 
 @command()
-def ask(
-    question: QuestionOptions,
-    talk: TalkOptions,
-    trace: bool = option(default=False, in_file="any", help="Show what each module did."),
-    stream: bool = option(
-        default=False, in_file="any", help="Show the model's last reply while it comes, on stderr."
-    ),
-    log: Path | None = option(metavar="FILE", help="Write the event log; an unfinished one goes on."),
-    otlp: str | None = OTLP,
-    content: bool = CONTENT,
-    approve: ApproveMode = APPROVE,
-    json: bool = JSON,
-) -> int:
+def ask(question: QuestionOptions, run: RunOptions, talk: TalkOptions, json: bool = JSON) -> int:
     """Answer a question, from a table, an index of tables, a picture or a text.
 
     Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval.
     """
     from chameleon.cli.asking import run_question
 
-    return run_question(
-        question,
-        trace=trace or talk.verbose,
-        stream=stream,
-        log=log,
-        as_json=json,
-        approve=approve,
-        otlp=otlp,
-        content=content,
-    )
+    return run_question(question, run, as_json=json)
 
 
 @command("approve")
@@ -160,12 +127,13 @@ def plan(question: QuestionOptions, talk: TalkOptions, json: bool = JSON) -> int
     """Show the plan for a question without running it."""
     from chameleon.cli.asking import run_question
 
-    return run_question(question, plan_only=True, trace=True, log=None, as_json=json)
+    return run_question(question, RunOptions(trace=True), plan_only=True, as_json=json)
 
 
 @command()
 def chat(
     given: GivenOptions,
+    run: RunOptions,
     talk: TalkOptions,
     inventory: str | None = argument(
         "INVENTORY",
@@ -174,14 +142,6 @@ def chat(
         complete=inventories,
         in_file="agreed",
     ),
-    trace: bool = option(default=False, in_file="any", help="Show what each module did."),
-    stream: bool = option(
-        default=False, in_file="any", help="Show the model's last reply while it comes, on stderr."
-    ),
-    log: Path | None = option(metavar="FILE", help="Keep the conversation; one that is there goes on."),
-    otlp: str | None = OTLP,
-    content: bool = CONTENT,
-    approve: ApproveMode = APPROVE,
 ) -> int:
     """Answer one question after another; a model is told those before it.
 
@@ -189,11 +149,8 @@ def chat(
     all commands; Ctrl-D leaves.
     """
     from chameleon.cli.chat import chat_about
-    from chameleon.cli.exporting import sending
 
-    with sending(otlp, content=content, conversation=True) as send:
-        trace = trace or talk.verbose
-        return chat_about(given, inventory, trace=trace, stream=stream, path=log, approve=approve, send=send)
+    return chat_about(given, inventory, run)
 
 
 @command()
@@ -218,8 +175,6 @@ def index(
 
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
-    from chameleon.cli.origins import origin
-
     given = {name for name in ("model", "param") if getattr(options, name) and not origin(name)}
     given |= {"store"} if options.store != "auto" and not origin("store") else set()
     if not summaries and given:
@@ -268,7 +223,7 @@ def merge(
 @command()
 def score(
     options: DataOptions,
-    benchmark: str = argument("BENCHMARK", "Its name.", complete=benchmarks),
+    benchmark: str = argument("BENCHMARK", "Its name."),
     data: Path = DATA,
     predictions: Path = argument("PREDICTIONS", "One row for each problem's id."),
     field: str = option(
@@ -315,9 +270,8 @@ def report(
 
 @command()
 def export(
+    spans: SpanOptions,
     source: Path = argument("LOG|DIR", "A log of `ask` or `chat`, or a folder of `eval --out`."),
-    otlp: str | None = OTLP,
-    content: bool = CONTENT,
     follow: bool = option(default=False, help="Send the spans of a log that grows, until its run ends."),
     inspect: Path | None = option(
         metavar="FILE", help="Write a folder as a log of Inspect: NAME.eval or NAME.json."
@@ -327,17 +281,17 @@ def export(
 
     Exit codes: 0 done, 1 not all arrived.
     """
-    if (otlp is None) == (inspect is None):
+    if (spans.otlp is None) == (inspect is None):
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
-    if content and otlp is None:
+    if spans.content and inspect is not None:
         raise typer.BadParameter("a log of Inspect has texts anyway", param_hint="--content")
-    if follow and (otlp is None or source.is_dir()):
+    if follow and (inspect is not None or source.is_dir()):
         raise typer.BadParameter("a log is followed; `eval --otlp` sends as it runs", param_hint="--follow")
     from chameleon.cli.exporting import send_spans, write_for_inspect
 
     if inspect is not None:
         return write_for_inspect(source, inspect)
-    return send_spans(source, otlp or "", content=content, follow=follow)
+    return send_spans(source, spans.otlp or "", content=spans.content, follow=follow)
 
 
 @command()

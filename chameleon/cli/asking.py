@@ -22,8 +22,8 @@ from chameleon.cli.given import (
     without_file_of_settings,
 )
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import ApproveMode, QuestionOptions
-from chameleon.cli.out import ReplyStream, echo_json
+from chameleon.cli.options import QuestionOptions, RunOptions
+from chameleon.cli.out import ReplyStream, echo_json, is_verbose
 from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage
@@ -39,7 +39,6 @@ from chameleon.usage import Usage
 from chameleon.values import to_json
 
 _ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
-_SHOW_PASSAGES = "--inventory {} shows the passages that are nearest to the question."
 _ASK_ANEW = (
     "Replies came from the response store: --store record asks the model anew and keeps what it says, "
     "--store off asks it and keeps nothing."
@@ -50,68 +49,44 @@ _OF_STEPS = ("module", "args", "output", "error", "seconds", "dropped")
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
 
 
-def run_question(
-    options: QuestionOptions,
-    *,
-    trace: bool,
-    log: Path | None,
-    as_json: bool,
-    stream: bool = False,
-    plan_only: bool = False,
-    approve: ApproveMode = "plan",
-    otlp: str | None = None,
-    content: bool = False,
-) -> int:
+def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, plan_only: bool = False) -> int:
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
-    begun = time.monotonic()
+    begun, log = time.monotonic(), run.log
     if log is not None and STANDARD_INPUT in (options.image or ()):
         raise typer.BadParameter(
             "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
         )
     options = without_file_of_settings(options)
     check_options(options)
-    recorded = settings_in(log)
-    named: str | Inventory | None = options.inventory
-    if options.inventory is not None and recorded:  # what servers listed stands there
-        named = Inventory.load(options.inventory, recorded=recorded)
     with ExitStack() as kept_open:
         activity = kept_open.enter_context(Activity(f"reading {files_in_words(options)}"))
         everything = kept_open.enter_context(read_input(options))
         activity.show("preparing")
-        setup = set_up(
-            named,
-            options,
-            defaults=defaults_for(everything),
-            ask_for_end=True,
-            at_least=options.at_least,
-        )
+        setup = set_up_for(options, everything, settings_in(log))
         given = fit(everything, setup.executor.inventory, options)
         inventory = setup.executor.inventory
         page = RunPage(
             as_json=as_json,
-            trace=trace,
+            trace=run.trace or is_verbose(),
             inventory=inventory,
             model=setup.executor.model,
             plan_only=plan_only,
             begun=begun,
         )
         page.begin(setup.why)
-        attend(setup.executor, approve)
+        attend(setup.executor, run.approve)
         events: list[Event] = []
-        state = State()
-        reply = ReplyStream() if stream else None
-        send = kept_open.enter_context(sending(otlp, content=content))
-        for event in _events(setup.executor, given, log, page.note, reply):
-            if reply is not None:
-                reply.end()
+        reply = ReplyStream()
+        send = kept_open.enter_context(sending(run))
+        for event in _events(setup.executor, given, log, page.note, reply if run.stream else None):
+            reply.end()
             send(event)
             page.show(event)
             events.append(event)
-            state = state.after(event)
             if plan_only and isinstance(event, Plan) and not event.refused:
                 break
-            activity.show(now_in_words(state, inventory))
-    state = advised(among_choices(state, given.get("choices") or ()), setup.executor)
+            activity.show(now_in_words(page.state, inventory))
+    state = advised(among_choices(page.state, given.get("choices") or ()), setup.executor)
     waits_in = (log or kept(events)) if state.waiting else None
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
@@ -123,6 +98,15 @@ def run_question(
         return 0
     page.end(state, options.unit or "")
     return EXIT_CODES[state.ended.reason]
+
+
+def set_up_for(options: QuestionOptions, given: Mapping[str, Any], recorded: Mapping[str, Any]) -> Setup:
+    """Choose what answers questions with this input; `recorded` are a log's settings, or empty."""
+    named: str | Inventory | None = options.inventory
+    if options.inventory is not None and recorded:  # with what servers listed
+        named = Inventory.load(options.inventory, recorded=recorded)
+    defaults = defaults_for(given)
+    return set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
 
 
 def among_choices(state: State, choices: Sequence[str]) -> State:
@@ -164,8 +148,6 @@ def advised(state: State, executor: Executor) -> State:
         hints.append(_ASK_ANEW)
     elif ended.reason == "declined" and with_model:
         advice = _ASK_A_MODEL.format(with_model)
-        if executor.inventory.name == DEFAULTS["text"][1] and "text" in state.input:
-            hints.append(_SHOW_PASSAGES.format(DEFAULTS["passages"][1]))
         hints.append(f"Or {advice}" if hints else f"{advice[0].upper()}{advice[1:]}")
     error = replace(ended.error, message=in_options(ended.error.message), hint=" ".join(hints))
     return replace(state, ended=replace(ended, error=error))

@@ -8,27 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import fields, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
-from chameleon.cli.asking import advised, among_choices, with_sandbox
-from chameleon.cli.exporting import RunSender
+from chameleon.cli.asking import advised, among_choices, set_up_for, with_sandbox
+from chameleon.cli.exporting import RunSender, sending
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import ApproveMode, GivenOptions, QuestionOptions
-from chameleon.cli.out import Interrupted, ReplyStream, Terminated, counted, echo, say
+from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
+from chameleon.cli.out import Interrupted, ReplyStream, Terminated, counted, echo, is_verbose, say
 from chameleon.cli.progress import Activity
-from chameleon.cli.setup import defaults_for, set_up
 from chameleon.cli.show import RunPage
 from chameleon.cli.words import now_in_words
 from chameleon.conversation import HISTORY
 from chameleon.conversation_log import ConversationLog, PastTurn
 from chameleon.errors import InputError
 from chameleon.executor import Executor
-from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.state import Failure, RunEnded, RunStarted, State
 from chameleon.table import Table, to_terminal
@@ -43,16 +40,7 @@ _OF_A_TURN = ("question", HISTORY)
 _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
-def chat_about(
-    options: GivenOptions,
-    inventory: str | None,
-    *,
-    trace: bool,
-    stream: bool,
-    path: Path | None,
-    send: RunSender,
-    approve: ApproveMode = "plan",
-) -> int:
+def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) -> int:
     """Answer the questions of standard input about what the options give, until there are no more.
 
     Return the exit code: that of a run that waits where the conversation ends with one.
@@ -61,7 +49,8 @@ def chat_about(
         if STANDARD_INPUT in (getattr(options, name) or ()):
             raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
     with ExitStack() as kept:
-        log = kept.enter_context(ConversationLog(path)) if path is not None else None
+        send = kept.enter_context(sending(run, conversation=True))
+        log = kept.enter_context(ConversationLog(run.log)) if run.log is not None else None
         begun = log.first if log is not None else None
         before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
         inventory = inventory or (begun.inventory if begun else None)
@@ -70,20 +59,11 @@ def chat_about(
         question = without_file_of_settings(question)
         check_options(question)
         everything = kept.enter_context(read_input(question))
-        named: str | Inventory | None = inventory
-        if inventory is not None and begun is not None:  # what servers listed stands in the log
-            named = Inventory.load(inventory, recorded=begun.settings)
-        setup = set_up(
-            named,
-            options,
-            defaults=defaults_for(everything),
-            ask_for_end=True,
-            at_least=options.at_least,
-        )
+        setup = set_up_for(question, everything, begun.settings if begun else {})
         fitted = fit(everything, setup.executor.inventory, question)
         given = before | {k: v for k, v in fitted.items() if k not in _OF_A_TURN and v is not None}
-        attend(setup.executor, approve)
-        chat = Chat(setup.executor, given, log, trace=trace, stream=stream, send=send)
+        attend(setup.executor, run.approve)
+        chat = Chat(setup.executor, given, log, run, send)
         if begun is not None:
             chat.check_same(begun)
             send.first = begun
@@ -127,14 +107,11 @@ class Chat:
         executor: Executor,
         given: Mapping[str, Any],
         log: ConversationLog | None,
-        *,
-        trace: bool = False,
-        stream: bool = False,
-        send: RunSender | None = None,
+        options: RunOptions,
+        send: RunSender,
     ) -> None:
         self.executor, self.given, self.log = executor, given, log
-        self.send = send or RunSender(None)
-        self.trace, self.stream = trace, stream
+        self.options, self.send = options, send
         self.turns: list[PastTurn] = []
         self.last: State | None = None
         self.waits = False
@@ -185,25 +162,25 @@ class Chat:
     def answer(self, given: Mapping[str, Any]) -> None:
         """Run a question and show what happens; what goes wrong is told, and the conversation goes on."""
         inventory = self.executor.inventory
-        page = RunPage(as_json=False, trace=self.trace, inventory=inventory, model=self.executor.model)
-        reply = ReplyStream() if self.stream else None
-        state = State()
+        trace = self.options.trace or is_verbose()
+        page = RunPage(as_json=False, trace=trace, inventory=inventory, model=self.executor.model)
+        reply = ReplyStream()
+        on_text = reply if self.options.stream else None
         before = tuple(self.log or ())
-        events = with_sandbox(self.executor.stream(given, self.log or (), on_text=reply), self.executor)
+        events = with_sandbox(self.executor.stream(given, self.log or (), on_text=on_text), self.executor)
         try:
             with Activity() as activity:
                 for event in chain(before, events):
-                    if reply is not None:
-                        reply.end()
+                    reply.end()
                     self.send(event)
                     page.show(event)
-                    state = state.after(event)
-                    activity.show(now_in_words(state, inventory))
+                    activity.show(now_in_words(page.state, inventory))
+            state = page.state
         except Interrupted as ended:
             if isinstance(ended, Terminated):
                 raise
             say("")
-            state = self._stopped(state)
+            state = self._stopped(page.state)
         except InputError as problem:
             say(f"chameleon: {one_line(in_options(str(problem)), 400)}")
             return

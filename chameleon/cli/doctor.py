@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
+from chameleon.cli.folder_trust import written
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json
 from chameleon.cli.settings import NAME, VARIABLES, Settings
@@ -28,7 +28,6 @@ from chameleon.text import harmless, nearest, redact
 _PACKAGE = "chameleon-compose"
 _REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
 _OF_DEVELOPERS = ("test", "dev")
-_OF_SEARCHES = re.compile(r"(BRAVE|TAVILY|SEARXNG|BING_SEARCH|WIKIPEDIA)_\w+|CHAMELEON_(WEB_\w+|USER_AGENT)")
 
 
 def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
@@ -41,7 +40,6 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         settings = load()
     except ChameleonError as problem:
         fault = str(problem)
-    variables = sorted(name for name, value in os.environ.items() if value.strip())  # never their values
     packages: dict[str, dict[str, str | None]] = {}
     for line in metadata.requires(_PACKAGE) or ():
         requirement = _REQUIREMENT.match(line)
@@ -66,12 +64,13 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         "settings_fault": fault or None,
         "variables": _variables(),
         "namesake": _namesake(),
-        "keys": [name for name in variables if name.endswith("_API_KEY")],
+        "keys": sorted(
+            key for key, value in os.environ.items() if key.endswith("_API_KEY") and value.strip()
+        ),
         "store": _store(),
         "packages": packages,
         "text_engine": _automatic("text_detector", "engine"),
         "search_provider": _automatic("web_search", "provider"),
-        "search_variables": [name for name in variables if _OF_SEARCHES.fullmatch(name)],
         "captioner": _automatic("image_captioner", "device"),
         "embeddings": automatic(),
         "sandbox": sandbox,
@@ -86,7 +85,7 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
     if fault:
         echo(f"Settings: {harmless(fault)}")
     else:
-        sets = ", ".join(_flat(settings.data)) or "nothing"
+        sets = ", ".join(f"{key} = {written(value)}" for key, value in settings.data.items()) or "nothing"
         told = f"{settings.path} sets {sets}" if settings.path else f"there is no {NAME}"
         echo(f"Settings: {harmless(told)}")
     for name, each in found["variables"].items():
@@ -106,18 +105,8 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         ("search_provider", "Search, provider auto"),
     ):
         echo(f"{label}: {harmless(found[key]['takes'] or 'none: ' + found[key]['lacks'])}")
-    echo(f"Variables of searches set: {', '.join(found['search_variables']) or 'none'}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
-
-
-def _flat(written: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Write settings one by one, as "eval.workers = 4"."""
-    for key, value in written.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{key}.")
-        else:
-            yield f"{above}{key} = {json.dumps(value, ensure_ascii=False, default=str)}"
 
 
 def _variables() -> dict[str, dict[str, str]]:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from chameleon.cli.columns import show_counts
-from chameleon.cli.exporting import sending_problems
+from chameleon.cli.exporting import receiver
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
 from chameleon.cli.out import Interrupted, counted, is_verbose, say
@@ -20,6 +20,7 @@ from chameleon.cli.setup import dropped_by_model, placed, set_up
 from chameleon.cli.words import plain
 from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
+from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import picture_places
 from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
@@ -31,6 +32,7 @@ from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.llm.connection import DROPPED
+from chameleon.state import Event
 from chameleon.text import harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import freeze
@@ -199,14 +201,21 @@ class EvalRun:
         self.problems.ids = set()  # they are needed no more
         with (
             Progress("problem", len(self.problems), tally.all.n) as progress,
-            sending_problems(self.options.otlp, content=self.options.content) as traces,
+            receiver(self.options) as traces,
         ):
+
+            def on_event(problem: Problem, event: Event) -> None:
+                if traces is not None:
+                    traces.event(event, problem.id, problem.sequence)
 
             def on_result(result: Result) -> None:
                 tally.add(result)
                 if is_verbose():
                     say(_told_of(result))
-                traces.judged(result, benchmark.name)
+                if traces is not None:
+                    from chameleon.interop.otlp import scores_of
+
+                    traces.end(result.id, scores_of(result, benchmark.name))
                 progress.show(tally.all.n, lambda: running(tally, spending.usage))
 
             evaluation = Evaluation(
@@ -216,7 +225,7 @@ class EvalRun:
                 run_dir=run_dir,
                 workers=max(1, min(self.options.workers, len(self.problems))),
                 spending=spending,
-                on_event=traces.event,
+                on_event=on_event,
                 on_result=on_result,
                 gold_history=self.options.gold_history,
             )

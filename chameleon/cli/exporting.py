@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from chameleon.cli.options import SpanOptions
 from chameleon.cli.out import counted, say
 from chameleon.cli.progress import Activity
 from chameleon.state import Event, RunStarted
 
 if TYPE_CHECKING:
-    from chameleon.evaluation.benchmark import Problem
-    from chameleon.evaluation.results import Result
     from chameleon.interop.otlp import Traces
 
 
@@ -42,28 +41,10 @@ class RunSender:
         self.traces.event(event, conversation=id)
 
 
-class ProblemSender:
-    """Sends the events of an evaluation's problems; nothing without `traces`."""
-
-    def __init__(self, traces: Traces | None) -> None:
-        self.traces = traces
-
-    def event(self, problem: Problem, event: Event) -> None:
-        if self.traces is not None:
-            self.traces.event(event, problem.id, problem.sequence)
-
-    def judged(self, result: Result, benchmark: str) -> None:
-        """Send the span of a run as a whole, with how it was judged."""
-        if self.traces is not None:
-            from chameleon.interop.otlp import scores_of
-
-            self.traces.end(result.id, scores_of(result, benchmark))
-
-
 @contextmanager
-def sending(url: str | None, *, content: bool = False, conversation: bool = False) -> Iterator[RunSender]:
-    """Give what sends the events of runs, and send at last what is left of them."""
-    with receiver(url, content=content) as traces:
+def sending(options: SpanOptions, *, conversation: bool = False) -> Iterator[RunSender]:
+    """Yield what sends the events of runs, and send what is left at the end."""
+    with receiver(options) as traces:
         try:
             yield RunSender(traces, conversation=conversation)
         finally:
@@ -72,23 +53,16 @@ def sending(url: str | None, *, content: bool = False, conversation: bool = Fals
 
 
 @contextmanager
-def sending_problems(url: str | None, *, content: bool) -> Iterator[ProblemSender]:
-    """Give what sends the events of an evaluation's problems."""
-    with receiver(url, content=content) as traces:
-        yield ProblemSender(traces)
-
-
-@contextmanager
-def receiver(url: str | None, *, content: bool) -> Iterator[Traces | None]:
-    """Give what sends spans to an address; None without one. Raises as `Traces` does."""
-    if url is None:
-        if content:
+def receiver(options: SpanOptions) -> Iterator[Traces | None]:
+    """Yield what sends spans to an address, or None without one. Raises as `Traces` does."""
+    if options.otlp is None:
+        if options.content:
             raise typer.BadParameter("there is no --otlp to send texts to", param_hint="--content")
         yield None
         return
     from chameleon.interop.otlp import Traces
 
-    with Traces(url, content=content) as traces:
+    with Traces(options.otlp, content=options.content) as traces:
         yield traces
 
 

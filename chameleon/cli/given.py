@@ -13,8 +13,7 @@ from typing import Any
 
 import typer
 
-from chameleon.cli.options import QuestionOptions
-from chameleon.cli.origins import origin
+from chameleon.cli.options import QuestionOptions, origin
 from chameleon.cli.out import counted, say
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError

@@ -18,7 +18,6 @@ from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
-from chameleon.cli.origins import because
 from chameleon.cli.out import Interrupted, counted, echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
@@ -112,7 +111,7 @@ class GridRun:
             calls = [arm.calls for arm in self.grid.arms.values()]
             total = counted(sum(filter(None, calls)) * len(self.problems), "call")
             some = "" if None in calls else f", some {total} less those in the response store"
-            say(f"Evaluates {arms} over {over} with {self.options.model}{because('model')}{some}.")
+            say(f"Evaluates {arms} over {over} with {self.options.model}{some}.")
         else:
             say(f"Measures {arms} over {over}, as far as no model is needed.")
             say("--model PROVIDER:NAME evaluates them.")

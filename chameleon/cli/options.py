@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from chameleon.cli.origins import keep_origins
 from chameleon.cli.out import results_alone
 
 StoreMode = Literal["off", "record", "replay", "auto"]
@@ -19,6 +18,13 @@ ApproveMode = Literal["plan", "step", "none"]
 Complete = Callable[[str], list[str]]
 InFile = Literal["any", "agreed", "never"]
 """Which settings file may set an option: any, one that its user agreed to or wrote, or none at all."""
+
+_origins: dict[str, str] = {}
+
+
+def origin(name: str) -> str:
+    """Return the name of the settings file that gave the running command an option; "" for none."""
+    return _origins.get(name, "")
 
 
 def option(
@@ -69,7 +75,8 @@ def spread(command: Callable[..., int | None]) -> Callable[..., None]:
         for less, more in (("quiet", "verbose"), ("quiet", "trace"), ("verbose", "quiet")):
             if less in from_file and given.get(more) and more not in from_file:
                 given[less] = False  # the command line counts
-        keep_origins(from_file, context.obj.path.name if from_file else "")
+        _origins.clear()
+        _origins.update((name, context.obj.path.name) for name in from_file)
         for name, whole in wholes.items():
             own = {each.name: given.pop(each.name) for each in fields(whole) if each.name in given}
             given[name] = whole(**own)  # type: ignore[operator]
@@ -132,20 +139,6 @@ def inventories(begun: str) -> list[str]:
 
     own = sorted(str(file) for file in Path().glob("*.y*ml"))
     return [name for name in (*shipped_inventories(), *own) if name.startswith(begun)]
-
-
-def benchmarks(begun: str) -> list[str]:
-    """Return the benchmarks whose names begin with a text."""
-    from chameleon.inventory.resolve import shipped
-
-    return sorted(name for name in shipped("benchmarks") if name.startswith(begun))
-
-
-def grids(begun: str) -> list[str]:
-    """Return the grids whose names begin with a text."""
-    from chameleon.inventory.source import shipped_grids
-
-    return [name for name in shipped_grids() if name.startswith(begun)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,6 +262,38 @@ class QuestionOptions(GivenOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpanOptions:
+    """Where the spans of runs are sent, and whether with their texts."""
+
+    otlp: str | None = option(
+        in_file="never",
+        metavar="URL",
+        help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.",
+    )
+    content: bool = option(
+        default=False,
+        in_file="never",
+        help="Send texts too: questions, prompts, replies, arguments and outputs.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(SpanOptions):
+    """How the runs of `ask` and `chat` are shown, kept and approved."""
+
+    trace: bool = option(default=False, in_file="any", help="Show what each module did.")
+    stream: bool = option(
+        default=False, in_file="any", help="Show the model's last reply while it comes, on stderr."
+    )
+    log: Path | None = option(metavar="FILE", help="Keep the events here; what is unfinished resumes.")
+    approve: ApproveMode = option(
+        default="plan",
+        help="What to ask the terminal for where a tool asks for approval: the whole plan, each step, or "
+        "none, which refuses it.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """Which problems of a data file count, and how they are scored."""
 
@@ -280,25 +305,15 @@ class DataOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(ModelOptions, DataOptions):
+class EvalOptions(ModelOptions, DataOptions, SpanOptions):
     """How an evaluation runs, and where it is kept."""
 
-    benchmark: str | None = option(
-        "-b", metavar="NAME", help="By default told from the data.", complete=benchmarks
-    )
+    benchmark: str | None = option("-b", metavar="NAME", help="By default recognized from the data.")
     workers: int = option(
         "-w", in_file="any", default=8, min=1, max=1024, help="How many problems run at once."
     )
     out: Path | None = option("-o", metavar="DIR", help="Keep results and events here, and resume.")
     allow_dropped: bool = option(default=False, help="Go on without parameters that the model does not take.")
-    otlp: str | None = option(
-        in_file="never",
-        metavar="URL",
-        help="Send spans to this receiver of OpenTelemetry, as http://localhost:4318.",
-    )
-    content: bool = option(
-        default=False, in_file="never", help="Send texts too: questions, prompts, replies and outputs."
-    )
     max_cost: float | None = option(metavar="USD", in_file="any", min=0, help="Stop when this much is spent.")
     on: str | None = option(
         metavar="ray[:ADDRESS]", help="Run on the machines of a Ray cluster; by default the one found here."
@@ -316,9 +331,7 @@ class GridOptions(EvalOptions):
     Each arm is evaluated as `chameleon eval` does it, in a directory of its own below `out`.
     """
 
-    grid: str | None = argument(
-        "GRID|FILE", "The grid: `list grids` shows all.", default=None, complete=grids
-    )
+    grid: str | None = argument("GRID|FILE", "The grid: `list grids` shows all.", default=None)
     data: Path | None = argument("DATA", "As for `eval`; without any the arms are told.", default=None)
     inventory: str | None = option(
         "-i",

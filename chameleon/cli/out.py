@@ -6,28 +6,20 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, TextIO
 
 import typer
 
 from chameleon.text import harmless_lines
 
-_PIECE = 10_000  # characters
 Style = Literal["", "bold", "dim"]
-
-
-class Drawn(Protocol):
-    """Something that is drawn at the terminal for a while, and gives way to what is printed."""
-
-    def hide(self) -> None:
-        """Take it away."""
 
 
 _results: TextIO | None = None
 _quiet = _verbose = False
-_drawn: Drawn | None = None
+_hide: Callable[[], None] | None = None
 
 
 class Interrupted(BaseException):
@@ -80,10 +72,10 @@ def draws_on(stream: TextIO) -> bool:
     return stream.isatty() and not plain
 
 
-def give_way_to(drawn: Drawn | None) -> None:
-    """Name what is drawn at the terminal: it is hidden before the next text is printed."""
-    global _drawn  # noqa: PLW0603 - there is one terminal
-    _drawn = drawn
+def give_way_with(hide: Callable[[], None] | None) -> None:
+    """Set what is called before the next text is printed, to hide what is drawn at the terminal."""
+    global _hide  # noqa: PLW0603 - there is one terminal
+    _hide = hide
 
 
 def results() -> TextIO:
@@ -97,8 +89,8 @@ def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") ->
     Characters that are invisible or steer a terminal become U+FFFD. Line breaks stay: a name or a reply that
     must stay on one line goes through `harmless` or `one_line` before.
     """
-    if _drawn is not None:
-        _drawn.hide()
+    if _hide is not None:
+        _hide()
     text = harmless_lines(text)
     if style and text and draws_on(sys.stderr if err else results()):
         text = typer.style(text, **{style: True})
@@ -108,15 +100,11 @@ def echo(text: str, *, err: bool = False, nl: bool = True, style: Style = "") ->
 def echo_json(value: Any) -> None:
     """Print a value as JSON: letters as they are, and what is invisible or steers a terminal escaped."""
     text = json.dumps(value, ensure_ascii=False)
-    parts = []
-    for start in range(0, len(text), _PIECE):
-        piece = text[start : start + _PIECE]
-        if not piece.isprintable():
-            piece = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in piece)
-        parts.append(piece)
-    if _drawn is not None:
-        _drawn.hide()
-    typer.echo("".join(parts), _results)
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    if _hide is not None:
+        _hide()
+    typer.echo(text, _results)
 
 
 class ReplyStream:

@@ -8,11 +8,29 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from chameleon.cli.out import counted, draws_on, give_way_to, is_quiet, say
+from chameleon.cli.out import counted, draws_on, give_way_with, is_quiet, say
 from chameleon.text import harmless
 
 _PATIENCE = 0.7  # seconds before anything is shown
 _SECONDS_BETWEEN_LINES = 10.0
+
+
+def _bar(*columns: str, redirects: bool = True) -> Any:
+    """Make a bar with these columns of `rich.progress`, and a text after them.
+
+    With `redirects` what is printed meanwhile appears above it.
+    """
+    from rich import progress
+    from rich.console import Console
+
+    return progress.Progress(
+        *(getattr(progress, column)() for column in columns),
+        progress.TextColumn("{task.description}", markup=False),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=redirects,
+        redirect_stderr=redirects,
+    )
 
 
 class Activity:
@@ -33,7 +51,7 @@ class Activity:
         self.hide()
         if not self._draws or not text:
             return
-        give_way_to(self)
+        give_way_with(self.hide)
         timer = threading.Timer(_PATIENCE, lambda: self._draw(harmless(text), timer))
         timer.daemon = True
         with self._lock:
@@ -51,22 +69,8 @@ class Activity:
             bar.stop()
 
     def _draw(self, text: str, timer: threading.Timer) -> None:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
-        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        said = TextColumn("{task.description}", markup=False)
-        bar = Bar(
-            SpinnerColumn(),
-            said,
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False)
         bar.add_task(text, total=None)
-        bar.tasks[0].start_time = bar.get_time() - _PATIENCE
         with self._lock:
             if self._timer is timer:  # else it is over by now
                 self._bar = bar
@@ -77,7 +81,7 @@ class Activity:
 
     def __exit__(self, *_: object) -> None:
         self.hide()
-        give_way_to(None)
+        give_way_with(None)
 
 
 class Progress:
@@ -94,15 +98,9 @@ class Progress:
 
     def __enter__(self) -> Self:
         if draws_on(sys.stderr) and not is_quiet():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-            said = TextColumn("{task.fields[said]}", markup=False)
-            self._bar = Bar(*columns, said, console=Console(stderr=True), transient=True)
+            self._bar = _bar("BarColumn", "MofNCompleteColumn", "TimeRemainingColumn")
             self._bar.start()
-            self._task = self._bar.add_task("", total=self.total, completed=self.done, said="")
+            self._task = self._bar.add_task("", total=self.total, completed=self.done)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -113,7 +111,7 @@ class Progress:
         """Show that so many are done, and what else there is to say."""
         self.done = done
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=self.total, said=harmless(said()))
+            self._bar.update(self._task, completed=done, total=self.total, description=harmless(said()))
             return
         now = time.monotonic()
         if now - self._shown_at < _SECONDS_BETWEEN_LINES:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.options import ModelOptions
-from chameleon.cli.origins import because, origin, told_with_origin
+from chameleon.cli.options import ModelOptions, origin
 from chameleon.cli.out import say
 from chameleon.errors import InputError, InventoryError, MissingPackage
 from chameleon.executor import Executor
@@ -84,16 +83,13 @@ def set_up(
         ask_for_end: ask the model's server when it is switched off.
         at_least: the confidence below which the inventory's readers decline.
     """
-    try:
-        named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
-    except InventoryError as problem:
-        raise told_with_origin(problem, "inventory") from problem
+    named = Inventory.load(inventory).without(*without) if isinstance(inventory, str) else inventory
     if named is not None:
         named = _declining_below(at_least, named)
     if named is not None and not named.needs_model:
         is_told = options.model and not origin("model")  # a file's is for the inventories that ask one
         unused = f", so {options.model} is not asked" if is_told else ""
-        return Setup(Executor(named), f"{_named(named)}; it asks no model{unused}")
+        return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
     recorded = None
     if options.store == "replay":
         from chameleon.llm import ResponseStore
@@ -107,23 +103,19 @@ def set_up(
         )
     chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
     if not chosen.needs_model:
-        return Setup(Executor(chosen), in_options(f"{_named(chosen)}; {choice}"))
+        return Setup(Executor(chosen), in_options(f"inventory {chosen.name}; {choice}"))
     chosen = chosen.with_params(options.params)
     with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
         asked = pool.submit(with_end, choice) if ask_for_end and recorded is None else None
         executor = Executor(chosen, _connect(choice, chosen, options))
         choice = asked.result() if asked else choice
-    why = "; ".join(filter(None, [_named(chosen), str(choice), *own_models(chosen)]))
+    why = "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
     return Setup(executor, in_options(why))
 
 
 def reason_of_model() -> str:
     """Say why the model of the options counts, for `choose_model`."""
     return f"{origin('model') or 'the caller'} names it"
-
-
-def _named(inventory: Inventory) -> str:
-    return f"inventory {inventory.name}{because('inventory')}"
 
 
 def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:

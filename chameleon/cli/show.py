@@ -64,7 +64,6 @@ class RunPage:
         self.steps = 0
         self.inside: RunPage | None = None
         self.table: Table | None = None
-        self.refused: tuple[Sequence[str], str] = ((), "")
         self.state = State()
         self.together, self.longest = 0, 0.0
         self.notes: list[str] = []
@@ -150,7 +149,6 @@ class RunPage:
             self._line(note)
         if spent := spent_in_words(state.usage, sum(call.cached for call in state.calls)):
             self._line(spent)
-        self._by_model(state.calls)
         took = f"Took {in_time(time.monotonic() - self.begun)}."
         self._line(took if self.trace else f"{self.why} {took}".strip())
 
@@ -168,20 +166,11 @@ class RunPage:
             shown = textwrap.indent("\n".join(lines), _INDENT)
             self._line(f"Nearest: {sources_in_words([passage])[0]}\n{shown}", "", wrap=False)
 
-    def _by_model(self, calls: Sequence[Call]) -> None:
-        """Print what each model took, where more than one was asked."""
-        models = list(dict.fromkeys(call.model for call in calls))
-        for model in models if len(models) > 1 else ():
-            usage = sum((call.usage for call in calls if call.model == model), Usage())
-            if usage.calls:
-                self._line(f"{_INDENT}{harmless(model)}: {usage.in_words}")
-
     def _plan(self, plan: Plan) -> None:
         repair = plan.kind == "repair"
         if plan.refused:
-            again = (plan.names, plan.refused) == self.refused  # a fixed plan stays what it is
-            self.refused = (plan.names, plan.refused)
-            if self.trace and not again:
+            before = [(each.names, each.refused) for each in self.state.plans[-1:]]
+            if self.trace and (plan.names, plan.refused) not in before:  # a fixed plan stays what it is
                 said = plan.calls[-1] if plan.calls else None
                 names = str(plan) or (said and (said.text or str([*map(dict, said.tool_calls)]))) or ""
                 spent = self._spent(plan.calls)
@@ -241,7 +230,6 @@ class RunPage:
         usage = sum((call.usage for call in record.calls), Usage())
         spent = (f", {usage.in_words}" if usage.calls else ", reply from the store") if record.calls else ""
         spent += f", {', '.join(map(harmless, asked))}" if (asked := self._others(record.calls)) else ""
-        spent += ", asked again after it was cut off" if any(c.usage.calls > 1 for c in record.calls) else ""
         spent += ", cut off" if any(call.finish == "length" for call in record.calls) else ""
         again = f", attempt {redo.attempt}" if (redo := record.step.redo) else ""
         step = harmless(str(record.step))

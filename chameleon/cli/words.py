@@ -74,19 +74,11 @@ def plan_in_words(steps: Sequence[Step], inventory: Inventory | None) -> str:
 
 
 def now_in_words(state: State, inventory: Inventory) -> str:
-    """Say what a run does next, as "solution_generator asks openai:gpt-6-luna"; "" at its end."""
+    """Name the modules that a run does next, as "weather and trains"; "" at its end."""
     if state.ended is not None or state.waiting:
         return ""
     group = parallel_group(state.pending, inventory.access) if state.pending else ()
-    names = [step.module for step in group] or ["planner"]
-    models = [
-        getattr(each.model, "name", "")
-        for name, each in inventory.askers.items()
-        if name.split(".")[0].split(" ")[0] in names
-    ]
-    asks = ", ".join(dict.fromkeys(filter(None, models)))
-    said = " and ".join(names)
-    return f"{said} {'asks' if len(names) == 1 else 'ask'} {asks}" if asks else said
+    return " and ".join(step.module for step in group) or "planner"
 
 
 def spent_in_words(usage: Usage, stored: int) -> str:

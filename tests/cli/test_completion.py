@@ -1,4 +1,4 @@
-"""Completion in the shell: commands, inventories, benchmarks and grids."""
+"""Completion in the shell: commands, options and inventories."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ def completed(words: str, folder: Path) -> list[str]:
         ("chameleon ask -i tables_o", ["tables_offline"]),
         ("chameleon ask -i mi", ["mine.yaml"]),
         ("chameleon chat tables_o", ["tables_offline"]),
-        ("chameleon eval tables_offline d -b wi", ["wikitq"]),
-        ("chameleon grid tablerag_r", ["tablerag_retrieval"]),
         ("chameleon ask --quie", ["--quiet"]),
     ],
 )

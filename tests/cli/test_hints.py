@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chameleon.cli.hints import IN_OPTIONS, in_options
-from chameleon.errors import InputError
-from chameleon.inventory import Inventory
+from chameleon.cli.hints import IN_OPTIONS
 from tests.e2e.commands import ROOT, Command
 
 ENGINE = [
@@ -31,19 +29,6 @@ def test_no_error_of_the_engine_names_an_option() -> None:
 def test_the_engine_says_what_is_put_in_options() -> None:
     text = " ".join("".join(re.split(r'"\s*f?"', file.read_text("utf-8"))) for file in ENGINE)
     assert [said for said in IN_OPTIONS if said not in text and not MADE.fullmatch(said)] == []
-
-
-def test_what_an_input_lacks_is_said_with_its_option() -> None:
-    inventory = Inventory.load("tables_offline")
-    try:
-        inventory.check_input({"question": "How many?"})
-    except InputError as error:
-        assert error.hint == "Give 'table' in the input."
-        assert in_options(str(error)) == (
-            "the inventory tables_offline needs a table. Give one with --table FILE."
-        )
-    else:
-        raise AssertionError
 
 
 def test_a_run_that_waits_for_something_says_how_to_give_it(command: Command) -> None:

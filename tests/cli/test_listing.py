@@ -129,8 +129,3 @@ def test_inventories_are_listed_without_running_anyones_code(command: Command, w
     listed = command("list", "inventories").out
     assert re.search(rf"^trip +{SOURCE}  Questions about a trip\.$", listed, re.MULTILINE)
     assert "weather_tools" not in sys.modules
-
-
-@pytest.mark.parametrize("kind", ["inventories", "grids", "benchmarks"])
-def test_others_are_not_shown_one_by_one(command: Command, kind: str) -> None:
-    assert "only modules and planners are shown one by one" in command("list", kind, "tablerag").err
