@@ -56,6 +56,16 @@ class _Outputs(_Schema):
         return {"type": schema["cls"].__name__}
 
 
+def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
+    """Return arguments with the outputs of earlier steps in the place of references.
+
+    Raises `ModuleError` where they are larger than there is `room` for: each of them may be an output.
+    """
+    whole = {name: filled(value, state) for name, value in given.items()}
+    freeze(whole, "the value of its arguments", room)
+    return whole
+
+
 @dataclass(frozen=True)
 class Arguments:
     """What a module takes: `model` has a field for each argument.
@@ -146,12 +156,8 @@ class Arguments:
             raise PlanError(what, hint=hint)
 
     def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
-        """Return the arguments as the module gets them, references filled. Raises `BadArguments`.
-
-        Raises `ModuleError` where they are larger than there is `room` for: each of them may be an output.
-        """
-        whole = {name: filled(value, state) for name, value in given.items()}
-        freeze(whole, "the value of its arguments", room)
+        """Return the arguments as the module gets them. Raises `BadArguments`, and as `filled_arguments`."""
+        whole = filled_arguments(given, state, room)
         if fault := self._fault(whole):
             what, hint = fault
             raise BadArguments(what, hint=hint)

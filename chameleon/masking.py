@@ -19,7 +19,7 @@ def masked(value: T, secrets: Sequence[str]) -> T:
 
     Secrets of fewer than 12 characters stay, since words of an answer may equal them (`mask_known`).
     """
-    return _masked(value, secrets) if secrets else value  # type: ignore[no-any-return]
+    return _masked(value, secrets) if secrets else value
 
 
 def _masked(value: Any, secrets: Sequence[str]) -> Any:

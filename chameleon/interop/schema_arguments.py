@@ -15,6 +15,7 @@ from chameleon.cached import cached_property
 from chameleon.errors import BadArguments, InventoryError, require
 from chameleon.state import State
 from chameleon.text import harmless, one_line
+from chameleon.values import Room
 
 _NAME = re.compile(r"[\w.$-]{1,64}")
 _SEVERAL = ("allOf", "anyOf", "oneOf")
@@ -61,10 +62,10 @@ class SchemaArguments(Arguments):
     def notes(self) -> Mapping[str, str]:
         return {name: one_line(harmless(note), _MAX_NOTE_CHARS) for name, note in super().notes.items()}
 
-    def values(self, given: Mapping[str, Any], state: State) -> dict[str, Any]:
+    def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
         if fault := self._fault(given):
             raise BadArguments(fault[0], hint=fault[1])
-        return {name: filled(value, state) for name, value in given.items()}
+        return filled_arguments(given, state, room)
 
 
 def usable_schema(module: str, schema: Any) -> dict[str, Any]:

@@ -407,14 +407,14 @@ def test_no_secret_of_a_server_reaches_the_log(
 
 
 def test_a_table_that_holds_a_secret_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    monkeypatch.setenv("THEIR_VALUE", "a-secret-that-is-long")  # by its name none
 
     @tool
     def read() -> Table:
         """Reads a table."""
-        return Table(["key"], [["sk-0123456789abcdef"]])
+        return Table(["key"], [["a-secret-that-is-long"]])
 
-    opened = inventory(folder, "free", raw=entry("poison"))
+    opened = inventory(folder, "free", raw=entry("poison", mcp={"env": {"TOKEN": "$THEIR_VALUE"}}))
     plan = Fixed(["read", {"module": "free", "args": {"text": "$read.rows.0.0"}}])
     state = run(Inventory.of([read, opened.modules["free"]], plan))
     assert "holds a key or password" in str(state.ended)
