@@ -27,7 +27,7 @@ docs:
     {{bin}}/python -m pip install --quiet -e '.[docs]'
     {{bin}}/python -m sphinx -W -b html docs build/site
 
-# Run what must hold before a change lands, up to 15 minutes
+# Run what must hold before a change lands, up to 12 minutes
 ci:
     .ci/run
 

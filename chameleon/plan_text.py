@@ -254,7 +254,9 @@ class _Reply:
                 raise PlanError(what, hint=_FORM)
             steps = [self._step(call[naming], [*given, {}][0])]
         for key, each in notes.items():
-            if steps and (key.lower() not in _NOTES or isinstance(each, list | Mapping)):
+            named = [self.read[sign][0][0] for sign in _SIGN.findall(self._without_names(str(each)))]
+            is_note = key.lower() in _NOTES and not isinstance(each, list | Mapping)
+            if steps and not (is_note and {step.module for step in named} <= {step.module for step in steps}):
                 raise PlanError(f"the object of {steps[0].module} has a key {key[:60]!r}", hint=_FORM)
         return steps, "list" if naming is None else "call"
 
@@ -300,9 +302,7 @@ class _Reply:
                 word, size = re.sub(r"[\W_]", "", _LEAD.sub("", piece)).lower(), len(piece.split())
                 is_near = size < 4 and len(word) < 100 and get_close_matches(word, forms, 1, 0.75)
                 # The last word of a reply may be the begin of a name that was cut off.
-                parts = (
-                    name for name in forms if name in word or (line is left[-1] and name.startswith(word))
-                )
+                parts = (one for one in forms if one in word or (line is left[-1] and one.startswith(word)))
                 if word and (is_near or (size == 1 and not is_list and piece not in tail and any(parts))):
                     what = f"{piece.strip()[:60]!r} may be a step that is misspelt"
                     raise PlanError(what, hint=nearest(piece[:60], self.names))

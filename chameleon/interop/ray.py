@@ -195,6 +195,7 @@ class Workers:
         self.count = max(1, min(runs, int(cpus)))
         self.room = math.ceil(runs / self.count)
         self._kind: Any = ray.remote(Worker).options(num_cpus=1, num_gpus=gpus, max_concurrency=self.room + 1)
+        self._starts = MAX_ATTEMPTS * self.count  # how many may be lost, less one
         self._actors: set[Any] = set()
         self._facts: list[Facts] = []  # of workers that have started; others must equal the first
         self._error: MachineError | None = None
@@ -286,7 +287,11 @@ class Workers:
         try:
             self._facts.append(facts := started.result())
         except self._ray.exceptions.RayError as error:
-            self._error = _unable(error)
+            self._starts -= 1
+            if self._starts and not isinstance(error, self._ray.exceptions.RayTaskError):
+                self._replace(actor)  # its machine was lost
+            else:
+                self._error = _unable(error)
             return
         if differs := settings_diff({**self._facts[0], **self._job.facts}, facts):
             self._error = MachineError(f"a worker's settings differ: {differs}", where="Ray", hint=SAME_FILES)

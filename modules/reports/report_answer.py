@@ -25,6 +25,8 @@ from chameleon.modules.reports.report import Report
 
 Kind = Literal["share", "percent", "percentage", ""]
 
+_POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
+_MOVED = re.compile(r"\b(?:change|increase|decrease|growth|grew|grow|declin|differ|drop|rise|rose|fall|fell)", re.I)
 _COUNTS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
@@ -62,8 +64,9 @@ class ReportAnswer(Module):
         """Return the value as the question wants it: "38.89%", the number, "yes" or "no".
 
         What the program makes of figures that say "%" themselves, such as their average, is per cent whatever
-        is asked. A portion and a rate of growth are per cent as well. A question that only names some per
-        cent ("if 5% are free, what is the price?") asks for none.
+        is asked; their difference, where a change is asked for, is percentage points. A portion and a rate of
+        growth are per cent as well. A question that only names some per cent ("if 5% are free, what is the
+        price?") asks for none.
         """
         value, question = state.cache["program_result"], state.input["question"]
         if isinstance(value, str):
@@ -75,6 +78,10 @@ class ReportAnswer(Module):
             kind = _finqa_kind(program, Report.of(state).every_table)
         is_asked = asks_percent(question) or asks_share(question)
         if kind == "percent" or (kind == "share" and is_asked):
+            is_moved = kind == "percent" and _MOVED.search(question)
+            is_difference = str(program).rpartition("), ")[2].startswith("subtract")
+            if is_difference and (is_moved or _POINTS.search(question)):
+                return f"{100 * value:.2f} percentage points"
             return _percent(100 * value)
         return _percent(value) if kind == "percentage" and is_asked else tidy(value)
 
