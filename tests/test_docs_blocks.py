@@ -46,6 +46,7 @@ CANNOT = {  # how a block begins, and why it cannot run here
     "chameleon eval finqa dev.json": "it needs FinQA's release",
     "pip install -e '.[ray]'": "it starts a cluster; tests/interop/test_ray.py does",
     "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
+    'python -m pytest -q -m "not slow"': "it is the run that this test is part of",
     "chameleon --install-completion": "it writes to the shell's own files",
 }
 _FENCE = re.compile(r"(?:`([\w.-]+)`[^\n]*:\n\n)?^( *)```([\w{}-]*)\n(.*?)^\2```$", re.M | re.S)
