@@ -26,7 +26,7 @@ from chameleon.modules.reports.report import Report
 Kind = Literal["share", "percent", "percentage", ""]
 
 _POINTS = re.compile(r"(?:percent(?:age)?|%)[\s-]*points?", re.IGNORECASE)
-_MOVED = re.compile(r"\b(?:change|increase|decrease|gr[eo]w|declin|differ|drop|r[io]se|f[ae]ll)", re.IGNORECASE)
+_MOVED = re.compile(r"\b(?:change|increase|decrease|gr[eo]w|declin|differ|drop|r[io]se|f[ae]ll)", re.I)
 _COUNTS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
