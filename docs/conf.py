@@ -9,7 +9,14 @@ sys.path.insert(0, str(HERE / "_ext"))
 project = "Chameleon"
 author = "The Chameleon contributors"
 copyright = "The Chameleon contributors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "docstrings", "generated", "markdown_copies"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "docstrings",
+    "generated",
+    "markdown_copies",
+]
 exclude_patterns = ["_ext"]
 
 myst_heading_anchors = 4

@@ -58,6 +58,7 @@ SLOW = (  # folders and files of tests that all start processes, or take many se
     "cli/test_approve.py",
     "cli/test_completion.py",
     "cli/test_terminal.py",
+    "evaluation/test_report_browser.py",
     "evaluation/test_stopping.py",
     "faults",
     "interop/test_mcp_http.py",
@@ -65,9 +66,12 @@ SLOW = (  # folders and files of tests that all start processes, or take many se
     "modules/compose/test_mcp_server.py",
     "modules/compose/test_nested_runs.py",
     "modules/search/test_search.py",
+    "modules/vision",
     "retrieval/test_index_crashes.py",
     "test_docs_blocks.py",
+    "test_docs_site.py",
     "test_documents.py",
+    "test_notebooks.py",
     "test_tools_page.py",
 )
 
