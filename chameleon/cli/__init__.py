@@ -51,8 +51,6 @@ def main() -> None:
         complain(in_options(str(lack.at(error.where) if lack else error)))
     except Interrupted as ended:
         print(f"chameleon: {ended.word}", file=sys.stderr, flush=True)
-        if (servers := sys.modules.get("chameleon.interop.mcp_pipes")) is not None:
-            servers.end_all()
         os._exit(ended.code)  # threads that wait for a model must not hold the terminal
     except BrokenPipeError:
         _drop_output()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
-import ctypes
+import errno
 import os
-import signal
+import shutil
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,8 @@ from chameleon.text import harmless, one_line, redact
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _END_SECONDS = 1.0
-# prctl(2) with PR_SET_PDEATHSIG: Linux kills the server when this process is killed.
-_END_WITH_US = partial(ctypes.CDLL(None).prctl, 1, signal.SIGKILL) if sys.platform == "linux" else None
-_running: set[int] = set()
+_WATCH = Path(__file__).with_name("watch.py")
+_held: set[int] = set()  # the ends of pipes that close with this process, and end its servers then
 
 
 class ServerProcess:
@@ -42,18 +39,24 @@ class ServerProcess:
         import anyio
         from mcp.client.stdio import get_default_environment
 
+        env = get_default_environment() | dict(self.env)
+        if shutil.which(self.command[0], path=env.get("PATH")) is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.command[0])
+        theirs, ours = os.pipe()
+        _held.add(ours)
         process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", str(_WATCH), str(theirs)),
             *self.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=get_default_environment() | dict(self.env),
+            env=env,
             cwd=self.folder,
             start_new_session=True,
-            preexec_fn=_END_WITH_US,
+            pass_fds=[theirs],
             limit=MAX_MESSAGE_BYTES,
         )
-        _running.add(process.pid)
+        os.close(theirs)
         received, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, sent = anyio.create_memory_object_stream[Any](0)
         works = (self._read(process, received), self._write(process, sent, received), self._listen(process))
@@ -67,9 +70,9 @@ class ServerProcess:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
-            _kill(process.pid)
+            _held.discard(ours)
+            os.close(ours)
             await process.wait()
-            _running.discard(process.pid)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -113,17 +116,11 @@ def _message(line: bytes) -> Any:
         return problem
 
 
-def end_all() -> None:
-    """End every server of this process, with all that it started."""
-    for pid in list(_running):
-        _kill(pid)
+def _let_go() -> None:
+    """Close the pipes of the servers of the parent, which are its own, in a process that was forked."""
+    while _held:
+        os.close(_held.pop())
 
 
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-atexit.register(end_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
+    os.register_at_fork(after_in_child=_let_go)

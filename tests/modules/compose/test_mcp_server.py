@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -458,8 +459,14 @@ def test_an_answer_holds_for_the_tool_as_it_was_listed(tmp_path: Path) -> None:
     assert "is not what it was when the log began" in str(state.ended)
 
 
-def test_ctrl_c_ends_the_server_with_the_run(tmp_path: Path) -> None:
-    recorded_inventory(tmp_path, "stubborn", tmp_path / "none", allow=["text"])
+@pytest.mark.parametrize("behind_a_shell", [False, True])
+def test_a_server_ends_with_the_run_with_all_that_it_started(tmp_path: Path, behind_a_shell: bool) -> None:
+    server = [sys.executable, str(RAW), "stubborn"]
+    if behind_a_shell:  # as `npx` runs one; its own child has left the session
+        server = ["sh", "-c", f"setsid sleep 300 & echo $! > other; {shlex.join(server)}; true"]
+    raw = {"mcp": {"command": server}, "allow": ["text"]}
+    plan = {"use": "fixed", "plan": ["text"]}
+    (tmp_path / "t.yaml").write_text(json.dumps({"name": "t", "planner": plan, "modules": {"raw": raw}}))
     command = [sys.executable, "-m", "chameleon", "ask", "q", "-i", "t.yaml"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
@@ -469,7 +476,8 @@ def test_ctrl_c_ends_the_server_with_the_run(tmp_path: Path) -> None:
             wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
             time.sleep(0.3)
             process.send_signal(number)
-        wait_for(lambda: not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists())
+        for name in ("pid", "other") if behind_a_shell else ("pid",):
+            wait_for(lambda file=tmp_path / name: not Path(f"/proc/{file.read_text().strip()}").exists())
 
 
 def wait_for(done: Callable[[], Any]) -> None:
