@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 _DEEPEST = 64
 _MOST_KEYS, _LONGEST_KEY = 20, 60  # of those that an error names
+_LONGEST_PATH = 200
 _PART_CHARS = 16  # of each item of a list or mapping: about what it takes in memory
 _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 digits
 _TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
@@ -103,6 +104,7 @@ def freeze(value: Any, where: str = "value", room: Room | None = None) -> Any:
         return _freeze(value, 0, room or Room())
     except _Unfit as problem:
         path = "" if problem.of_whole else problem.path
+        path = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
         raise ModuleError(f"{where}{path} {problem.what}", hint=problem.hint) from None
 
 

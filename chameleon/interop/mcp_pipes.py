@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import errno
 import os
 import shutil
 import sys
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -16,9 +18,9 @@ from typing import Any
 from chameleon.text import harmless, one_line, redact
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-_END_SECONDS = 1.0
+_END_SECONDS, _POLL_SECONDS = 1.0, 0.01
 _WATCH = Path(__file__).with_name("watch.py")
-_held: set[int] = set()  # the ends of pipes that close with this process, and end its servers then
+_servers: dict[int, int] = {}  # by the end of a pipe that closes with this process, and ends it then
 
 
 class ServerProcess:
@@ -43,7 +45,6 @@ class ServerProcess:
         if shutil.which(self.command[0], path=env.get("PATH")) is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.command[0])
         theirs, ours = os.pipe()
-        _held.add(ours)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", str(_WATCH), str(theirs)),
             *self.command,
@@ -57,6 +58,7 @@ class ServerProcess:
             limit=MAX_MESSAGE_BYTES,
         )
         os.close(theirs)
+        _servers[ours] = process.pid
         received, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, sent = anyio.create_memory_object_stream[Any](0)
         works = (self._read(process, received), self._write(process, sent, received), self._listen(process))
@@ -70,7 +72,7 @@ class ServerProcess:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
-            _held.discard(ours)
+            del _servers[ours]
             os.close(ours)
             await process.wait()
             for task in tasks:
@@ -116,10 +118,22 @@ def _message(line: bytes) -> Any:
         return problem
 
 
+@atexit.register
+def end_all() -> None:
+    """End every server of this process, with all that it started, and wait a moment for that."""
+    until, pids = time.monotonic() + _END_SECONDS, list(_servers.values())
+    _let_go()
+    for pid in pids:
+        with suppress(OSError):  # it has ended
+            while time.monotonic() < until:
+                os.kill(pid, 0)
+                time.sleep(_POLL_SECONDS)
+
+
 def _let_go() -> None:
-    """Close the pipes of the servers of the parent, which are its own, in a process that was forked."""
-    while _held:
-        os.close(_held.pop())
+    """Close the pipes of all servers; in a process that was forked these are its parent's."""
+    while _servers:
+        os.close(_servers.popitem()[0])
 
 
 if hasattr(os, "register_at_fork"):

@@ -6,12 +6,12 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from chameleon.errors import ChameleonError, ModuleError, StepRejected
-from chameleon.table import Table
+from chameleon.masking import masked
 from chameleon.table.bars import has_bar, is_rule
 from chameleon.table.readers import read_table
 from chameleon.table.replies import parse_table
@@ -22,7 +22,7 @@ _TABLES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
 _MAX_ERROR_CHARS = 1_000
 
 
-def output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
+def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
     """Return the output of a step from the result of `tools/call`, as JSON has it, these secrets masked.
 
     Structured content counts before text; one value is returned as it is, several as a list.
@@ -51,18 +51,6 @@ def output_of(result: Mapping[str, Any], secrets: Iterable[str]) -> Any:
         return masked(values[0] if len(values) == 1 else values or "", secrets)
     except RecursionError as problem:
         raise ModuleError("the server sent a result that is nested too deeply") from problem
-
-
-def masked(value: Any, secrets: Iterable[str]) -> Any:
-    """Return a value with these secrets masked wherever they occur in it."""
-    if isinstance(value, str):
-        return mask_known(value, secrets)
-    if isinstance(value, dict):
-        return {mask_known(str(key), secrets): masked(each, secrets) for key, each in value.items()}
-    if isinstance(value, Table):
-        header, rows = masked([*value.header], secrets), masked([[*row] for row in value.rows], secrets)
-        return Table(header, rows, caption=mask_known(value.caption, secrets))
-    return [masked(each, secrets) for each in value] if isinstance(value, list) else value
 
 
 def _read(text: str) -> Any:

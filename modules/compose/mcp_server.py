@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 from chameleon.arguments import Arguments
 from chameleon.errors import InventoryError, NotApproved
 from chameleon.interop.mcp_client import connection
-from chameleon.interop.mcp_results import masked, output_of
+from chameleon.interop.mcp_results import output_of
 from chameleon.interop.schema_arguments import SchemaArguments, usable_schema
 from chameleon.inventory.schema import McpSpec
+from chameleon.masking import masked
 from chameleon.module import Module
 from chameleon.state import State
 from chameleon.text import harmless, nearest, one_line
@@ -93,7 +94,7 @@ class McpServer(Toolkit):
         return modules
 
     def _tool(
-        self, name: str, listed: Mapping[str, Any], secrets: Iterable[str], *, is_recorded: bool
+        self, name: str, listed: Mapping[str, Any], secrets: Sequence[str], *, is_recorded: bool
     ) -> McpTool:
         own = f"{self.prefix}{_NO_NAME.sub('_', name)}"
         if not own.isidentifier():
@@ -159,7 +160,7 @@ def _sent(value: Any) -> Any:
     return value.to_json() if hasattr(value, "to_json") else str(value)
 
 
-def _kept_of(own: str, listed: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
+def _kept_of(own: str, listed: Mapping[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
     """Return what is kept of a listing, in a log as well: bounded, in harmless lines, without secrets.
 
     Raises `InventoryError` for a schema of arguments that cannot be used.

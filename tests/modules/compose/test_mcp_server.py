@@ -112,7 +112,7 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
         ("text", "large line", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "large", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "no result", "could not run text: ValidationError"),
-        ("text", "deep", "the server sent a result that is nested too deeply"),
+        ("text", "deep", "is nested more than 64 levels deep"),
         ("text", "no number", "the server sent NaN or an infinite number"),
     ],
 )
@@ -485,3 +485,10 @@ def wait_for(done: Callable[[], Any]) -> None:
     while not done():
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_tools_that_are_listed_wrongly_leave_the_others(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert list(inventory(folder, raw=entry("odd")).modules) == ["text"]
+    assert [f"the tool odd{place} is left out" in caplog.text for place in range(4)] == [True] * 4
