@@ -87,6 +87,8 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
     else:
         sets = ", ".join(f"{key} = {written(value)}" for key, value in settings.data.items()) or "nothing"
         told = f"{settings.path} sets {sets}" if settings.path else f"there is no {NAME}"
+        if settings.risky and not settings.is_agreed:
+            told += f" (not agreed to: {', '.join(sorted(settings.risky))})"
         echo(f"Settings: {harmless(told)}")
     for name, each in found["variables"].items():
         echo(f"  {name}={harmless(each['value'])}  {harmless(each['sets'])}")

@@ -32,15 +32,17 @@ def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
     Without a terminal nothing is asked, and they do not count.
     """
     listed = "".join(f"\n  {key} = {written(value)}" for key, value in settings.items())
-    echo(f"{harmless(str(file))} sets what may run code, or read and write files:{listed}", err=True)
+    echo(f"{harmless(str(file))} has settings that can run code, or read and write files:{listed}", err=True)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        hint = "Agree to it once at a terminal, or give them on the command line."
-        echo(f"It is not used. {hint}", err=True)
+        hint = "Agree to them once at a terminal, or give them on the command line."
+        echo(f"These settings are not used. {hint}", err=True)
         return False
-    echo("Did you write it, or look at it? Use it here from now on? [y]es, [n]o: ", err=True, nl=False)
+    echo("`chameleon check FILE --no-import` shows what an inventory would run.", err=True)
+    asked = "Did you write or review this file? Use these settings from now on? [y]es, [n]o: "
+    echo(asked, err=True, nl=False)
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        echo("It is not used.", err=True)
+        echo("These settings are not used.", err=True)
         return False
     _keep({**_agreed(), str(file): digest})
     return True

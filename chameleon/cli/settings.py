@@ -45,6 +45,8 @@ class Settings:
         values: what it sets, by command and option.
         harmless: the options among these that count without being agreed to.
         data: what the file says, as it is written.
+        risky: what does not count without being agreed to, for all commands: the user is shown all of it.
+        digest: of the file and of the inventories that it names; another one is asked about again.
         is_agreed: whether all of it counts: it is the user's own file, or the user has agreed to it.
     """
 
@@ -52,6 +54,7 @@ class Settings:
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     harmless: Mapping[str, Collection[str]] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
+    risky: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
     is_agreed: bool = True
 
@@ -70,7 +73,7 @@ class Settings:
     def refused(self, command: str, names: Collection[str]) -> Collection[str]:
         """Return which of these options of a command do not count, and say on stderr what the file sets.
 
-        The user is asked, once for a file, whether what is not harmless may count.
+        The user is asked whether what is not harmless may count, in any command.
         """
         own = self.data.get(command)
         own = own if isinstance(own, dict) else {}
@@ -79,10 +82,9 @@ class Settings:
         asking = [name for name in keys if name not in self.harmless[command]]
         refused: Collection[str] = ()
         if asking and not self.is_agreed and self.path is not None:
-            if not agree(self.path, self.digest, {keys[name]: shown.pop(keys[name]) for name in asking}):
+            if not agree(self.path, self.digest, self.risky):
                 refused = asking
-            elif not shown:
-                return ()
+                shown = {key: value for key, value in shown.items() if key not in {keys[n] for n in asking}}
         if shown:
             sets = ", ".join(f"{key} = {written(value)}" for key, value in shown.items())
             echo(f"{NAME} sets {sets}", err=True, style="dim")
@@ -108,6 +110,8 @@ class Settings:
         }
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
         harmless: dict[str, set[str]] = {name: set() for name in commands}
+        risky: dict[str, Any] = {}
+        digest = hashlib.sha256(content)
         _refuse_unknown(data, commands, options, common, where)
         for command, own in options.items():
             for name, (hint, about) in own.items():
@@ -121,12 +125,14 @@ class Settings:
                     values[command][option] = given
                     if about.metadata["in_file"] == "any" or (name in _NAMED and _is_shipped(value)):
                         harmless[command].add(option)
+                    elif key not in risky:
+                        risky[key] = value
+                        digest.update(_inventory_of(given))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for each in values.values():
                 each.pop("model", None)
-        digest = hashlib.sha256(content).hexdigest()
-        is_own = path.parent == config_dir() or is_agreed(path, digest)
-        return cls(path, values, harmless, data, digest, is_own)
+        is_own = path.parent == config_dir() or is_agreed(path, digest.hexdigest())
+        return cls(path, values, harmless, data, risky, digest.hexdigest(), is_own)
 
 
 def _settings_file() -> Path | None:
@@ -156,6 +162,15 @@ def _is_shipped(value: Any) -> bool:
     from chameleon.inventory.source import shipped_grids, shipped_inventories
 
     return value in (*shipped_inventories(), *shipped_grids())
+
+
+def _inventory_of(value: Any) -> bytes:
+    """Return what stands in the YAML file that a value names, b"" for other values."""
+    is_yaml = isinstance(value, str) and value.endswith((".yaml", ".yml"))
+    try:
+        return Path(value).read_bytes() if is_yaml else b""
+    except OSError:
+        return b""
 
 
 def _is_own(file: Path) -> bool:

@@ -309,7 +309,7 @@ def _unable(error: Exception) -> MachineError:
 
 def connect(address: str | None) -> bool:
     """Connect to a cluster, unless this process is connected; return whether it was not."""
-    require("ray", "running on Ray", "ray")
+    require("ray", "running on Ray needs", "ray")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if "RAY_AUTH_TOKEN" in os.environ or Path("~/.ray/auth_token").expanduser().exists():

@@ -32,7 +32,8 @@ def agreed(folder: Path, text: str) -> None:
     file.write_text(text)
     kept = folder / "config" / "chameleon" / "agreed.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(json.dumps({str(file): hashlib.sha256(file.read_bytes()).hexdigest()}))
+    content = file.read_bytes() + b"".join(each.read_bytes() for each in folder.glob("*.yaml"))
+    kept.write_text(json.dumps({str(file): hashlib.sha256(content).hexdigest()}))
 
 
 def test_a_file_sets_options_and_the_run_says_so(command: Command, folder: Path) -> None:
@@ -193,17 +194,23 @@ def test_what_may_run_code_or_touch_files_does_not_count_before_the_user_agrees(
     (folder / "chameleon.toml").write_text(text)
     shown = command(*ASK)
     assert (shown.code, shown.out) == (0, "1900\n")
-    assert "sets what may run code, or read and write files:\n" in shown.err
-    assert '  inventory = "i.yaml"\n' in shown.err and '  log = "kept.jsonl"\n' in shown.err
-    assert "It is not used. Agree to it once at a terminal" in shown.err
+    assert "has settings that can run code, or read and write files:\n" in shown.err
+    listed = ('inventory = "i.yaml"', 'ask.log = "kept.jsonl"', 'report.html = "visits.csv"')
+    assert all(f"  {each}\n" in shown.err for each in listed), "a yes is for all that is listed"
+    assert "not agreed to: ask.log, inventory, report.html" in " ".join(command("doctor").out.split())
+    assert "These settings are not used. Agree to them once at a terminal" in shown.err
     assert not (folder / "ran").exists() and not (folder / "kept.jsonl").exists()
     agreed(folder, text)
     shown = command(*ASK)
     assert shown.out == "ran\n" and (folder / "kept.jsonl").exists()
     assert shown.err == 'chameleon.toml sets inventory = "i.yaml", log = "kept.jsonl", quiet = true\n'
-    (folder / "i.yaml").write_text("")
+    with (folder / "i.yaml").open("a") as file:
+        file.write("#")
+    assert command(*ASK).out == "1900\n", "an agreement is to one content of the inventory"
+    agreed(folder, text)
+    assert command(*ASK).out == "ran\n"
     (folder / "chameleon.toml").write_text(f"{text}#")
-    assert command(*ASK).out == "1900\n", "an agreement is to one content of the file"
+    assert command(*ASK).out == "1900\n", "and of the file"
 
 
 @pytest.mark.slow
@@ -213,7 +220,7 @@ def test_at_a_terminal_the_user_is_asked_once_for_a_file(folder: Path) -> None:
     settings = {"XDG_CONFIG_HOME": str(folder / "config")}
     for answer, is_kept in (("n", False), ("y", True)):
         _, screen = at_terminal(ask, folder, answer, **settings)
-        assert "Use it here from now on? [y]es, [n]o: " in screen and "1900" in screen
+        assert "Use these settings from now on? [y]es, [n]o: " in screen and "1900" in screen
         assert (folder / "kept.jsonl").exists() is is_kept
     (folder / "kept.jsonl").unlink()
     assert "[y]es" not in at_terminal(ask, folder, **settings)[1]

@@ -64,7 +64,7 @@ def test_a_second_result_of_a_problem_is_told(whole: Path, command: Command, tmp
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda content: content[:-9] + b"\0" + content[-8:], lambda content: b"\0" * len(content)]
+    "damage", [lambda content: content[:-8] + b"\0" * 4 + content[-4:], lambda content: b"\0" * len(content)]
 )
 def test_damaged_events_are_named_and_the_others_read(
     damage: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
