@@ -11,7 +11,7 @@ from typing import Any
 
 from chameleon.errors import require
 from chameleon.retrieval.wordlists import IRREGULAR, MONTH_NAMES, NUMBERS, STOP_WORDS, WEAK_WORDS
-from chameleon.table.typed import MONTHS
+from chameleon.table.dates import MONTHS
 
 WEAK = 0.3
 """What a weak word counts for in a query."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chameleon.table.typed import MONTHS
+from chameleon.table.dates import MONTHS
 
 _STOP = (
     "a an the and or of in on at by for from to with as is are was were be been being am do does did "

@@ -8,22 +8,20 @@ from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
     from chameleon.table.formats import to_terminal, to_text
+    from chameleon.table.meaning import Meaning
     from chameleon.table.readers import choose_table, read_table
     from chameleon.table.replies import as_subtable, parse_table
     from chameleon.table.table import Column, Row, Table
-    from chameleon.table.typed import Kind, Value, read_value
 
 __all__ = [
     "Column",
-    "Kind",
+    "Meaning",
     "Row",
     "Table",
-    "Value",
     "as_subtable",
     "choose_table",
     "parse_table",
     "read_table",
-    "read_value",
     "to_terminal",
     "to_text",
 ]
@@ -31,8 +29,8 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     formats="to_terminal to_text",
+    meaning="Meaning",
     readers="choose_table read_table",
     replies="as_subtable parse_table",
     table="Column Row Table",
-    typed="Kind Value read_value",
 )

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chameleon.errors import MissingPackage, require
+from chameleon.table.cell_text import cell_text
 from chameleon.table.found import Finding, Found, LeftOut, Unread, table_of
 from chameleon.table.records import (
     MAX_CELLS,
@@ -27,7 +28,6 @@ from chameleon.table.records import (
     shown,
     too_many_cells,
 )
-from chameleon.table.typed import cell_text
 from chameleon.text import redact
 
 SECONDS = 10.0

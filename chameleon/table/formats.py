@@ -152,7 +152,7 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
         raise InputError(f"a table needs a terminal of at least {_LEAST_WIDTH} places, not {width}")
     part = excerpt(table, max_rows)
     lines = [[harmless(cell) for cell in line] for line in part.lines]
-    right = [column.kind == "number" for column in table.take_rows(range(len(part.rows))).columns]
+    right = [column.meaning.is_number for column in table.take_rows(range(len(part.rows))).columns]
     widths = _widths(lines, right, width)
     text = []
     for line in lines:

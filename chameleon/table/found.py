@@ -9,7 +9,6 @@ from typing import Any
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded
 from chameleon.table.table import Table, told_apart
-from chameleon.table.typed import decimal_points
 
 _LONGEST_CAPTION = 300
 
@@ -100,12 +99,13 @@ def table_of(
     notes: str = "",
     *,
     pad: bool = False,
+    hint: str = "",
 ) -> Found | LeftOut:
     """Return the one table of these records, or why there is none.
 
     Its header is the first record that holds any text. Records and columns without any text are left out,
     and names that columns share are made different. With `pad`, records may be shorter than the header, as
-    spreadsheets keep them; others must be as long as it.
+    spreadsheets keep them; others must be as long as it. `hint` is that of all columns (`meaning_of`).
     """
     try:
         filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]
@@ -120,7 +120,8 @@ def table_of(
     kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
     if len(kept) < len(header):
         header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
-    return Found(Table(told_apart(header), rows, caption[:_LONGEST_CAPTION]), place or {}, notes)
+    table = Table(told_apart(header), rows, caption[:_LONGEST_CAPTION], [hint] * len(header) if hint else ())
+    return Found(table, place or {}, notes)
 
 
 def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:
@@ -137,17 +138,3 @@ def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pa
             hint = "Put quotes around a cell that holds the delimiter."
         raise origin.error(f"{count} found, but the header has {width:,}", at=number, hint=hint)
     return cells
-
-
-def with_decimal_points(finding: Found | LeftOut, *, by_table: bool = False) -> Found | LeftOut:
-    """Return a finding with the figures of its table as `with_points` writes them."""
-    if isinstance(finding, LeftOut):
-        return finding
-    return Found(with_points(finding.table, by_table=by_table), finding.place, finding.notes)
-
-
-def with_points(table: Table, *, by_table: bool = False) -> Table:
-    """Return a table of texts with its figures written as `read_value` reads them; see `decimal_points`."""
-    columns = list(zip(*table.rows, strict=True))
-    points = decimal_points(columns, by_table=by_table)
-    return table if points == columns else Table(table.header, zip(*points, strict=True), table.caption)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
 from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, require_lxml
-from chameleon.table.found import Found, LeftOut, table_of, with_decimal_points
+from chameleon.table.found import Found, LeftOut, table_of
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
 from chameleon.text import clean_cell
 
@@ -104,7 +104,7 @@ def html_table(
         caption = next((text_of(each) for each in table.iter("caption")), "")
         called = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title
         place = {"heading": heading} if heading else {}
-        return with_decimal_points(table_of(records, origin, place, called, "\n".join(notes)))
+        return table_of(records, origin, place, called, "\n".join(notes))
     except InputError as error:
         return LeftOut.of(error)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from chameleon.cached import cached_property
 from chameleon.errors import InputError, MissingPackage
-from chameleon.table.typed import Kind, Value, cell_text, read_value
+from chameleon.table.cell_text import cell_text
+from chameleon.table.meaning import Meaning, mark_of, meaning_of, names_units, with_units
 from chameleon.values import held_as
 
 Row = tuple[str, ...]
@@ -23,27 +24,30 @@ _FRAMES = ("itertuples", "iter_rows")  # what DataFrames of pandas and polars ha
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its name, its position, and its cells as written and as meant."""
+    """One column: its name, its position, its cells as written, and what they mean (see `Meaning`)."""
 
     name: str
     index: int
     cells: tuple[str, ...]
+    table: Table = field(repr=False, compare=False)
 
     @cached_property
-    def values(self) -> tuple[Value, ...]:
-        return tuple(read_value(cell) for cell in self.cells)
+    def meaning(self) -> Meaning:
+        found = meaning_of(self.name, self.cells, self.table.hint(self.index))
+        beside = self._units_beside() if found.kind == "number" and not found.unit else None
+        return found if beside is None else with_units(found, self.name, self.cells, beside.cells)
 
-    @cached_property
-    def kind(self) -> Kind:
-        """Return the kind that all filled cells share; "text" when they differ, "empty" without any."""
-        kinds = {value.kind for value in self.values} - {"empty"}
-        return "empty" if not kinds else kinds.pop() if len(kinds) == 1 else "text"
-
-    @cached_property
-    def unit(self) -> str:
-        """Return the unit that all its numbers share, else ""."""
-        units = {value.unit for value in self.values if value.kind == "number"}
-        return units.pop() if len(units) == 1 else ""
+    def _units_beside(self) -> Column | None:
+        """Return the column next to it that names the units of its figures: kg and g, USD and EUR."""
+        columns = self.table.columns
+        after, before = columns[self.index + 1 : self.index + 2], columns[max(self.index - 1, 0) : self.index]
+        for column in (*after, *before):
+            if names_units(column.name, column.cells):
+                if column.index > self.index or not column.index:
+                    return column
+                if not columns[column.index - 1].meaning.is_number:
+                    return column
+        return None
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -68,14 +72,22 @@ class Table:
 
     `header` has one name for each column (possibly blank or repeated, as in real tables), every row has
     as many cells as the header. `Table.from_pandas`, `Table.from_records` and `read_table` make one of other
-    things. Raises `InputError` for ragged rows and for a table without columns.
+    things. `hints` has what the cells of each column do not tell of how they are written (`meaning_of`).
+    Raises `InputError` for ragged rows and for a table without columns.
     """
 
     header: Row
     rows: tuple[Row, ...]
     caption: str = ""
+    hints: Row = field(default=(), compare=False, repr=False)
 
-    def __init__(self, header: Iterable[str], rows: Iterable[Iterable[str]] = (), caption: str = "") -> None:
+    def __init__(
+        self,
+        header: Iterable[str],
+        rows: Iterable[Iterable[str]] = (),
+        caption: str = "",
+        hints: Iterable[str] = (),
+    ) -> None:
         if any(hasattr(header, name) for name in _FRAMES):
             raise InputError("a table is not made of a DataFrame so", hint="Call Table.from_pandas(df).")
         names, body = tuple(header), tuple(map(tuple, rows))
@@ -90,6 +102,7 @@ class Table:
         object.__setattr__(self, "header", names)
         object.__setattr__(self, "rows", body)
         object.__setattr__(self, "caption", caption)
+        object.__setattr__(self, "hints", tuple(hints))
 
     @property
     def chars(self) -> int:
@@ -124,12 +137,18 @@ class Table:
         return cls(told_apart(header), cells, caption)
 
     def to_pandas(self) -> Any:
-        """Return a DataFrame: numbers where the whole column is numeric. Raises `MissingPackage`."""
+        """Return a DataFrame of what the cells mean: numbers, dates as datetime64, true and false, else text.
+
+        Raises `MissingPackage`.
+        """
         try:
             import pandas
         except ImportError:
             raise MissingPackage("to_pandas needs the package pandas", hint="pip install pandas") from None
-        return pandas.DataFrame(self._program_rows, columns=list(self.header))
+        frame = pandas.DataFrame(self._program_rows, columns=list(self.header))
+        for index in self._dated:
+            frame.isetitem(index, pandas.to_datetime(frame.iloc[:, index]))
+        return frame
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""
@@ -143,9 +162,29 @@ class Table:
     def columns(self) -> tuple[Column, ...]:
         by_column = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
         return tuple(
-            Column(name, index, tuple(cells))
+            Column(name, index, tuple(cells), self)
             for index, (name, cells) in enumerate(zip(self.header, by_column, strict=True))
         )
+
+    def hint(self, index: int) -> str:
+        """Return how a column is written where its own cells do not tell; see `meaning_of`."""
+        if self._whole is not None:
+            whole, places = self._whole
+            return whole.columns[places[index]].meaning.hint if places[index] >= 0 else ""
+        hint = self.hints[index] if self.hints else ""
+        return (self._mark or hint) if hint == "?" else hint
+
+    @cached_property
+    def _mark(self) -> str:
+        """What stands before decimals in the columns that tell it, "" where none does or they differ."""
+        marks = {mark for column in self.columns if (mark := mark_of(column.cells))}
+        return marks.pop() if len(marks) == 1 else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """Say what was assumed of its columns, and which are unclear."""
+        found = [(column.name, column.meaning) for column in self.columns]
+        return [f"{name}: {note}" for name, each in found for note in (*each.notes, each.why) if note]
 
     @property
     def cells(self) -> int:
@@ -163,7 +202,8 @@ class Table:
     def take_rows(self, indexes: Iterable[int]) -> Table:
         """Return the rows at these positions, in this order; the rows themselves are shared, not copied."""
         rows = self.rows
-        return self._like(self.header, tuple([rows[index] for index in indexes]))
+        places = range(len(self.header))
+        return self._like(self.header, tuple([rows[index] for index in indexes]), places=places)
 
     def take_columns(self, indexes: Iterable[int]) -> Table:
         """Return the columns at these positions, in this order. Raises `InputError` for none."""
@@ -171,7 +211,8 @@ class Table:
         if not chosen:
             raise InputError(_NO_COLUMN)
         cells = [map(itemgetter(index), self.rows) for index in chosen]
-        return self._like(tuple([self.header[index] for index in chosen]), tuple(zip(*cells, strict=True)))
+        header = tuple([self.header[index] for index in chosen])
+        return self._like(header, tuple(zip(*cells, strict=True)), places=chosen)
 
     def with_column(self, name: str, cells: Iterable[str]) -> Table:
         """Add a column on the right. Raises `InputError` unless each row gets one text."""
@@ -183,11 +224,11 @@ class Table:
         if not {type(name), *map(type, added)} <= {str}:
             name, added = _text(name), tuple(map(_text, added))
         rows = [(*row, cell) for row, cell in zip(self.rows, added, strict=True)]
-        return self._like((*self.header, name), tuple(rows))
+        return self._like((*self.header, name), tuple(rows), places=(*range(len(self.header)), -1))
 
     def with_caption(self, caption: str) -> Table:
         """Return the table under another caption."""
-        return self._like(self.header, self.rows, caption)
+        return self._like(self.header, self.rows, caption, places=range(len(self.header)))
 
     def contains(self, part: Table) -> bool:
         """Tell whether `part` is a sub-table: some of these rows (each as often as here) and columns."""
@@ -201,37 +242,47 @@ class Table:
         mine = Counter(tuple(row[index] for index in indexes) for row in self.rows)
         return not Counter(part.rows) - mine
 
-    def _like(self, header: Row, rows: tuple[Row, ...], caption: str | None = None) -> Table:
-        """Make a table of texts that are known to fit, since they come from tables: none is looked at."""
+    def _like(
+        self, header: Row, rows: tuple[Row, ...], caption: str | None = None, *, places: Sequence[int]
+    ) -> Table:
+        """Make a table of texts that are known to fit, since they come from tables: none is looked at.
+
+        `places` are those of its columns in this one, negative for a new one: they are written alike.
+        """
         made = object.__new__(Table)
         fields = made.__dict__
-        fields["header"], fields["rows"] = header, rows
+        fields["header"], fields["rows"], fields["hints"] = header, rows, ()
         fields["caption"] = self.caption if caption is None else caption
+        fields["_whole"] = (self, tuple(places))
         return made
 
+    _whole: ClassVar[tuple[Table, tuple[int, ...]] | None] = None
+
     def to_json(self) -> dict[str, Any]:
-        return {
+        data = {
             "header": list(self.header),
             "rows": [list(row) for row in self.rows],
             "caption": self.caption,
         }
+        hints = list(map(self.hint, range(len(self.header)))) if self.hints or self._whole else []
+        return data | {"hints": hints} if any(hints) else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:
-        return cls(data["header"], data["rows"], data.get("caption", ""))
+        return cls(data["header"], data["rows"], data.get("caption", ""), data.get("hints", ()))
 
     def to_program_input(self) -> dict[str, Any]:
-        """Return what a sandboxed program sees as `table`: numbers where the whole column is numeric."""
-        return {"columns": list(self.header), "rows": self._program_rows}
+        """Return what a sandboxed program sees as `table`, and which columns are dates in its `df`."""
+        return {"columns": list(self.header), "rows": self._program_rows, "dates": self._dated}
 
     @cached_property
     def _program_rows(self) -> list[tuple[Any, ...]]:
         """Make the rows as programs see them; once, for several modules run the program of one table."""
-        columns = [
-            [value.plain for value in column.values] if column.kind == "number" else column.cells
-            for column in self.columns
-        ]
-        return list(zip(*columns, strict=True))
+        return list(zip(*(column.meaning.plain for column in self.columns), strict=True))
+
+    @property
+    def _dated(self) -> list[int]:
+        return [each.index for each in self.columns if each.meaning.kind in ("date", "datetime")]
 
 
 def _text(cell: Any) -> str:

@@ -17,10 +17,11 @@ from typing import Any
 
 from chameleon.errors import InputError, require
 from chameleon.markup import BYTE_ORDER_MARKS
+from chameleon.table.amounts import read_amount
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
-from chameleon.table.found import Found, LeftOut, table_of, with_decimal_points
+from chameleon.table.dates import read_date, read_time
+from chameleon.table.found import Found, LeftOut, table_of
 from chameleon.table.records import Origin, Record, bounded
-from chameleon.table.typed import read_value
 from chameleon.text import clean_cell
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
@@ -36,7 +37,6 @@ _MAX_SHARED = 100_000
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
 _MAX_TITLES = 10
-_NAMES = ("text", "empty")  # kinds of cells that name columns
 
 _MAX_MARKDOWN_CHARS = 2_000_000  # some 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
@@ -113,8 +113,8 @@ def format_of_text(text: str) -> str:
 def delimited_tables(text: str, origin: Origin, delimiter: str = "") -> Iterator[Found | LeftOut]:
     """Yield the tables of a CSV or TSV text, with the lines above and below that belong to them."""
     delimiter = delimiter or _delimiter_of(text)
-    for finding in tables_of(delimited_records(text, delimiter, origin), origin):
-        yield with_decimal_points(finding, by_table=delimiter == ";")
+    hint = "?" if delimiter == ";" else ""  # there a comma or a point may stand before decimals
+    yield from tables_of(delimited_records(text, delimiter, origin), origin, hint=hint)
 
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -128,7 +128,7 @@ def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
         del numbers[1]
     rows = split_rows([line for _, line in lines])
     records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
-    yield with_decimal_points(table_of(records, origin, None, caption))
+    yield table_of(records, origin, None, caption)
 
 
 def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -153,7 +153,7 @@ def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
             rows[-1][1].append(_plain(token))
         elif token.type == "table_close":
             place = {"heading": heading} if heading else {}
-            yield with_decimal_points(table_of(rows, origin, place, heading))
+            yield table_of(rows, origin, place, heading)
 
 
 def _plain(token: Any) -> str:
@@ -239,6 +239,7 @@ def tables_of(
     place: Mapping[str, str] | None = None,
     *,
     pad: bool = False,
+    hint: str = "",
 ) -> Iterator[Found | LeftOut]:
     """Yield the tables of the records of a file or sheet, cut by `sections`; see `table_of`."""
     try:
@@ -247,7 +248,8 @@ def tables_of(
         yield LeftOut.of(error)
         return
     for each in found:
-        yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), pad=pad)
+        titles, notes = ": ".join(each.titles), "\n".join(each.notes)
+        yield table_of(each.records, origin, place, titles, notes, pad=pad, hint=hint)
 
 
 @dataclass
@@ -288,9 +290,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
                 titles = []
             for line in _lines(block):
                 (found[-1].notes if found and (not following or _NOTE.match(line)) else titles).append(line)
-        elif found and not (
-            (titles or above) and all(read_value(cell).kind in _NAMES for cell in block[above][1])
-        ):
+        elif found and not ((titles or above) and all(map(_may_name_a_column, block[above][1]))):
             found[-1].records += [*((0, [title]) for title in titles), *block]
             titles = []
         else:
@@ -299,6 +299,10 @@ def sections(records: Iterable[Record]) -> list[Section]:
     for section in found:
         _take_notes(section)
     return found
+
+
+def _may_name_a_column(cell: str) -> bool:
+    return read_amount(cell) is None and read_date(cell) is None and read_time(cell) is None
 
 
 def _titles_in(block: Sequence[Record]) -> int:

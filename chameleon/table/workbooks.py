@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Callable, Iterator
 
 from chameleon.errors import InputError, require
+from chameleon.table.cell_text import cell_text
 from chameleon.table.found import Finding, LeftOut, Unread
 from chameleon.table.records import MAX_CELLS, Origin, shown, too_many_cells
 from chameleon.table.text_files import tables_of
-from chameleon.table.typed import cell_text
 
 MAX_UNPACKED_BYTES = 1 << 28
 """What a workbook may unpack to; ordinary ones grow 5 to 15 times, and 64 MB are the most that is read."""

@@ -15,9 +15,10 @@ from statistics import median
 from typing import Any, Literal
 
 from chameleon.cached import cached_property
-from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn, is_blank, shown
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn
 from chameleon.modules.offline.wording import COLUMNS, Told, as_written, plain
-from chameleon.table.typed import MONTHS
+from chameleon.table.dates import MONTHS, Moment
+from chameleon.table.meaning import is_blank, shown
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">", "in"]
 Step = tuple[str, tuple[str, ...]]  # an operation of a chain of tables, and what it names
@@ -152,8 +153,8 @@ class Dates(Condition):
 
     def rows(self, sheet: Sheet) -> set[int]:
         column = sheet.columns[self.column]
-        if self.moment.month or self.moment.day:
-            _check_days(column)
+        if self.moment.month or self.moment.day or not column.meaning.spans:
+            _check_units(column)
         return {row for row, each in enumerate(column.moments) if each is not None and self._fits(*each)}
 
     def _fits(self, start: Moment, end: Moment) -> bool:
@@ -213,22 +214,15 @@ class Both(Condition):
 
 
 def _check_units(*columns: SheetColumn) -> None:
-    """Raise `Unfit` where amounts cannot be compared: of several kinds of unit, or of none."""
-    bases = set[str]().union(*(column.bases for column in columns))
-    if len(bases - {""}) > 1 or (len(bases) > 1 and len(columns) == 1 and _mixed(columns[0])):
+    """Raise `Unfit` where amounts cannot be compared: one is unclear, or their units are of several kinds."""
+    for column in columns:
+        if column.unclear:
+            raise Unfit(f'"{column.plain}" cannot be computed with: {column.unclear}')
+    bases = {column.meaning.base for column in columns if column.meaning.base}
+    factors = {column.meaning.factor for column in columns if column.meaning.base}
+    if len(bases) > 1 or len(factors) > 1:
         names = " and ".join(f'"{column.plain}"' for column in columns)
-        units = ", ".join(sorted(base or "none" for base in bases))
-        raise Unfit(f"the amounts of {names} have units that cannot be compared ({units})")
-
-
-def _mixed(column: SheetColumn) -> bool:
-    bare = sum(1 for each in column.measures if each is not None and not each.base)
-    return bare > 0.1 * len(column.measures)
-
-
-def _check_days(column: SheetColumn) -> None:
-    if column.day_first is None:
-        raise Unfit(f'"{column.plain}" does not tell day from month, as in 03/04/2024')
+        raise Unfit(f"the amounts of {names} have units that cannot be compared ({', '.join(sorted(bases))})")
 
 
 class Rows(Part):
@@ -264,12 +258,11 @@ class Where(Rows):
 
 def _keys(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[Any, int]]:
     """The comparable values of a column in these rows, those without one left out."""
+    _check_units(column)
     if column.kind == "date":
-        _check_days(column)
         return [(each[0], row) for row in rows if (each := column.moments[row]) is not None]
     if column.kind not in ("number", "time"):
         raise Unfit(f'"{column.plain}" has neither numbers nor dates')
-    _check_units(column)
     found = [(number, row) for row in rows if (number := column.numbers[row]) is not None]
     if column.is_rank and len(found) < len(rows) and is_blank(shown(column.cells[rows[0]])):
         raise Unfit(f'"{column.plain}" does not tell the first')  # medals in its place
@@ -428,8 +421,6 @@ class Fold(Form):
             return Result((shown(column.cells[row]),), (row,), number=number)
         if column.kind != "number":
             raise Unfit(f'"{column.plain}" has no numbers to compute with')
-        if len(column.bases) > 1:
-            raise Unfit(f'the amounts of "{column.plain}" have different units')
         return _number(fold([key for key, _ in keys], self.how), [row for _, row in keys], column)
 
 

@@ -280,7 +280,6 @@ def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
     if not column.unit_stems:
         return Fraction(measure.number) / measure.factor
     factors = [factor for base, factor in column.units if base == measure.base]
-    if column.is_scaled or not factors:
-        return measure.number if factors else None
-    written = (each.factor for each in column.measures if each is not None and each.base)
-    return Fraction(measure.number) / next(written, min(factors))
+    if column.meaning.base == measure.base:
+        factors = [column.meaning.factor]
+    return Fraction(measure.number) / min(factors) if factors else None

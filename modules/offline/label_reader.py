@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chameleon import Declined, Module, State
-from chameleon.modules.offline.sheet import amounts_in, is_blank, moment_of
+from chameleon.modules.offline.sheet import amounts_in
 from chameleon.modules.offline.words import ENGLISH, folded
 from chameleon.modules.program.answer_generator import as_choice
 from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
-from chameleon.table.typed import MONTHS
+from chameleon.table.dates import MONTHS, read_date
+from chameleon.table.meaning import is_blank
 
 _CARRIER = "(?:sign|label|text|picture|image|photo|poster|note|ticket|receipt|banner|screen|plate|board|page)"
 _ON = rf"(?: (?:on|in|of) the {_CARRIER})?"
@@ -165,6 +166,6 @@ def _answers(how: str, value: str) -> bool:
         return re.fullmatch(r"\d{1,3}(?:,\d{3})+|\d+", value) is not None
     if how in ("when", "what time"):
         first = re.split(r"\s?(?:to|until|[-–—])\s?", value)[0]
-        is_date = moment_of(value) is not None or bool(_BESIDE_FIGURES & set(_WORD.findall(folded(value))))
+        is_date = read_date(value) is not None or bool(_BESIDE_FIGURES & set(_WORD.findall(folded(value))))
         return _CLOCK.match(first) is not None or (how == "when" and is_date and any(map(str.isdigit, value)))
     return not how.startswith("how ") or any(each.unit for each in amounts_in(value))

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from chameleon.cached import cached_property
 from chameleon.modules.offline.algebra import Is
-from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn, moment_of
+from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn
 from chameleon.modules.offline.words import ENGLISH, Stems, Token, alike, folded
-from chameleon.table.typed import MONTHS
+from chameleon.table.dates import MONTHS, read_date
 
 _EACH = 0.01  # what an item costs by being one, so that longer ones win
 _BEAM = 48
@@ -150,7 +150,7 @@ class Links:
                 words = [each.text for each in self.tokens[start:end] if each.low not in ("of", "the")]
                 is_figure = len(words) == 1 and words[0].isdigit() and len(words[0]) != 4
                 is_led = self.low(end - 1) in ("of", "the")
-                if not (is_figure or is_led) and (found := moment_of(" ".join(words))):
+                if not (is_figure or is_led) and (found := read_date(" ".join(words))):
                     yield Item(start, end, "date", 0.0, found)
                     break
 
@@ -181,24 +181,25 @@ class Links:
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
         names = column.stems
-        content = [stem for stem in names if stem not in _SMALL] or list(names)
-        content = [stem for stem in content if stem not in _NAMING] or content
+        words = [stem for stem in names if stem not in _SMALL] or list(names)
+        content = [stem for stem in words if stem not in _NAMING] or words
         for start in range(len(stems)):
             end, cost, met = start, 0.0, set[str]()
             while end < len(stems):
-                near = self._nearness(end, stems[end], content)
+                near = self._nearness(end, stems[end], words)
                 if near is None:
                     joins = met and self.tokens[end].low in _JOINING and end + 1 < len(stems)
-                    if joins and self._nearness(end + 1, stems[end + 1], content):
+                    if joins and self._nearness(end + 1, stems[end + 1], words):
                         end += 1
                         continue
                     break
                 cost, end = cost + (near[0] if near[1] not in met else 0.0), end + 1
                 met.add(near[1])
-                if all(stem.isdigit() for stem in met) and len(content) > 1:
+                told = met.intersection(content)
+                if all(stem.isdigit() for stem in told) and (len(content) > 1 or not told):
                     continue
-                is_cut = len(content) < len([stem for stem in names if stem not in _SMALL])
-                missing = 0.1 * is_cut + 1 - len(met) / len(set(content))
+                is_cut = not met.issuperset(words) and column.meaning.kind != "code"  # an order is its ID
+                missing = 0.1 * (is_cut and len(words) > len(content)) + 1 - len(told) / len(set(content))
                 yield Item(start, end, "column", cost + 0.25 * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:

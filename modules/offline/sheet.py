@@ -3,58 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from chameleon.cached import cached_property
 from chameleon.modules.offline.words import ENGLISH, Stems, folded
-from chameleon.table import Table
-from chameleon.table.typed import MONTHS, read_value
+from chameleon.table import Meaning, Table
+from chameleon.table.amounts import plain_signs, read_amount
+from chameleon.table.dates import Span
+from chameleon.table.meaning import DATES, NUMBERS, is_blank, shown
 
 Kind = Literal["number", "date", "time", "text", "empty"]
 
-_NOTE = re.compile(r"\[[^\]]*\]|[*†‡§^↓↑]+(?=\s|$)|(?<=\w)[*†‡§]+")
-_QUOTES = str.maketrans(
-    {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "−": "-"}
-)
-_BEFORE = re.compile(r"^(?:c\.|ca\.?|circa|about|approx\.?|[~≈<>]|[A-Z]{1,3}\s?(?=\$))\s*", re.IGNORECASE)
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
-_PLACE = re.compile(r"[A-Z]{1,3}(?=\s?\$)")
-_SPACED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
-_FRACTION = re.compile(r"\S*\d/")
-_UNIT = re.compile(
-    r"([$€£¥₹])? ?((?:bn|mn|[KMB]|(?<=[$€£¥₹] )[kmb])(?![^\W\d_]))? ?"
-    r"([^\W\d_°]+[²³]?(?:/[^\W\d_]+[²³]?)?|°\s?[CF]?|%)?(.*)"
-)
-_CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?(\.\d+)?(?:\s*([ap])\.?m\.?)?", re.IGNORECASE)
-_MONTH = r"(?P<month>[a-z]{3,9})\.?"
-_DATES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"(?P<year>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<day>\d{1,2})(?:[ T].*)?",
-        r"(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<year>\d{4}|\d{2})",
-        rf"(?:[a-z]+day,?\s+)?{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<year>\d{{4}}))?(?!\d)",
-        rf"(?:[a-z]+day,?\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_MONTH}(?:,?[\s-]+(?P<year>\d{{4}}))?(?!\d)",
-        rf"{_MONTH},?[\s-]+(?P<year>\d{{4}})",
-        r"(?P<year>\d{4})[-–/](?P<until>\d{4}|\d{2})",
-        r"(?P<year>\d{3}(?P<decade>0)) ?s",
-        r"(?:c\.|ca\.?|circa)?\s*(?P<year>\d{4})",
-        _MONTH,
-    )
-)
-_YEAR_MONTH = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
-_MONTHS = {month[:length]: n for n, month in enumerate(MONTHS, 1) for length in range(3, 10)}
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
-_LONGEST_AMOUNT = 80
-_SCALES = {"": 1, "K": 10**3, "M": 10**6, "MN": 10**6, "B": 10**9, "BN": 10**9}
 _NOTE_LENGTH = 25
-_SAMPLE, _MOSTLY, _MOST_ADDED = 400, 0.8, 5_000
-
+_SAMPLE, _MOST_ADDED = 400, 5_000
 
 Number = Fraction | int  # exact both; whole ones are compared faster
 
@@ -68,102 +36,16 @@ class Measure(NamedTuple):
     factor: Fraction = Fraction(1)
 
 
-class Moment(NamedTuple):
-    """A date as far as it is told: 0 for what is not."""
-
-    year: int
-    month: int = 0
-    day: int = 0
-
-    def fits(self, other: Moment) -> bool:
-        """Tell whether this date lies in the year, month or day that another tells."""
-        return all(not wanted or mine == wanted for mine, wanted in zip(self, other, strict=True))
-
-
-def shown(text: str) -> str:
-    """Return a cell as people read it: without footnote marks, with plain spaces."""
-    if text.isascii() and "[" not in text and "*" not in text and "^" not in text:
-        return " ".join(text.split())
-    return _unmarked(text)
-
-
-@lru_cache(maxsize=65_536)
-def _unmarked(text: str) -> str:
-    return " ".join(_NOTE.sub("", text.translate(_QUOTES)).split())
-
-
 def amounts_in(text: str) -> list[Measure]:
-    """Read the amount that a cell begins with: 190 cm of "190 cm (6 ft 3 in)", none of "1–0"."""
-    if len(text) > _LONGEST_AMOUNT:
+    """Read the amount that a text is: 190 cm of "190 cm (6 ft 3 in)", none of "1-0"."""
+    amount = read_amount(shown(text))
+    if amount is None:
         return []
-    if text.isdigit() and text.isascii():
-        return [Measure(int(text))]
-    cell = _BEFORE.sub("", text.translate(_QUOTES).replace("–", "-").strip())
-    cell = cell if cell.startswith("(") else cell.partition("(")[0]
-    cell = _SPACED.sub(",", cell.rstrip(" .,+-'\""))
-    value = read_value(cell)
-    if value.number is None or _FRACTION.match(cell):  # a season, a score
-        return []
-    found = _UNIT.fullmatch(value.unit)
-    sign, scale, unit, left = found.groups("") if found else ("", "", "", value.unit)
-    is_name = unit[:1].isupper() or (unit[:1].isalpha() and f" {unit}" not in cell)
-    if is_name and folded(unit) not in ENGLISH.units:
-        return []  # 258Sg and 12 Mill Lane are names
-    if len(left.split()) > 2 or any(map(str.isdigit, left)):
-        return []
-    number, name = value.number * _SCALES[scale.upper()], folded(sign or unit)
-    base, factor = ENGLISH.units.get(name, (ENGLISH.stem(name), Fraction(1)))
-    place = _PLACE.match(text)  # US$
-    return [Measure(number * factor, base, f"{place[0] if place else ''}{sign}" if sign else unit, factor)]
+    return [Measure(_exact(amount.of_base), amount.base, amount.unit, amount.factor)]
 
 
-@lru_cache(maxsize=65_536)
-def moment_of(
-    text: str, *, day_first: bool = False, has_months: bool = False
-) -> tuple[Moment, Moment] | None:
-    """Read a date as far as it is told, with the last that it spans: "1999–2004", "May 4, 2024", "2006".
-
-    `has_months`: "2011-12" is a month, as beside "2024-01", and no season.
-    """
-    cell = text.translate(_QUOTES).partition("(")[0].strip(" ,")
-    if len(cell) > 40:
-        return None
-    for pattern in _DATES:
-        match = pattern.fullmatch(cell)
-        if match is None:
-            continue
-        part = match.groupdict()
-        year, month, day = int(part.get("year") or 0), int(part.get("m") or 0), int(part.get("day") or 0)
-        if name := (part.get("month") or "").lower():
-            month = _MONTHS.get(name, 0)
-            if not month or (not day and not year and len(name) > 3 and name not in MONTHS):
-                return None
-        if part.get("a"):
-            one, two = int(part["a"]), int(part["b"])
-            day, month = (one, two) if day_first or one > 12 else (two, one)
-            year += 0 if year > 99 else 2000 if year < 50 else 1900
-        if month > 12 or day > 31 or (year and not 1000 <= year <= 2200):
-            return None
-        moment = Moment(year, month, day)
-        until = part.get("until")
-        if has_months and until:
-            return Moment(year, int(until)), Moment(year, int(until))
-        last = int(until if until and len(until) == 4 else f"{year // 100}{until}") if until else 0
-        last = year + 9 if part.get("decade") else last
-        return moment, Moment(last) if last > year else moment
-    return None
-
-
-def seconds_of(text: str) -> Fraction | None:
-    """Read "9:45 A.M.", "14:05" or "1:23.45" as a number of its smallest units; None for other texts."""
-    match = _CLOCK.fullmatch(text.strip())
-    if match is None:
-        return None
-    first, second, third = int(match[1]), int(match[2]), int(match[3] or 0)
-    if match[5]:
-        first = first % 12 + (12 if match[5].lower() == "p" else 0)
-    whole = (first * 60 + second) * (60 if match[3] else 1) + third
-    return whole + Fraction(match[4] or 0)
+def _exact(value: Any) -> Number:
+    return value if isinstance(value, int) else Fraction(value)
 
 
 @dataclass(frozen=True)
@@ -173,14 +55,15 @@ class SheetColumn:
     index: int
     name: str
     cells: tuple[str, ...]
+    meaning: Meaning = field(repr=False, compare=False)
 
     @cached_property
     def stems(self) -> Stems:
         """The stems of its name without the unit, abbreviations written out."""
         if not re.search(r"\w", self.name):
-            return tuple(_SIGN_NAMES[sign] for sign in self.name.translate(_QUOTES) if sign in _SIGN_NAMES)
+            return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
         name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in ENGLISH.units else match[0], self.name)
-        names = ENGLISH.stems(_NOTE.sub("", name))
+        names = ENGLISH.stems(shown(name))
         return tuple(ENGLISH.short.get(stem, stem) for stem in names if stem not in "?#")
 
     @cached_property
@@ -194,42 +77,32 @@ class SheetColumn:
 
     @cached_property
     def kind(self) -> Kind:
-        """What four fifths of its filled cells are."""
-        cells = self.sample
-        if not cells:
-            return "empty"
-        most = _MOSTLY * len(cells)
-        if self._are_years(cells):
+        """What its cells are; of an unclear column most of them."""
+        kind = self.meaning.read_as or self.meaning.kind
+        if kind in DATES:
             return "date"
-        if sum(seconds_of(cell) is not None for cell in cells) >= most:
+        if kind == "time" or (kind == "duration" and any(":" in cell for cell in self.sample)):
             return "time"
-        if sum(bool(amounts_in(cell)) for cell in cells) >= most:
-            return "number"
-        return "date" if sum(moment_of(cell) is not None for cell in cells) >= most else "text"
+        return "number" if kind in NUMBERS else "empty" if kind == "empty" else "text"
 
-    def _are_years(self, cells: Sequence[str]) -> bool:
-        """Whether all are years: figures from 1000 to 2100 under a name of time, or all of 1800 and later."""
-        years = [cell for cell in cells if re.fullmatch(r"(?:1\d|20)\d\d", cell)]
-        others = [cell for cell in cells if cell not in years]
-        if len(years) < _MOSTLY * len(cells) or not all(map(moment_of, others)):
-            return False
-        return bool(_TIMES & set(self.stems)) or min(map(int, years)) >= 1800
-
-    @cached_property
-    def measures(self) -> list[Measure | None]:
-        """The first amount of each cell, in the base of its unit where units differ; None for none."""
-        found = [next(iter(amounts_in(shown(cell))), None) for cell in self.cells]
-        if self.kind == "time":
-            clock = [seconds_of(shown(cell)) for cell in self.cells]
-            return [None if each is None else Measure(each) for each in clock]
-        units = {(each.base, each.factor) for each in found if each is not None}
-        if len(units) == 1 and units != {("", Fraction(1))}:  # 12 km stay 12, as they are written
-            return [each and each._replace(number=each.number / each.factor) for each in found]
-        return found
+    @property
+    def unclear(self) -> str:
+        """Why it cannot be computed with, "" where it can."""
+        return self.meaning.why
 
     @cached_property
     def numbers(self) -> list[Number | None]:
-        return [each and each.number for each in self.measures]
+        """The number of each cell, in the unit of the column; of times those of their smallest part."""
+        if self.unclear:
+            found = (next(iter(amounts_in(cell)), None) for cell in self.cells)
+            return [each and each.number for each in found]
+        values = self.meaning.values
+        if self.meaning.kind == "time":
+            per = 60 if all(value is None or not value.second for value in values) else 1
+            return [v if v is None else (3600 * v.hour + 60 * v.minute + v.second) // per for v in values]
+        if self.meaning.unit == "year" or self.meaning.is_number:
+            return [value if value is None else _exact(value) for value in values]
+        return [None] * len(self.cells)
 
     @cached_property
     def filled(self) -> list[Number]:
@@ -237,20 +110,10 @@ class SheetColumn:
         return [each for each in self.numbers if each is not None] if self.kind == "number" else []
 
     @cached_property
-    def bases(self) -> set[str]:
-        """The kinds of unit that its amounts have; more than one cannot be compared."""
-        return {each.base for each in self.measures if each is not None}
-
-    @cached_property
-    def is_scaled(self) -> bool:
-        """Whether units of one kind differ, so that its numbers are not those that are written."""
-        return len({each.factor for each in self.measures if each is not None}) > 1
-
-    @cached_property
     def unit(self) -> str:
-        """The unit that all its amounts are written with, "" where they differ or have none."""
-        units = Counter(each.unit for each in self.measures if each is not None)
-        return next(iter(units)) if len(units) == 1 else ""
+        """The unit that its amounts are written with, "" where they have none."""
+        is_written = any(amount.unit for cell in self.sample[:9] for amount in amounts_in(cell))
+        return self.meaning.unit if is_written and not self.unclear else ""
 
     @cached_property
     def unit_stems(self) -> set[str]:
@@ -260,39 +123,22 @@ class SheetColumn:
         return {base for base, _ in self.units}
 
     @cached_property
-    def sampled(self) -> list[Measure]:
-        """The amounts of some of its cells, enough to tell units by."""
-        return [amounts[0] for cell in self.sample if (amounts := amounts_in(cell))]
-
-    @cached_property
     def units(self) -> set[tuple[str, Fraction]]:
         """The units that its name or its cells tell, each with its kind and factor."""
         words = re.split(r"[\s()\[\].,_]+", folded(self.name))
         names = [word for word in words if (len(word) > 1 and word != "in") or word in ("%", "$", "m")]
         names += map(" ".join, pairwise(words))
         told = {ENGLISH.units[name] for name in names if name in ENGLISH.units}
-        cells = {(each.base, each.factor) for each in self.sampled if each.base}
+        cells = {(self.meaning.base, self.meaning.factor)} if self.meaning.base else set()
         return told | cells if self.kind == "number" else told
 
     @cached_property
-    def day_first(self) -> bool | None:
-        """Whether figures such as 13/04/2024 tell the day first; None where no cell tells it."""
-        pairs = [re.match(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d", cell) for cell in map(shown, self.cells)]
-        found = [(int(pair[1]), int(pair[2])) for pair in pairs if pair]
-        if any(a > 12 for a, _ in found):
-            return True
-        return None if found and all(b <= 12 for _, b in found) else False
-
-    @cached_property
-    def has_months(self) -> bool:
-        """Whether its cells are months such as 2024-01: at least one of them is no season such as 2011-12."""
-        pairs = [_YEAR_MONTH.fullmatch(cell) for cell in self.sample]
-        return all(pairs) and any(int(pair[2]) <= int(pair[1]) for pair in pairs if pair)
-
-    @cached_property
-    def moments(self) -> list[tuple[Moment, Moment] | None]:
-        how = {"day_first": bool(self.day_first), "has_months": self.has_months}
-        return [moment_of(shown(cell), **how) for cell in self.cells]
+    def moments(self) -> Sequence[Span | None]:
+        """The first and the last date that each cell tells."""
+        spans = self.meaning.spans or [None] * len(self.cells)
+        if all(span is None or span[0].at is None for span in spans):
+            return spans
+        return [span and (span[0].timed, span[1].timed) for span in spans]
 
     @cached_property
     def places(self) -> Mapping[str, list[int]]:
@@ -337,7 +183,7 @@ class SheetColumn:
         """Whether its numbers name the rows, and are not to be added up."""
         are_different = len(set(self.filled)) == len(self.filled) > 3
         is_dense = are_different and max(self.filled) - min(self.filled) < 2 * len(self.filled)
-        is_whole = self.bases == {""} and all(number.denominator == 1 for number in self.filled)
+        is_whole = not self.meaning.base and all(number.denominator == 1 for number in self.filled)
         return self.is_ordinal or (is_dense and is_whole)
 
     @cached_property
@@ -369,7 +215,6 @@ _FLOWS = ENGLISH.listed("flow_columns")
 _QUANTITIES = ENGLISH.listed("quantity_columns")
 _SURE = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"])) - {"x", "y", "n", "×"}
 _SUMS = frozenset(ENGLISH.data["total_cells"])
-_BLANK = frozenset(map(str, ENGLISH.data["empty"]))
 
 
 _TALLIES = ENGLISH.listed("tallies")
@@ -385,11 +230,6 @@ def is_headless(table: Table) -> bool:
     return False
 
 
-def is_blank(text: str) -> bool:
-    """Tell whether a cell says nothing: empty, "n/a", "–", "unknown"."""
-    return not text or text.lower() in _BLANK
-
-
 class Sheet:
     """A table to read: columns, the rows that count, the key, and the words for a row."""
 
@@ -397,7 +237,7 @@ class Sheet:
         self.table = table
         self.kept: dict[Any, Any] = {}  # rows of forms that were looked for
         self.columns = [
-            SheetColumn(i, name, column.cells)
+            SheetColumn(i, name, column.cells, column.meaning)
             for i, (name, column) in enumerate(zip(table.header, table.columns, strict=True))
         ]
 

@@ -26,8 +26,9 @@ from chameleon.modules.offline.algebra import (
 from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.grammar import _NAME, Costed, Grammar, costed
 from chameleon.modules.offline.links import Item, Reading
-from chameleon.modules.offline.sheet import Sheet, amounts_in, shown
+from chameleon.modules.offline.sheet import Sheet, amounts_in
 from chameleon.modules.offline.words import ENGLISH, Token
+from chameleon.table.meaning import shown
 
 _RANKS = ENGLISH.listed("rank_columns")
 _TIMES = ENGLISH.listed("time_columns")

@@ -9,7 +9,8 @@ from statistics import mode
 from string import Formatter
 from typing import Any, ClassVar
 
-from chameleon.modules.offline.sheet import Moment, Number, Sheet, SheetColumn
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, amounts_in
+from chameleon.table.dates import Moment
 
 COLUMNS = ("column", "distinct", "by", "wanted")  # fields that tell places of columns
 _TOLD = {
@@ -92,9 +93,9 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     if column is None:
         return plain(number)
     unit, value, cells = column.unit, Fraction(number), column.sample
-    if column.is_scaled:
-        unit, factor = mode((each.unit, each.factor) for row in rows if (each := column.measures[row]))
-        value /= factor
+    told = [(each.unit, each.factor) for row in rows for each in amounts_in(column.cells[row]) if each.base]
+    if told and (most := mode(told))[1] != column.meaning.factor:
+        unit, value = most[0], value * column.meaning.factor / most[1]
     is_money = unit[-1:] in tuple("$€£¥₹")
     for name, power in _POWERS.items():
         if is_money and abs(value) >= power and any(name in cell for cell in cells):

@@ -13,7 +13,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from chameleon.cached import cached_property
-from chameleon.table.typed import MONTHS
+from chameleon.table.dates import MONTHS
+from chameleon.table.units import UNITS
 from chameleon.yaml_text import read_yaml
 
 Stems = tuple[str, ...]
@@ -109,19 +110,7 @@ class Language:
         """Return the stems of a text; those of unit_price are told apart."""
         return tuple(token.stem for token in self.tokens(text.replace("_", " ")))
 
-    @cached_property
-    def units(self) -> Mapping[str, tuple[str, Fraction]]:
-        """Map the names of units to the base of their kind and how many of it they are."""
-        found: dict[str, tuple[str, Fraction]] = {}
-        for line in self.data["units"]:
-            base = ""
-            for entry in line.split(";"):
-                name, factor, *others = entry.split()
-                base = base or name
-                for each in (name, *others):
-                    for form in (each, each + "s"):
-                        found.setdefault(form.replace("_", " "), (base, Fraction(factor)))
-        return found
+    units = UNITS
 
     @cached_property
     def written(self) -> Mapping[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from chameleon.modules.program.solution_generator import (
     statements,
 )
 from chameleon.quoting import untagged
-from chameleon.table import read_value
+from chameleon.table.amounts import read_amount
 from chameleon.text import one_line
 
 # "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
@@ -111,8 +111,9 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
     form = _form(said)
     if equal := [choice for choice in choices if _form(choice) == form]:
         return _nearest(said, equal)
-    number = read_value(said).number
-    same = [choice for choice in choices if number is not None and read_value(choice).number == number]
+    amount = read_amount(said)
+    numbers = [(choice, each.number) for choice in choices if (each := read_amount(choice)) is not None]
+    same = [choice for choice, number in numbers if amount is not None and number == amount.number]
     if len(same) == 1:
         return same[0]
     if begun := [choice for choice in choices if _begins(form, _form(choice))]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 from chameleon import Table
 from chameleon.modules.sql.database import Cell, SqlTable, SqlType, safe_names
 from chameleon.modules.table_ops.order import plain_number
-from chameleon.table import read_value
+from chameleon.table.amounts import read_amount
+from chameleon.table.dates import read_date
+from chameleon.table.meaning import plain_value
 
 ROW_ID = "row_id"
 _UNNAMED = "filledcolumnname"
@@ -46,7 +49,9 @@ def with_column(table: SqlTable, name: str, cells: Sequence[str | None]) -> SqlT
 
 def plain_date(text: str) -> str | None:
     """Return a date that names its year as "2024-05-04"; None for all else."""
-    date = read_value(text).date
+    span = read_date(text)
+    is_day = span is not None and span[0].at is None and span[0][:3] == span[1][:3]
+    date = span[0].date if span is not None and is_day else None
     return date.isoformat() if date else None
 
 
@@ -68,10 +73,8 @@ def _number(cell: str) -> int | float | None:
     """Return the number that a cell is, in figures or with a word for its size ("5.1 million")."""
     if (number := plain_number(cell)) is not None or not cell.endswith(("thousand", "illion")):
         return number
-    value = read_value(cell)
-    if value.number is None or value.unit:
-        return None
-    return int(value.number) if value.number.denominator == 1 else float(value.number)
+    amount = read_amount(cell)
+    return None if amount is None or amount.unit else plain_value(Fraction(amount.number))
 
 
 def _as_text(cell: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -12,14 +11,13 @@ from typing import Literal, Self
 
 from chameleon.cached import cached_property
 from chameleon.errors import InputError, SandboxUnavailable
-from chameleon.modules.table_ops.order import plain_number
 from chameleon.quoting import unframed
-from chameleon.table import Column, Table, read_value
-from chameleon.table.typed import MONTHS
+from chameleon.table import Column, Table
+from chameleon.table.meaning import is_nothing
 from chameleon.text import one_line
 
 Cell = int | float | str | None
-SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "TIME"]
+SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME"]
 
 # SQLite would read a DATE or TIME as a number where it looks like one.
 _DECLARED = {
@@ -27,12 +25,10 @@ _DECLARED = {
     "REAL": "REAL",
     "TEXT": "TEXT COLLATE NOCASE",
     "DATE": "TEXT",
+    "DATETIME": "TEXT",
     "TIME": "TEXT",
 }
-_RATIO = re.compile(r"\d\s*/\s*\d")
-_MONTHS = frozenset(name[:3] for name in MONTHS)
-_MOST_INTEGER = 2**63
-_BLANKS = frozenset(["", "-", "–", "—"])
+_MOST_INTEGER, _TOO_LARGE = 2**63, 10**308
 _QUOTES = str.maketrans(dict.fromkeys('"`\0', ""))
 _LONGEST_CELL = 200
 
@@ -49,10 +45,11 @@ class SqlTable:
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """Return the table with its columns typed by what their cells say (`Column.kind`).
+        """Return the table with its columns typed by what they mean (`Column.meaning`).
 
-        Numbers of one unit are INTEGER or REAL without it, dates DATE as "2024-05-04", times TIME as
-        "09:45:00", all else TEXT, which compares without regard to case; empty cells are NULL everywhere.
+        Numbers are INTEGER or REAL without their unit, true is 1, dates are DATE as "2024-05-04", times TIME
+        as "09:45:00", all else TEXT, which compares without regard to case. Blank cells are NULL; in a column
+        of texts only empty ones, dashes and "n/a" are: "NA" may be Namibia.
         """
         kinds, cells = zip(*map(_typed_column, table.columns), strict=True) if table.header else ((), ())
         return cls(dict(zip(safe_names(table.header), kinds, strict=True)), list(zip(*cells, strict=True)))
@@ -128,51 +125,20 @@ def safe_names(header: Iterable[str]) -> list[str]:
 
 
 def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
-    """Return the SQL type of a column and its cells as values of it; text where no other type fits all."""
-    if (plain := _plain_numbers(column.cells)) is not None:
-        return plain
-    # A column of text is known by its first cells, without reading the rest.
-    if not any(read_value(cell).kind == "text" for cell in column.cells[:64]):
-        if column.kind == "number" and (numbers := _numbers(column)) is not None:
-            return numbers
-        if column.kind == "date":
-            return "DATE", [value.date.isoformat() if value.date else None for value in column.values]
-        if column.kind == "time":
-            return "TIME", [value.time.isoformat() if value.time else None for value in column.values]
-    texts = (None if len(cell) < 8 and read_value(cell).kind == "empty" else cell for cell in column.cells)
-    return "TEXT", [cell.encode("utf-8", "replace").decode() if cell else cell for cell in texts]
-
-
-def _plain_numbers(cells: Sequence[str]) -> tuple[SqlType, list[Cell]] | None:
-    """Read cells that are figures and blanks, without looking for units and dates."""
-    numbers: list[Cell] = []
-    kinds = set()
-    for cell in cells:
-        number = None if cell in _BLANKS else plain_number(cell)
-        if number is None and cell not in _BLANKS:
-            return None
-        numbers.append(number)
-        kinds.add(type(number))
-    if float in kinds:
-        return "REAL", [None if number is None else float(number) for number in numbers]
-    return ("INTEGER", numbers) if int in kinds else None
-
-
-def _numbers(column: Column) -> tuple[SqlType, list[Cell]] | None:
-    """Return numbers without their unit; None where they cannot be compared.
-
-    Units that differ make numbers that cannot be compared ("5 June", "2 July"), and "1989/90" is no fraction.
-    """
-    units = {value.unit for value in column.values} - {""}
-    if len(units) > 1 or any(unit[:3].lower() in _MONTHS for unit in units):
-        return None
-    if any(_RATIO.search(cell) for cell in column.cells):
-        return None
-    figures = [value.number for value in column.values]
-    whole = all(number is None or number.denominator == 1 for number in figures)
-    if whole and all(number is None or abs(number.numerator) < _MOST_INTEGER for number in figures):
-        return "INTEGER", [None if number is None else number.numerator for number in figures]
-    try:
-        return "REAL", [None if number is None else float(number) for number in figures]
-    except OverflowError:
-        return None
+    """Return the SQL type of a column and its cells as values of it: text where it is no number, date or time."""
+    meaning = column.meaning
+    if meaning.is_number or meaning.kind == "boolean" or meaning.unit == "year":
+        if all(
+            each is None or (isinstance(each, int) and abs(each) < _MOST_INTEGER) for each in meaning.plain
+        ):
+            return "INTEGER", [each if each is None else int(each) for each in meaning.plain]
+        if all(each is None or abs(each) < _TOO_LARGE for each in meaning.values):
+            return "REAL", [None if each is None else float(each) for each in meaning.values]
+    kinds: Mapping[str, SqlType] = {"date": "DATE", "datetime": "DATETIME", "time": "TIME"}
+    if (kind := kinds.get(meaning.kind)) is not None:
+        return kind, meaning.plain
+    texts = meaning.plain if meaning.kind == "period" else column.cells
+    return "TEXT", [
+        None if cell is None or is_nothing(cell) else cell.encode("utf-8", "replace").decode()
+        for cell in texts
+    ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from typing import Any, Literal
 
 from chameleon import Declined, LLMModule, State, StepRejected
 from chameleon.modules.program.solution_generator import first_line, statements
 from chameleon.modules.table_ops.table_query import sentence_in
-from chameleon.table import read_value
+from chameleon.table.amounts import read_amount
 from chameleon.text import one_line
 
 Form = Literal["verdict", "amount", "text"]
@@ -155,8 +156,8 @@ def _single(said: str) -> float | None:
     kinds: tuple[set[float], ...] = (set(), set(), set())
     for found in _NUMBER.finditer(said):
         times = _TIMES.get((found["times"] or "")[:1].lower(), 1)
-        number = read_value(found["number"]).number
-        value = math.nan if number is None else round(float(number * times), 2)
+        amount = read_amount(found["number"]) or read_amount(found["number"], ",")
+        value = math.nan if amount is None else round(float(Fraction(amount.number) * times), 2)
         is_year = _YEAR.fullmatch(found["number"]) and times == 1
         kind = 0 if found["sign"] or found["unit"] else 2 if is_year else 1
         kinds[kind].add(-value if found["minus"] or found["after"] else value)

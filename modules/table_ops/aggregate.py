@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import call_in, column_in_call, column_named, inside_call, one_column
 from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
-from chameleon.modules.table_ops.order import datatype_of, keys_of, number_in, refuse_mixed_units
+from chameleon.modules.table_ops.order import datatype_of, keys_of, unclear
+from chameleon.table import Column
 
 COUNT = "Count"
 _SPELLINGS = {"sum": "total", "average": "avg mean", "count": "number", "min": "minimum", "max": "maximum"}
@@ -73,25 +74,21 @@ class Aggregate(TableOperation):
         `args`: {"function", "column", "by"}. `function` is "sum", "average", "count", "min" or "max";
         `column` may be None for "count", which then counts rows; `by` may be None: then all rows are one
         group. The table that comes out has a row for each group, in the order in which they come first, under
-        a header such as "Team | Sum of Points". Sums and averages are bare numbers, without a unit. Cells
-        that hold no number (for "min" and "max": nothing of the column's type) are left out; refused where
-        none is left at all, and where cells have different units of measure.
+        a header such as "Team | Sum of Points". Sums and averages are bare numbers, without a unit. Blank cells
+        are left out. Refused where none is left at all, for a column that is unclear or holds codes, and for
+        the sum or average of what is no number.
         """
         function, column, by = args["function"], args["column"], args["by"]
         if not table.rows:
             raise StepRejected("the table has no rows")
-        rows = table.rows
-        cells = ["a row"] * len(rows)
-        if column is not None:
-            index = one_column(column, table.header)
-            cells = [row[index] for row in rows]
-            if function != "count":
-                refuse_mixed_units(column, cells)
+        of = None if column is None else table.columns[one_column(column, table.header)]
+        if of is not None and function != "count":
+            _refuse(function, of)
         place = None if by is None else one_column(by, table.header)
-        groups: dict[str, list[str]] = {}
-        for row, cell in zip(rows, cells, strict=True):
-            groups.setdefault("" if place is None else row[place].strip(), []).append(cell)
-        summed = {name: _summed(function, group) for name, group in groups.items()}
+        groups: dict[str, list[int]] = {}
+        for number, row in enumerate(table.rows):
+            groups.setdefault("" if place is None else row[place].strip(), []).append(number)
+        summed = {name: _summed(function, of, group) for name, group in groups.items()}
         if not any(summed.values()):
             raise StepRejected(f"the column {column!r} holds nothing to take the {function} of")
         said = f"{function.capitalize()} of {column}" if column is not None else COUNT
@@ -139,18 +136,30 @@ def _named(rest: str, header: Sequence[str]) -> tuple[str | None, str | None]:
     raise StepRejected(f"no column, or none by another, is named {rest[:60]!r}")
 
 
-def _summed(function: str, cells: Sequence[str]) -> str:
-    """Return what a function makes of cells; "" where none of them holds anything for it."""
+def _refuse(function: str, column: Column) -> None:
+    """Raise `StepRejected` where a column has no such figure, or has cells that it would be without."""
+    if column.meaning.kind == "unclear":
+        raise unclear(column)
+    is_sum = function in ("sum", "average") and datatype_of(column) != "number"
+    if column.meaning.kind == "code" or (is_sum and any(map(str.strip, column.cells))):
+        held = "codes" if column.meaning.kind == "code" else "no numbers"
+        raise StepRejected(f"the column {column.name!r} holds {held}, and no {function} is taken of it")
+
+
+def _summed(function: str, column: Column | None, rows: Sequence[int]) -> str:
+    """Return what a function makes of a column in these rows; "" where none of its cells holds anything."""
+    if column is None:
+        return str(len(rows))
     if function == "count":
-        return str(sum(bool(cell.strip()) for cell in cells))
-    if function in ("min", "max"):
-        keys = keys_of(cells, datatype_of(cells))
-        keyed = [position for position, key in enumerate(keys) if key is not None]
-        pick = min if function == "min" else max
-        return cells[pick(keyed, key=keys.__getitem__)].strip() if keyed else ""
-    # Numbers as they are written: of binary fractions, 0.1 and 0.2 would not make 0.3.
-    numbers = [Fraction(str(number)) for cell in cells if (number := number_in(cell)) is not None]
-    if not numbers:
+        return str(sum(bool(column.cells[row].strip()) for row in rows))
+    keys = keys_of(column, datatype_of(column))
+    keyed = [row for row in rows if keys[row] is not None]
+    if not keyed:
         return ""
-    total = sum(numbers, Fraction()) / (len(numbers) if function == "average" else 1)
+    if function in ("min", "max"):
+        pick = min if function == "min" else max
+        return column.cells[pick(keyed, key=keys.__getitem__)].strip()
+    values = column.meaning.values if column.meaning.unit == "year" else keys
+    total = sum((Fraction(values[row]) for row in keyed), Fraction())
+    total /= len(keyed) if function == "average" else 1
     return str(total.numerator) if total.denominator == 1 else f"{float(total):.10g}"

@@ -12,17 +12,22 @@ says them: any day of 2009 is equal to 2009. A cell that holds no number is neit
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from fractions import Fraction
 from itertools import compress
-from operator import and_, ge, gt, le, lt, not_, or_
+from operator import and_, eq, ge, gt, le, lt, not_, or_
+from typing import Any
 
 from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import column_named, inside_call, normal
 from chameleon.modules.table_ops.operation import Args, TableOperation, form_of
-from chameleon.modules.table_ops.order import datatype_of, date_in, number_in, refuse_mixed_units
-from chameleon.table import read_value
+from chameleon.modules.table_ops.order import comparable
+from chameleon.table import Column
+from chameleon.table.amounts import read_amount
+from chameleon.table.dates import Moment, read_date, read_span_of_time, read_time
+from chameleon.table.meaning import DATES, is_blank
 
 _LONGEST = 2_000
 _DEEPEST = 40
@@ -158,15 +163,12 @@ class _ConditionReader:
         return None
 
     def _comparison(self, column: int, relation: str) -> list[bool]:
-        """Read the value, and return of each row whether its cell is so; equal cells are looked at once."""
-        name, cells = self.table.header[column], [row[column] for row in self.table.rows]
-        value = "" if relation.endswith("empty") else self._value(name, relation)
-        if relation in _ORDERS:
-            refuse_mixed_units(name, [*cells, value])
-        holds = _holds(relation, value, cells)
+        """Read the value, and return of each row whether its cell is so."""
+        compared = self.table.columns[column]
+        value = "" if relation.endswith("empty") else self._value(compared.name, relation)
+        held = _held(relation, value, compared)
         negated = relation in ("!=", "does not contain", "is not empty")
-        known = {cell: holds(cell) != negated for cell in set(cells)}
-        return [known[cell] for cell in cells]
+        return [each != negated for each in held]
 
     def _value(self, name: str, relation: str) -> str:
         """Read the value in quotes, or up to a bracket that closes more, or to what begins a comparison."""
@@ -194,32 +196,60 @@ class _ConditionReader:
         return self._compared_column(at) is not None
 
 
-def _holds(relation: str, value: str, cells: Sequence[str]) -> Callable[[str], bool]:
-    """Return the relation to the value, without its negation: as dates, numbers or text, as the two allow."""
+def _held(relation: str, value: str, column: Column) -> list[bool]:
+    """Return of each cell whether it stands in the relation to the value, without its negation.
+
+    Both are compared as the column's numbers or dates where the value is one, else as texts.
+    """
+    cells, order = column.cells, _ORDERS.get(relation)
     if relation.endswith("empty"):
-        return lambda cell: read_value(cell).kind == "empty"
+        return list(map(is_blank, cells))
     if relation.endswith(("contain", "contains")):
-        return lambda cell: normal(value) in normal(cell)
-    order, number, dated = _ORDERS.get(relation), read_value(value).number, date_in(value)
-    if dated is not None and "date" in (datatype_of([value]), datatype_of(cells)):
-        # The parts that the value says: "May 2009" says a year and a month, any day of 2009 is in 2009.
-        places = [place for place in range(3) if dated[place]] or list(range(3, len(dated)))
-        wanted = [dated[place] for place in places]
-
-        def holds(cell: str) -> bool:
-            found = date_in(cell)
-            if found is None or (places[0] < 3 and not all(found[place] for place in places)):
-                return False
-            mine = [found[place] for place in places]
-            return order(mine, wanted) if order else mine == wanted
-
-        return holds
+        return [normal(value) in normal(cell) for cell in cells]
+    column = comparable(column) if order is not None else column
+    meaning = column.meaning
+    equal = [normal(cell) == normal(value) for cell in cells]
+    if meaning.kind in DATES and (span := read_date(value, day_first=bool(meaning.day_first))) is not None:
+        wanted = span[0]
+        dated = [each is not None and _meets(each[0], wanted, order) for each in meaning.spans]
+        return dated if order else list(map(or_, equal, dated))
+    if (least := _value_in(value, column)) is not None:
+        compare = order or eq
+        found = [each is not None and compare(each, least) for each in meaning.values]
+        return found if order else list(map(or_, equal, found))
     if order is None:
-        return lambda cell: (
-            normal(cell) == normal(value) or (number is not None and read_value(cell).number == number)
-        )
-    if number is not None:
-        least = number_in(value)
-        return lambda cell: (found := number_in(cell)) is not None and order(found, least)
+        return equal
+    if meaning.is_ordered:
+        raise StepRejected(f"{value[:60]!r} cannot be compared with the column {column.name!r}")
     key = value.casefold().strip()
-    return lambda cell: bool(cell.strip()) and order(cell.casefold().strip(), key)
+    return [bool(cell.strip()) and order(cell.casefold().strip(), key) for cell in cells]
+
+
+def _meets(moment: Moment, wanted: Moment, order: Callable[..., bool] | None) -> bool:
+    """Compare the parts that the value says: any day of 2009 is in 2009, and "May" is May of any year."""
+    places = [place for place in range(3) if wanted[place]]
+    if not all(moment[place] for place in places):
+        return False
+    mine, theirs = ([each[place] for place in places] for each in (moment, wanted))
+    if wanted.at is not None:
+        mine, theirs = list(moment.key), list(wanted.key)
+    return order(mine, theirs) if order else mine == theirs
+
+
+def _value_in(value: str, column: Column) -> Any:
+    """Return a value as the numbers or times of a column are; None where it is none of them.
+
+    Raises `StepRejected` for another unit than that of the column.
+    """
+    meaning = column.meaning
+    if meaning.kind == "time":
+        return read_time(value)
+    if meaning.kind == "duration" and (seconds := read_span_of_time(value)) is not None:
+        return seconds / meaning.factor
+    amount = read_amount(value, meaning.mark or ".")
+    if amount is None or not (meaning.is_number or meaning.unit == "year"):
+        return None
+    if amount.base and meaning.base and amount.base != meaning.base:
+        what = f"{value!r} is not in {meaning.unit}, as the column {column.name!r} is"
+        raise StepRejected(what)
+    return amount.number if not amount.base else Fraction(amount.of_base) / meaning.factor

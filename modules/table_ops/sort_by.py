@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import after_call, call_in, column_in_call, one_column
 from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
-from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of, refuse_mixed_units
+from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of
 
 ASCENDING, DESCENDING = "small to large", "large to small"
 _ORDER = re.compile(r"\border(?:\s+is)?\s*:?\s*[\"'“]?\s*([a-z –-]+)", re.IGNORECASE)
@@ -28,16 +28,12 @@ class Sorting(Operation):
     """Sorts the rows. `args`: {"column": name, "order": "small to large" or "large to small", "datatype"}.
 
     `datatype` is "number", "date" or "text". Ties keep their order; cells that hold nothing of the type come
-    last, in their order. Refused where no cell is of the type, and where numbers have different units of
-    measure.
+    last, in their order. Refused where no cell is of the type, and where the column is unclear.
     """
 
     def apply(self, table: Table, args: Args) -> Table:
         index = one_column(args["column"], table.header)
-        cells = [row[index] for row in table.rows]
-        if args["datatype"] == "number":
-            refuse_mixed_units(args["column"], cells)
-        keys = keys_of(cells, args["datatype"])
+        keys = keys_of(table.columns[index], args["datatype"])
         descending = args["order"] == DESCENDING
         keyed = [position for position, key in enumerate(keys) if key is not None]
         if not keyed:
@@ -61,9 +57,9 @@ class SortBy(TableOperation, Sorting):
 
     def settled(self, args: Args, table: Table) -> Args:
         """Take the datatype of most cells where none is of the one that was chosen."""
-        cells = [row[one_column(args["column"], table.header)] for row in table.rows]
-        is_known = any(key is not None for key in keys_of(cells, args["datatype"]))
-        return args if is_known else {**args, "datatype": datatype_of(cells)}
+        column = table.columns[one_column(args["column"], table.header)]
+        is_known = any(key is not None for key in keys_of(column, args["datatype"]))
+        return args if is_known else {**args, "datatype": datatype_of(column)}
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_sort(Points), the order is "large to small"." after "The datatype is Numerical.".
@@ -87,7 +83,7 @@ class SortBy(TableOperation, Sorting):
             raise StepRejected('it names no order, "small to large" or "large to small"')
         named = _DATATYPE.findall(text)
         datatype = _DATATYPES.get(named[-1][:3].lower(), "text") if named else None
-        datatype = datatype or datatype_of([row[column] for row in table.rows])
+        datatype = datatype or datatype_of(table.columns[column])
         return self.settled({"column": table.header[column], "order": order, "datatype": datatype}, table)
 
 

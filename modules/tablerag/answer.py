@@ -69,7 +69,7 @@ def aligned(table: Table, **limits: Any) -> str:
     shown = excerpt(table, **limits)
     lines = [shown.header, *shown.rows]
     widths = [max(map(places, cells)) for cells in zip(*lines, strict=True)]
-    to_right = [column.kind == "number" for column in table.columns]
+    to_right = [column.meaning.is_number for column in table.columns]
     texts = [shown.note] if shown.note else []
     for line in reversed(lines):
         placed = zip(line, widths, to_right, strict=True)

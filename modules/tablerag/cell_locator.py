@@ -8,7 +8,7 @@ from typing import Any
 
 from chameleon import Module, State, Table
 from chameleon.modules.tablerag.cut import whole_table
-from chameleon.table import read_value
+from chameleon.table.amounts import read_amount
 from chameleon.table.replies import normal
 
 _WORD = re.compile(r"\w+")
@@ -89,12 +89,12 @@ def _cells_of(item: str, table: Table, texts: Mapping[str, Sequence[Cell]]) -> S
     wanted = normal(item)
     if not wanted or wanted in texts:
         return texts[wanted] if wanted else []
-    if (number := read_value(item).number) is not None:
+    if (amount := read_amount(item)) is not None:
         equal = [
             (row, column.index)
             for column in table.columns
-            for row, value in enumerate(column.values)
-            if value.number == number
+            for row, value in enumerate(column.meaning.values)
+            if column.meaning.is_number and value == amount.number
         ]
         if equal:
             return sorted(equal)

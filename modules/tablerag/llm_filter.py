@@ -22,7 +22,7 @@ from chameleon.modules.tablerag.cut import Cut, part, whole
 from chameleon.prompt import table_text
 from chameleon.sandbox import shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
-from chameleon.table import read_value
+from chameleon.table.amounts import read_amount
 from chameleon.table.replies import normal, positions
 from chameleon.table.table import Row
 
@@ -190,8 +190,9 @@ def _is_cell(shown: Any, cell: str) -> bool:
     if isinstance(shown, bool) or not isinstance(shown, int | float):
         return False
     # As pandas reads it, and as tables are read.
-    for text in (cell.replace(",", ""), str(read_value(cell).number)):
-        with suppress(ValueError, OverflowError):  # an integer that no float can hold is none of ours
-            if math.isclose(float(text), shown, rel_tol=1e-9):
+    amount = read_amount(cell)
+    for number in (cell.replace(",", ""), amount and amount.number):
+        with suppress(ValueError, OverflowError, TypeError):  # no number, or one that no float can hold
+            if math.isclose(float(number), shown, rel_tol=1e-9):  # type: ignore[arg-type]
                 return True
     return False

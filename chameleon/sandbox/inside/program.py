@@ -92,7 +92,9 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     ):
         import pandas
 
-        namespace["df"] = pandas.DataFrame(table["rows"], columns=table["columns"])
+        namespace["df"] = df = pandas.DataFrame(table["rows"], columns=table["columns"])
+        for index in table.get("dates", ()):
+            df.isetitem(index, pandas.to_datetime(df.iloc[:, index]))
     exec(code, namespace)  # noqa: S102
     _restore_interpreter()
     return _encode(namespace, request["result"], request["limits"])

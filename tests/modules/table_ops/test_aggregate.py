@@ -16,8 +16,8 @@ RACES = Table(
     [
         ["Rapid", "1,203", "May 5, 2010", "0.1"],
         ["Union", "20 pts", "October 4, 2009", "0.2"],
-        ["Rapid", "DNF", "2009-01-02", "3"],
-        ["", "$7", "", ""],
+        ["Rapid", "n/a", "2009-01-02", "3"],
+        ["", "7", "", ""],
     ],
 )
 
@@ -48,7 +48,7 @@ def summed(call: str, table: Table = RACES) -> Table:
             [("Rapid", "2009-01-02"), ("Union", "October 4, 2009"), ("", "")],
         ),
         ("max of Date", ["Max of Date"], [("May 5, 2010",)]),
-        ("minimum of Points", ["Min of Points"], [("$7",)]),
+        ("minimum of Points", ["Min of Points"], [("7",)]),
         ("max of Team", ["Max of Team"], [("Union",)]),
     ],
 )
@@ -66,7 +66,7 @@ def test_a_call_makes_the_table_that_it_says(
         ("sum of Pints", "'Pints'"),
         ("sum of Points by Tem", "'Points by Tem'"),
         ("sum by Team", "no column to take the sum of"),
-        ("sum of Team", "holds nothing to take the sum of"),
+        ("sum of Team", "no sum is taken of it"),
     ],
 )
 def test_what_cannot_be_summed_up_is_refused_by_name(call: str, named: str) -> None:
@@ -108,3 +108,27 @@ def test_a_group_may_be_named_in_brackets(reply: str) -> None:
     assert GroupBy().read_args(reply, RACES) == {"column": "Team"}
     header = Table(["[Team]"], [["x"]])
     assert GroupBy().read_args("f_group([Team])", header) == {"column": "[Team]"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "total", "lowest"),
+    [
+        (["$1,200", "$(900)", "$300"], "600", "$(900)"),
+        (["4.0%", "(6.0%)", "1.0%"], "-1", "(6.0%)"),
+        (["900K", "1.2M", "850 K"], "2950000", "850 K"),
+        (["5 kg", "800 g"], "5.8", "800 g"),
+        (["1,200", "TBD", "2,300"], "3500", "1,200"),
+    ],
+)
+def test_figures_count_as_they_are_meant(cells: list[str], total: str, lowest: str) -> None:
+    table = Table(["K", "V"], [[str(n), cell] for n, cell in enumerate(cells)])
+    assert summed("sum of V", table).rows == ((total,),)
+    assert summed("min of V", table).rows == ((lowest,),)
+
+
+@pytest.mark.parametrize(
+    "cells", [["10-20", "30-40"], ["5%", "0.04"], ["$100", "€90"], ["7", "8", "DNF"], ["12A", "12B"]]
+)
+def test_what_is_not_one_measure_is_not_added_up(cells: list[str]) -> None:
+    with pytest.raises(StepRejected, match="'V'"):
+        summed("sum of V", Table(["V"], [[cell] for cell in cells]))

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.filter_rows import FilterRows, rows_where
-from chameleon.modules.table_ops.order import number_in
 from tests.table.strategies import tables
 
 STAGES = Table(
@@ -111,7 +110,41 @@ def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -
     held = rows_where(f"key {sign} {wanted}", table)
     opposite = rows_where(f"not (key {sign} {wanted})", table)
     assert opposite == [not each for each in held]
-    if sign != "=":
-        compared = {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}[sign]
-        numbers = [number_in(row[0]) for row in table.rows]
-        assert held == [n is not None and getattr(n, compared)(float(wanted)) for n in numbers]
+
+
+@pytest.mark.parametrize(
+    ("cells", "condition", "held"),
+    [
+        (["$1,200", "$(900)", "$300"], "V < $300", [False, True, False]),
+        (["900K", "1.2M", ""], "V > 1,000,000", [False, True, False]),
+        (["5 kg", "800 g"], "V < 1 kg", [False, True]),
+        (["5 kg", "8 kg"], "V > 6", [False, True]),
+        (["25/12/2024", "14/06/2024"], "V > 30/06/2024", [True, False]),
+        (["25/12/2024", "14/06/2024"], "V = December 2024", [True, False]),
+        (["2024-03-01 23:30", "2024-03-01 08:15"], "V > 2024-03-01 12:00", [True, False]),
+        (["9:45 AM", "2:05 PM"], "V > 10:00", [False, True]),
+        (["1:52.33", "1:49.10"], "V < 1:50", [False, True]),
+        (["02116", "12207"], "V = 02116", [True, False]),
+        (["7", "DNF", "9"], "V > 8", [False, False, True]),
+        (["n/a", "", "x"], "V is empty", [True, True, False]),
+    ],
+)
+def test_a_value_is_compared_as_the_column_is_meant(
+    cells: list[str], condition: str, held: list[bool]
+) -> None:
+    assert rows_where(condition, Table(["V"], [[cell] for cell in cells])) == held
+
+
+@pytest.mark.parametrize(
+    ("cells", "condition"),
+    [
+        (["$100", "€90"], "V > 95"),
+        (["03/04/2024", "05/06/2024"], "V > 2024-04-01"),
+        (["5 kg", "8 kg"], "V > 6 cm"),
+        (["12.500 €", "8.750 €"], "V > 9"),
+        (["7", "<5", "9"], "V > 8"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(cells: list[str], condition: str) -> None:
+    with pytest.raises(StepRejected, match="'V'"):
+        rows_where(condition, Table(["V"], [[cell] for cell in cells]))

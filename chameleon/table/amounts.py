@@ -1,0 +1,198 @@
+"""What one cell measures: a figure with its sign, scale and unit, as people and programs write them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from chameleon.table.units import UNITS
+
+Number = int | Decimal | Fraction
+"""An exact number; a fraction where decimals would not end."""
+
+_LONGEST = 80
+_ONE = Fraction(1)
+_PLAIN_SIGNS = str.maketrans(
+    {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "−": "-", "–": "-", "’": "'", "\u00a0": " ", "\u2007": " "}
+    | {"\u2009": " ", "\u202f": " ", "٫": ".", "٬": ","}
+)
+_SWAPPED = str.maketrans(".,", ",.")
+_MONEY = r"(?:US|AU|CA|HK|NZ|[ACRS])?\$|[€£¥₹₩₽₺]"
+_CODE = r"USD|EUR|GBP|JPY|INR|CHF|AUD|CAD|HKD|NZD|SGD|BRL|CNY|RMB|MXN|SEK|NOK|DKK|PLN|CZK|HUF|ZAR|AED|THB|KRW"
+_GROUPS = r"\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:'\d{3})+|\d{1,3}(?: \d{3})+"
+_FIGURE = rf"(?:{_GROUPS}|\d+)(?:\.\d+)?|\.\d+"
+_AMOUNT = re.compile(
+    rf"(?P<sign>[-+]?) ?(?P<money>{_MONEY}|(?:{_CODE})(?= ?\d))? ?(?P<minus>-?)"
+    rf"(?P<figure>{_FIGURE})(?![.,']?\d)(?P<power>[eE][-+]?\d{{1,3}}(?!\w))?\.?(?P<rest>(?!\d).*)"
+)
+_REST = re.compile(
+    r" ?(?P<scale>(?:[KMB]|(?<! )k|bn|mn)(?![^\W_])"
+    r"|(?:thousand|million|billion|trillion|lakh|crore)s?\b)?"
+    rf" ?(?P<unit>{_MONEY}|%|°\s?[CFcf]?|[^\W\d_]+[²³]?(?:/[^\W\d_]+[²³]?)?)?(?P<more>[^\d<>+()]*)"
+)
+_SCALES = {"k": 10**3, "thousand": 10**3, "lakh": 10**5, "m": 10**6, "mn": 10**6, "million": 10**6} | {
+    "crore": 10**7, "b": 10**9, "bn": 10**9, "billion": 10**9, "trillion": 10**12,
+}  # fmt: skip
+_FRACTION = re.compile(
+    r"(?P<sign>-?)(?P<whole>\d{1,9}) (?P<part>\d{1,4})/(?P<of>[1-9]\d{0,3})(?P<rest>(?!\d).*)"
+)
+_FRACTIONAL = re.compile(r"-?(?:\d+ )?\d+/\d")
+_HALF = re.compile(r"(?P<sign>-?)(?P<part>\d)/(?P<of>[1-9]\d?)(?P<rest>(?!\d).*)")
+_IN_BRACKETS = re.compile(r"(?P<before>[-+]?(?:[^\d()]*))\((?P<inside>[^()]*)\)(?P<after>\D{0,12})")
+_CONVERTED = re.compile(r"(?P<figure>.*\S) ?[(\[](?P<inside>[^()\[\]]*)[)\]]")
+_BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR|Cr|Dr)\.?")
+_ORDINAL = re.compile(r"(\d{1,9})(?:st|nd|rd|th)\.?")
+_SEVERAL = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+|['\"])\.?,? ?")
+_FEET = {"'": "ft", '"': "in", "m": "min"}
+_AGE = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
+
+
+class Amount(NamedTuple):
+    """A number in the unit that it is written with, and how many of the `base` of its kind that unit is."""
+
+    number: Number
+    unit: str = ""
+    base: str = ""
+    factor: Fraction = _ONE
+
+    @property
+    def of_base(self) -> Number:
+        """Return the number in the base of its unit."""
+        return self.number if self.factor == 1 else Fraction(self.number) * self.factor
+
+
+def plain_signs(text: str) -> str:
+    """Return a text with plain blanks, dashes and quotes, and vulgar fractions written out."""
+    return text if text.isascii() else text.translate(_PLAIN_SIGNS)
+
+
+@lru_cache(maxsize=65_536)
+def read_amount(text: str, mark: str = ".") -> Amount | None:
+    """Read the amount that a cell is: "-$1,250.50", "(2.5%)", "900K", "12 m (39 ft)", "300.00-", "6 ft 11 in".
+
+    `mark` is what stands before decimals, "." or ",". None for all that is not one amount: "10-20", "<5",
+    "5+", "12A", "4 Mill Lane", "25/12/2024".
+    """
+    if len(text) > _LONGEST:
+        return None
+    cell = plain_signs(text).strip()
+    cell = cell.translate(_SWAPPED) if mark == "," else cell
+    return _signed(cell) or _shortened(cell)
+
+
+def _shortened(cell: str) -> Amount | None:
+    """Read a cell without the conversion or remark in brackets that ends it; a second figure is neither."""
+    match = _CONVERTED.fullmatch(cell)
+    if match is None:
+        return None
+    inside, found = match["inside"].strip(), _signed(match["figure"])
+    if found is None or not any(map(str.isdigit, inside)):
+        return found
+    other = _signed(inside) or _signed(inside.partition(";")[0])
+    return found if other is not None and other.base and other.unit != found.unit else None
+
+
+def _signed(cell: str) -> Amount | None:
+    """Read a cell with what bookkeepers write for a minus: brackets, a minus behind it, DR."""
+    if "(" in cell:
+        match = _IN_BRACKETS.fullmatch(cell)
+        if match is None or "-" in match["before"] + match["inside"] or not match["inside"][-1:].strip():
+            return None
+        return _negative(_bare(f"{match['before']}{match['inside']}{match['after']}".strip()))
+    if cell.endswith("-") and cell[-2:-1].isdigit() and cell[:1] not in "-+":
+        return _negative(_bare(cell[:-1]))
+    if booked := _BOOKED.fullmatch(cell):
+        found = _bare(booked["figure"])
+        return found if booked["side"].upper() == "CR" else _negative(found)
+    return _bare(cell)
+
+
+def _negative(found: Amount | None) -> Amount | None:
+    return found and found._replace(number=-found.number)
+
+
+def _bare(cell: str) -> Amount | None:
+    match = None if _FRACTIONAL.match(cell) else _AMOUNT.fullmatch(cell)
+    if match is None:
+        return _with_fraction(cell)
+    figure = match["figure"]
+    whole = figure.replace(",", "").replace("'", "").replace(" ", "")
+    if match["power"] or "." in whole:
+        number: Number = Decimal(whole + (match["power"] or ""))
+    elif len(whole) > 400:
+        return None
+    else:
+        number = int(whole)
+    if match["sign"] == "-" or match["minus"]:
+        number = -number
+    rest, money = match["rest"], match["money"] or ""
+    if not rest:
+        return _of(number, money) if money else Amount(number)
+    return _measured(number, money, rest, cell) or _ordinal(cell) or _added(cell)
+
+
+def _with_fraction(cell: str) -> Amount | None:
+    match = _FRACTION.fullmatch(cell) or _HALF.fullmatch(cell.strip())
+    if match is None:
+        return _added(cell)
+    groups = match.groupdict()
+    number = int(groups.get("whole") or 0) + Fraction(int(match["part"]), int(match["of"]))
+    number = -number if match["sign"] else number
+    return _measured(number, "", match["rest"], cell) if match["rest"] else Amount(number)
+
+
+def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None:
+    """Read what stands behind a figure: a scale, a unit, and up to two words that tell more of it."""
+    match = _REST.fullmatch(rest)
+    if match is None:
+        return None
+    scale, unit, more = (match["scale"] or "").lower(), match["unit"] or "", match["more"].split()
+    number *= _SCALES[scale.removesuffix("s")] if scale else 1
+    if money and unit.lower() in _SCALES and not scale:  # $5m
+        number, unit = number * _SCALES[unit.lower()], ""
+    name = unit.lower().replace("° ", "°")
+    is_rate = name == "per" or match["more"].strip()[:1] == "/"
+    if len(more) > 2 or (more and not unit and not is_rate) or name in _AGE:
+        return None
+    if money:
+        is_told_twice = not unit or _of(1, unit).base == _of(1, money).base
+        return _of(number, money) if is_rate or is_told_twice else None
+    if more and f"{name} {more[0].lower()}" in UNITS:
+        return _of(number, f"{unit} {more[0]}")
+    is_glued = unit[:1].isalpha() and not scale and f" {unit}" not in cell
+    if name not in UNITS and (unit[:1].isupper() or is_glued):
+        return None  # 258Sg and 12 Mill Lane are names
+    return _of(number, unit) if unit else Amount(number)
+
+
+def _of(number: Number, unit: str) -> Amount:
+    name = unit.lower().replace("° ", "°")
+    base, factor = UNITS.get(name, (name.removesuffix("s") if len(name) > 3 else name, _ONE))
+    return Amount(number, unit, base, factor)
+
+
+def _ordinal(cell: str) -> Amount | None:
+    match = _ORDINAL.fullmatch(cell)
+    return Amount(int(match[1]), "th", "th") if match else None
+
+
+def _added(cell: str) -> Amount | None:
+    """Read an amount in several units of one kind: "6 ft 11 in", "2h 31m"."""
+    parts = _SEVERAL.findall(cell)
+    if len(parts) < 2 or _SEVERAL.sub("", cell).strip():
+        return None
+    names = [unit for _, unit in parts]
+    is_time = bool({"h", "hr", "hrs", "s", "sec"} & {*names})
+    units = [_FEET[name] if name in "'\"" or (name == "m" and is_time) else name for name in names]
+    known = [UNITS.get(unit) for unit in units]
+    if None in known or len({each[0] for each in known if each}) > 1:
+        return None
+    factors = [each[1] for each in known if each]
+    if factors != sorted(factors, reverse=True) or len({*factors}) < len(factors):
+        return None
+    total = sum(Fraction(figure) * factor for (figure, _), factor in zip(parts, factors, strict=True))
+    number = total / factors[-1]
+    return _of(number.numerator if number.denominator == 1 else number, units[-1])

@@ -1,0 +1,170 @@
+"""Dates, times of day and periods as tables write them, as far as each is told."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from chameleon.table.amounts import plain_signs
+
+MONTHS = (
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+_MONTHS = {month[:length]: n for n, month in enumerate(MONTHS, 1) for length in range(3, 10)}
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?P<part>[.]\d{1,9})?"
+    r"(?: ?(?P<half>[ap])\.? ?m\.?)?"
+)
+_AT = rf"(?:,? (?:at )?|T){_CLOCK}(?: ?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_WEEKDAY = r"(?:[a-z]{2,6}day,?\s+|(?:mon|tue|wed|thu|fri|sat|sun)\.?,?\s+)?"
+_DATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?P<year>\d{{4}})[-/.](?P<m>\d{{1,2}})[-/.](?P<day>\d{{1,2}})(?:{_AT})?",
+        rf"(?P<a>\d{{1,2}})(?P<sep>[-/.])(?P<b>\d{{1,2}})(?P=sep)(?P<year>\d{{4}}|\d{{2}})(?:{_AT})?",
+        rf"{_WEEKDAY}{_MONTH}\s+{_DAY}(?:,?\s+(?P<year>\d{{4}})(?:{_AT})?)?(?!\d)",
+        rf"{_WEEKDAY}{_DAY}[\s-]+{_MONTH}(?:,?[\s-]+(?P<year>\d{{4}})(?:{_AT})?)?(?!\d)",
+        rf"{_DAY}-{_MONTH}-(?P<year>\d{{2}})",
+        rf"{_MONTH},?[\s-]+(?P<year>\d{{4}})",
+        rf"{_MONTH}[-'](?P<year>\d{{2}})",
+        r"Q(?P<quarter>[1-4])[\s/-]?(?P<year>\d{4})",
+        r"(?P<year>\d{4})[\s/-]?Q(?P<quarter>[1-4])",
+        r"(?P<year>\d{4})-W(?P<week>\d{1,2})",
+        r"(?P<year>\d{4})[-/](?P<until>\d{4}|\d{2})",
+        r"(?P<year>\d{3}(?P<decade>0)) ?s",
+        r"(?P<year>\d{4})",
+        _MONTH,
+    )
+)
+_TIME = re.compile(_CLOCK, re.IGNORECASE)
+_HOUR = re.compile(r"(?P<hour>\d{1,2}) ?(?P<half>[ap])\.? ?m\.?", re.IGNORECASE)
+_LONGEST = 40
+_PIVOT = 50  # two figures below it are a year of this century
+
+
+class Moment(NamedTuple):
+    """A date as far as it is told: 0 for what is not."""
+
+    year: int
+    month: int = 0
+    day: int = 0
+    at: dt.time | None = None
+
+    def fits(self, other: Moment) -> bool:
+        """Tell whether this date lies in the year, month or day that another tells."""
+        return all(not wanted or mine == wanted for mine, wanted in zip(self[:3], other[:3], strict=True))
+
+    @property
+    def timed(self) -> Moment:
+        """Return it with its time of day, midnight where none is told."""
+        return self._replace(at=self.at or dt.time())
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """Return what dates are ordered by."""
+        at = self.at or dt.time()
+        return (*self[:3], at.hour, at.minute, at.second, at.microsecond)
+
+    @property
+    def date(self) -> dt.date | None:
+        """Return the day, None where not all of it is told."""
+        return dt.date(*self[:3]) if all(self[:3]) else None
+
+
+Span = tuple[Moment, Moment]
+"""The first and the last date that a cell tells: the same unless it is "1999-2004", "Q1 2024" or "1990s"."""
+
+
+@lru_cache(maxsize=65_536)
+def read_date(text: str, *, day_first: bool = False, has_months: bool = False) -> Span | None:
+    """Read a date as far as it is told: "May 4, 2024", "25/12/2024 09:00", "Jan-24", "Q1 2024", "2006".
+
+    `day_first` decides 03/04/2024. `has_months`: "2011-12" is a month, as beside "2024-01", and no season.
+    None for what is no date, such as 2024-02-30.
+    """
+    cell = plain_signs(text).partition("(")[0].strip(" ,")
+    if len(cell) > _LONGEST:
+        return None
+    for pattern in _DATES:
+        if (match := pattern.fullmatch(cell)) is not None:
+            return _span(match.groupdict(), day_first=day_first, has_months=has_months)
+    return None
+
+
+def _span(part: dict[str, str | None], *, day_first: bool, has_months: bool) -> Span | None:
+    year, month, day = (int(part.get(name) or 0) for name in ("year", "m", "day"))
+    if name := (part.get("month") or "").lower():
+        month = _MONTHS.get(name, 0)
+        if not month or (not day and not year and len(name) > 3 and name not in MONTHS):
+            return None
+    if part.get("a"):
+        one, two = int(part["a"] or 0), int(part["b"] or 0)
+        is_day_first = day_first or one > 12 or part["sep"] == "."  # 1.5.2024 is German
+        day, month = (one, two) if is_day_first else (two, one)
+    if len(part.get("year") or "") == 2:
+        year += 2000 if year < _PIVOT else 1900
+    if month > 12 or day > 31 or (year and not 1000 <= year <= 2200):
+        return None
+    if quarter := int(part.get("quarter") or 0):
+        return Moment(year, 3 * quarter - 2), Moment(year, 3 * quarter)
+    try:
+        if week := int(part.get("week") or 0):
+            first = dt.date.fromisocalendar(year, week, 1)
+            last = first + dt.timedelta(6)
+            return Moment(*first.timetuple()[:3]), Moment(*last.timetuple()[:3])
+        if month and day:
+            dt.date(year or 2000, month, day)
+        at = _time_of(part) if part.get("hour") else None
+    except ValueError:
+        return None
+    moment, until = Moment(year, month, day, at), part.get("until")
+    if has_months and until:
+        return (Moment(year, int(until)),) * 2 if 1 <= int(until) <= 12 else None
+    last_year = int(until if until and len(until) == 4 else f"{year // 100}{until}") if until else 0
+    last_year = year + 9 if part.get("decade") else last_year
+    if until and last_year < year:  # 1999-00 ends in 2000; 24/7 and 2024/12 are none
+        last_year += 100 if len(until) == 2 and last_year + 100 == year + 1 else 0
+    if until and not has_months and last_year <= year and not 1 <= int(until) <= 12:
+        return None
+    return moment, Moment(last_year) if last_year > year else moment
+
+
+def _time_of(part: dict[str, str | None]) -> dt.time:
+    """Return the time of day. Raises `ValueError` for none, such as 25:00 or 13 pm."""
+    hour, half = int(part["hour"] or 0), (part.get("half") or "").lower()
+    if half:
+        if not 1 <= hour <= 12:
+            raise ValueError(hour)
+        hour = hour % 12 + (12 if half == "p" else 0)
+    if part.get("part") and not part.get("second"):
+        raise ValueError(hour)  # 1:52.33 is how long a race took
+    small = (part.get("part") or ".0")[1:].ljust(6, "0")[:6]
+    return dt.time(hour, int(part.get("minute") or 0), int(part.get("second") or 0), int(small))
+
+
+@lru_cache(maxsize=65_536)
+def read_time(text: str) -> dt.time | None:
+    """Read a time of day: "9:45 A.M.", "14:05", "7 pm"; None for all else."""
+    match = _TIME.fullmatch(text.strip()) or _HOUR.fullmatch(text.strip())
+    try:
+        return _time_of(match.groupdict()) if match else None
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=65_536)
+def read_span_of_time(text: str) -> Fraction | None:
+    """Read how long something took as seconds: "1:52.33" and "59:12" are minutes, "2:05:33" hours."""
+    match = _TIME.fullmatch(text.strip())
+    if match is None or match["half"] or int(match["minute"]) > 59 or int(match["second"] or 0) > 59:
+        return None
+    first, second = int(match["hour"]), int(match["minute"])
+    whole = (
+        60 * first + second if match["second"] is None else 3600 * first + 60 * second + int(match["second"])
+    )
+    return whole + Fraction(match["part"] or 0)
