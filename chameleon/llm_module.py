@@ -175,9 +175,9 @@ class LLMModule(AsksModel, Module):
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
-        noted = "note?" in self.template.slots
+        told = {"noted": "note?" in self.template.slots, "typed": "types?" in self.template.slots}
         most = self.max_text_tokens
-        return slots_of(state, style=self.table_style, noted=noted, max_text_tokens=most, **self.limits)
+        return slots_of(state, style=self.table_style, max_text_tokens=most, **told, **self.limits)
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply; None, the default, where there is none but text."""

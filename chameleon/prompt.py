@@ -40,7 +40,7 @@ from chameleon.quoting import Quoted, as_data, block, on_one_line, unblocked, un
 from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.table.formats import ELLIPSIS, Style
-from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean, nearest
+from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean, nearest, one_line
 from chameleon.yaml_text import advice_on, read_yaml
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 _MARKUP = re.compile(r"\{[{%#]")
+_MOST_TYPED, _MOST_NOTES, _LONGEST_NAME = 60, 8, 40
 _ON_ONE_LINE = frozenset(["choices", "metadata", "title", "unit"])
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
@@ -213,6 +214,7 @@ def slots_of(
     style: Style = "pipe",
     max_rows: int | None = None,
     noted: bool = False,
+    typed: bool = False,
     max_text_tokens: int = MAX_TEXT_TOKENS,
     **limits: Any,
 ) -> dict[str, Any]:
@@ -222,7 +224,8 @@ def slots_of(
     the prompt has one: `noted`) and by the other `limits` of `to_text`. Of a text longer than
     `max_text_tokens` the beginning appears, with a note of what is left out. `title` is the table's caption;
     `context` is all text that earlier modules wrote to the cache, in that order, each under the name of its
-    key, and what they failed to find out; `unavailable` is the latter alone.
+    key, and what they failed to find out; `unavailable` is the latter alone. With `typed`, `types` says what
+    the columns of the table hold.
     """
     slots = {**state.cache, **state.input}
     table = state.table if "table" in state.input else None  # a module need not declare to read one
@@ -233,6 +236,7 @@ def slots_of(
         "title": unframed(" ".join(table.caption.split())) if table is not None else "",
         "context": context_of(state, max_text_tokens),
         "unavailable": _unavailable_in(state),
+        "types": types_in_words(table) if typed and table is not None else "",
     }
     for key, value in slots.items():
         if isinstance(value, Table):
@@ -258,6 +262,18 @@ def table_text(table: Table, *, style: Style, **limits: Any) -> str:
     """
     text = unframed(to_text(table, style, **limits))
     return Quoted(text) if style == "html" else text
+
+
+def types_in_words(table: Table) -> str:
+    """Say in a line what programs, queries and operations find in each column, and what was assumed.
+
+    "Date: date · Amount: number, $ · ZIP: text. Note: Amount: 1 × TBD counts as blank"
+    """
+    shown = table.columns[:_MOST_TYPED]
+    told = " · ".join(f"{one_line(each.name, _LONGEST_NAME)}: {each.meaning.told}" for each in shown)
+    more = f" · {len(table.columns) - _MOST_TYPED} more columns" if len(table.columns) > _MOST_TYPED else ""
+    notes = [f"{one_line(each.name, _LONGEST_NAME)}: {note}" for each in shown for note in each.meaning.notes]
+    return unframed(f"{told}{more}" + "".join(f". Note: {note}" for note in notes[:_MOST_NOTES]))
 
 
 def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:

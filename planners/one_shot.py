@@ -56,7 +56,8 @@ class OneShot(ShowsCards, AsksModel, Planner):
         if planned(state):
             return ()
         cards, others = self.cards(state, inventory, named="others?" in self.template.slots)
-        slots = slots_of(state, max_text_tokens=self.max_text_tokens) | {
+        typed = "types?" in self.template.slots
+        slots = slots_of(state, typed=typed, max_text_tokens=self.max_text_tokens) | {
             "modules": cards,
             "others": [*others.values()],
             "rules": list(rules_in_words(inventory)),

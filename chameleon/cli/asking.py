@@ -27,7 +27,7 @@ from chameleon.cli.out import ReplyStream, echo_json, is_verbose
 from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage
-from chameleon.cli.words import answer_text, now_in_words
+from chameleon.cli.words import answer_text, notes_on, now_in_words
 from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
@@ -199,6 +199,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
         "answer": to_json(state.answer),
         **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
         **({"nearest": to_json(state.cache["nearest"])} if declined and "nearest" in state.cache else {}),
+        **({"notes": notes} if (notes := notes_on(state)) else {}),
         "inventory": setup.executor.inventory.name,
         "model": state.begun.settings.get("model") if state.begun else setup.executor.model,
         "why": setup.why,

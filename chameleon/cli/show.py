@@ -13,6 +13,7 @@ from typing import Any
 from chameleon.cli.out import Style, echo, is_verbose, say
 from chameleon.cli.words import (
     answer_text,
+    notes_on,
     one_of_list,
     plain,
     plan_in_words,
@@ -28,6 +29,7 @@ from chameleon.text import harmless, redact
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
 
+_MOST_NOTES = 4
 _MOST_SHOWN = 500  # characters of a passage; --json has all
 _INDENT = "     "
 _LONGEST = 12
@@ -135,6 +137,11 @@ class RunPage:
         if ended.reason not in ("answered", "declined") or (ended.reason == "declined" and not ended.error):
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
+            earlier = [each for each in state.history if each.error is not None and each.error != error]
+            for record in () if self.trace else earlier[-1:]:
+                self._line(f"Before that, {record.step.module} failed: {harmless(record.error.message)}")
+        for note in notes_on(state, _MOST_NOTES):
+            self._line(f"Note: {harmless(note)}")
         self.rest(state)
 
     def wait(self, state: State, lines: Iterable[str]) -> None:

@@ -98,6 +98,19 @@ def sources_in_words(sources: Any) -> list[str]:
     return [*lines[:_MOST_TABLES], *more]
 
 
+def notes_on(state: State, most: int | None = None) -> list[str]:
+    """Return what was assumed of the table that was asked, of the columns that the answer rests on."""
+    table = state.begun.input.get("table") if state.begun is not None else None
+    if not isinstance(table, Table):
+        return []
+    sources = state.cache.get("sources")
+    of = [source for source in sources if isinstance(source, Mapping)] if isinstance(sources, tuple) else []
+    used = {name for source in of for name in source.get("columns") or ()}
+    notes = [note for each in table.columns if not used or each.name in used for note in each.notes]
+    left = len(notes) - (most or len(notes))
+    return [*notes[:most], f"and {left} more; --json shows all"] if left > 0 else notes
+
+
 def _source(source: Mapping[str, Any]) -> str:
     """Write the place of the table or passage, then rows, columns and the row of the answer."""
     parts = [_place(source)]

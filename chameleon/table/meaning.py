@@ -168,7 +168,7 @@ def plain_value(value: Any) -> Any:
     return value
 
 
-def name_words(name: str) -> list[str]:
+def _name_words(name: str) -> list[str]:
     """Return the words of a column's name in lower case, those of `invoice_id` and `InvoiceId` told apart."""
     return [word.lower() for word in _WORDS.findall(name)]
 
@@ -198,7 +198,7 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
     `hint` decides what its own cells leave open: "," or "." (what stands before decimals), "?" (it may be
     either: figures such as 12.500 are unclear), "day first" or "month first".
     """
-    words = name_words(name)
+    words = _name_words(name)
     if (
         _VERSIONS & {*words}
         and any("." in cell for cell in cells)
@@ -238,7 +238,7 @@ def names_units(name: str, cells: Iterable[str]) -> bool:
     units = {text for cell in cells if not is_blank(text := cell.strip().lower())}
     if not units or not all(unit in UNITS for unit in units):
         return False
-    is_named = bool(_UNIT_NAMES & {*name_words(name)})
+    is_named = bool(_UNIT_NAMES & {*_name_words(name)})
     return is_named or all(len(unit) == 3 and UNITS[unit][0] in CURRENCIES for unit in units)
 
 
@@ -465,7 +465,7 @@ class _Column:
         if all(a == b for a, b in pairs):
             return None, ""
         told = next(text for text in self.filled.values() if (p := _numeric_date(text)) and p[0] != p[1])
-        return None, f"{told} may have the day first or the month first"
+        return None, f"it does not tell day from month (day first or month first), as in {told}"
 
     def _has_months(self) -> bool:
         """Whether cells such as 2024-01 are months: at least one of them is no season such as 2011-12."""

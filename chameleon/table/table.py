@@ -37,6 +37,11 @@ class Column:
         beside = self._units_beside() if found.kind == "number" and not found.unit else None
         return found if beside is None else with_units(found, self.name, self.cells, beside.cells)
 
+    @property
+    def notes(self) -> list[str]:
+        """Say what was assumed of it, and why it is unclear."""
+        return [f"{self.name}: {note}" for note in (*self.meaning.notes, self.meaning.why) if note]
+
     def _units_beside(self) -> Column | None:
         """Return the column next to it that names the units of its figures: kg and g, USD and EUR."""
         columns = self.table.columns
@@ -183,8 +188,7 @@ class Table:
     @property
     def notes(self) -> list[str]:
         """Say what was assumed of its columns, and which are unclear."""
-        found = [(column.name, column.meaning) for column in self.columns]
-        return [f"{name}: {note}" for name, each in found for note in (*each.notes, each.why) if note]
+        return [note for column in self.columns for note in column.notes]
 
     @property
     def cells(self) -> int:

@@ -19,6 +19,7 @@ from chameleon.table.meaning import DATES, NUMBERS, is_blank, shown
 
 Kind = Literal["number", "date", "time", "text", "empty"]
 
+_COPY = re.compile(r" \(\d\)$")
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
 _NOTE_LENGTH = 25
@@ -62,7 +63,8 @@ class SheetColumn:
         """The stems of its name without the unit, abbreviations written out."""
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
-        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in ENGLISH.units else match[0], self.name)
+        name = _COPY.sub("", self.name)  # the second column of a name: a question may mean either
+        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in ENGLISH.units else match[0], name)
         names = ENGLISH.stems(shown(name))
         return tuple(ENGLISH.short.get(stem, stem) for stem in names if stem not in "?#")
 

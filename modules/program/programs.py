@@ -19,6 +19,7 @@ from chameleon.values import to_json
 
 _FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _NAMES_TABLE = re.compile(r"\b(table|df)\b")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YES_NO = {True: "yes", False: "no"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
@@ -105,11 +106,27 @@ def result_of(state: State, timeout: float | None = None) -> Any:
     """
     verified = state.cache.get("verified")
     if isinstance(verified, Mapping) and verified.get("digest") == _digest(state, timeout):
-        return to_json(verified["value"])
+        return _as_written(to_json(verified["value"]), state.table)
     result = run_code(state.cache["program"], state.table, timeout)
     if result.status != "ok":
         raise ModuleError(f"the program gave no answer: {in_words(result)}")
-    return result.value
+    return _as_written(result.value, state.table)
+
+
+def _as_written(value: Any, table: Table | None) -> Any:
+    """Return a date of the table as it is written there: programs see 2024-12-25 for "25/12/2024"."""
+    if table is None or not isinstance(value, str) or not _DATE.match(value):
+        return [_as_written(each, table) for each in value] if isinstance(value, list) else value
+    for column in table.columns:
+        if column.meaning.kind in ("date", "datetime"):
+            for cell, plain in zip(column.cells, column.meaning.plain, strict=True):
+                if plain in (
+                    value,
+                    value.replace("T", " "),
+                    value[:10] if value.endswith("00:00:00") else "",
+                ):
+                    return cell
+    return value
 
 
 def run_code(program: str, table: Table | None, timeout: float | None = None) -> ExecResult:

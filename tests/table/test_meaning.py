@@ -95,7 +95,10 @@ def test_a_column_is_of_one_kind(cells: str, kind: str, unit: str, values: list[
         ("5.0 | ERR | 6", "cell ERR cannot be read"),
         ("<5 | 2 | 1", "cell <5 cannot be read"),
         ("5+ | 2 | ~1 | 4", "cells 5+, ~1 cannot be read"),
-        ("03/04/2024 | 05/06/2024", "03/04/2024 may have the day first or the month first"),
+        (
+            "03/04/2024 | 05/06/2024",
+            "it does not tell day from month (day first or month first), as in 03/04/2024",
+        ),
         ("25/12/2024 | 12/25/2024", "some dates have the day first and some the month"),
         ("2024-02-30 | 2024-02-28", "cell 2024-02-30 cannot be read"),
         ("12.500 | 8.750 | 980", "12.500 may mean thousands or decimals"),
