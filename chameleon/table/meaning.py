@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 from chameleon.cached import cached_property
@@ -36,9 +37,10 @@ _NOTHING = frozenset(
 _NO_TEXT = frozenset(("", "n/a", "#n/a"))
 _DASHES = "-–—−"
 _MARKS = re.compile(r"\[[^\]]*\]|[*†‡§^↓↑]+(?=\s|$)|(?<=\w)[*†‡§]+")
-_PLAIN = re.compile(r"(?:(?:-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?)?\n)*", re.ASCII)
 _TRUTHS = {"true": True, "false": False}
-_CODED = re.compile(r"0\d+|\+\d[\d ()/-]{6,}|[A-Z]{0,4}[-_ ./#]?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.I)
+_CODED = re.compile(
+    r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.I
+)
 _SURELY_CODED = re.compile(r"0\d+|\+\d[\d ()/-]{7,}|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+|#")
 _KEYS = frozenset(
@@ -111,7 +113,8 @@ class Meaning:
     odd: tuple[int, ...] = ()
     mark: str = ""
     day_first: bool | None = None
-    read_as: str = ""  # of an unclear column: "number" or "date", by what most of its cells are
+    read_as: str = ""  # of an unclear column: "number", "date" or "time", by what most of its cells are
+    is_converted: bool = False  # whether some cells have another unit
 
     @property
     def is_number(self) -> bool:
@@ -138,6 +141,8 @@ class Meaning:
     @cached_property
     def plain(self) -> list[Any]:
         """Return the values as JSON, SQL and programs have them: int and float, ISO dates, texts."""
+        if self.kind in ("text", "code", "unclear"):
+            return list(self.values)
         return list(map(plain_value, self.values))
 
     @property
@@ -157,10 +162,12 @@ class Meaning:
 
 def plain_value(value: Any) -> Any:
     """Return a value as JSON has it."""
+    if type(value) is int or value is None:
+        return value
     match value:
         case Decimal() | Fraction():
-            whole = value == int(value)
-            return int(value) if whole else float(value)
+            number = float(value)
+            return int(value) if number.is_integer() else number
         case dt.datetime():
             return value.isoformat(" ")
         case dt.date() | dt.time():
@@ -205,12 +212,10 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
         and all(map(_VERSION.fullmatch, filter(None, cells)))
     ):
         return Meaning("code", list(cells))
-    numbers = None if hint == "," and any("." in cell for cell in cells) else _plain_numbers(cells)
-    if numbers is not None and not _is_key(words, numbers):
-        found = Meaning("number", numbers)
-        if any("." in cell for cell in cells) and (why := _two_readings(cells, hint or ".")):
+    if (plain := _plain_numbers(cells, hint)) is not None and not _is_key(words, plain.values):
+        if why := _two_readings(cells, hint or "."):
             return _unclear(cells, cells, why, [n for n, cell in enumerate(cells) if _EITHER.search(cell)])
-        return _dated(words, cells, found) or _with_header_unit(name, found)
+        return _dated(words, plain) or (plain if plain.unit else _with_header_unit(name, plain))
     texts = {cell: shown(cell) for cell in dict.fromkeys(cells)}
     blank = {cell for cell, text in texts.items() if is_blank(text)}
     filled = {cell: text for cell, text in texts.items() if cell not in blank}
@@ -235,8 +240,14 @@ def _is_sure(mark: str, text: str) -> bool:
 
 def names_units(name: str, cells: Iterable[str]) -> bool:
     """Tell whether a column names units or currencies: kg and g under "Unit", USD and EUR under any name."""
-    units = {text for cell in cells if not is_blank(text := cell.strip().lower())}
-    if not units or not all(unit in UNITS for unit in units):
+    units = set()
+    for cell in cells:
+        text = cell.strip().lower()
+        if text not in units and not is_blank(text):
+            if text not in UNITS:
+                return False
+            units.add(text)
+    if not units:
         return False
     is_named = bool(_UNIT_NAMES & {*_name_words(name)})
     return is_named or all(len(unit) == 3 and UNITS[unit][0] in CURRENCIES for unit in units)
@@ -249,11 +260,25 @@ def with_units(found: Meaning, name: str, cells: Sequence[str], units: Sequence[
     return joined if joined.is_number else replace(joined, values=list(cells))
 
 
-def _plain_numbers(cells: Sequence[str]) -> list[Number | None] | None:
-    """Read cells that are plain figures and blanks: nearly all, and in one look at all of them."""
-    if not _PLAIN.fullmatch("\n".join((*cells, ""))) or not any(cells):
+def _plain_numbers(cells: Sequence[str], hint: str) -> Meaning | None:
+    """Read cells that are plain figures, such as 12.5, 1,203 or $4.50, and blanks, in one look at all of them."""
+    joined = "\n".join((*cells, ""))
+    money = next((sign for sign in "$£¥₹" if sign in joined), "")
+    if not any(cells) or (hint and (money or "," in joined or "." in joined)):
         return None
-    return [(Decimal(cell) if "." in cell else int(cell)) if cell else None for cell in cells]
+    if not _plain_column(money, grouped="," in joined).fullmatch(joined):
+        return None
+    marks = str.maketrans("", "", f",{money}")
+    bare = [cell.translate(marks) for cell in cells] if money or "," in joined else cells
+    values = [(Decimal(cell) if "." in cell else int(cell)) if cell else None for cell in bare]
+    return Meaning("money", values, money, UNITS[money][0]) if money else Meaning("number", values)
+
+
+@lru_cache(maxsize=16)
+def _plain_column(money: str, *, grouped: bool) -> re.Pattern[str]:
+    groups = r"[1-9]\d{0,2}(?:,\d{3})+|" if grouped else ""
+    figure = rf"-?{re.escape(money)}(?:{groups}0|[1-9]\d{{0,17}})(?:\.\d{{1,17}})?"
+    return re.compile(rf"(?:(?:{figure})?\n)*", re.ASCII)
 
 
 def _is_key(words: Sequence[str], numbers: Sequence[Number | None]) -> bool:
@@ -270,7 +295,7 @@ def _is_key(words: Sequence[str], numbers: Sequence[Number | None]) -> bool:
     return bool(names & {*last}) or bool(_ADDRESSES & {*words}) or (has_length and {*words} <= _RECORDS)
 
 
-def _dated(words: Sequence[str], cells: Sequence[str], found: Meaning) -> Meaning | None:
+def _dated(words: Sequence[str], found: Meaning) -> Meaning | None:
     """Return plain figures as years where they are: from 1000 to 2200 under such a name, or all of 1800 on."""
     years = [value for value in found.values if value is not None]
     if not years or not all(isinstance(year, int) and 1000 <= year <= 2200 for year in years):
@@ -296,16 +321,15 @@ def _kind_of(base: str) -> Kind:
     return "money" if base in CURRENCIES else kinds.get(base, "quantity")
 
 
-def _two_readings(cells: Iterable[str], mark: str) -> str:
+def _two_readings(cells: Collection[str], mark: str) -> str:
     """Say why figures such as 12.500 may mean two things; "" where they do not.
 
     Where each figure with a mark has three digits behind it and others are whole, they may be thousands.
     """
-    either = [cell for cell in cells if _EITHER.search(cell)]
-    if not either:
-        return ""
-    if mark == "?" or (mark == "." and _look_like_thousands(cells)):
-        return f"{one_line(either[0], 20)} may mean thousands or decimals"
+    marked = next((cell for cell in cells if "." in cell or "," in cell), "")
+    is_open = mark == "?" and any(map(_EITHER.search, cells))
+    if is_open or (mark == "." and _EITHER.search(marked) and _look_like_thousands(cells)):
+        return f"{one_line(next(filter(_EITHER.search, cells)), 20)} may mean thousands or decimals"
     return ""
 
 
@@ -506,45 +530,45 @@ class _Column:
         return all(re.fullmatch(r"\d+/\d+", text) for text in self.filled.values())
 
     def _in_one_unit(self, found: Mapping[str, Amount]) -> Meaning | None:
-        counts = Counter(self.cells)
-        by_base: dict[str, int] = Counter()
+        counts, rows = Counter(self.cells), Counter[str]()
         for cell, amount in found.items():
-            by_base[amount.base] += counts[cell]
-        bases = [base for base in by_base if base]
-        if not bases:
+            rows[amount.unit] += counts[cell]
+        of_unit = {amount.unit: amount for amount in found.values()}
+        units = [unit for unit in rows if of_unit[unit].base]
+        if not units:
             return _with_header_unit(self.name, self.made("number", {c: a.number for c, a in found.items()}))
+        bases = dict.fromkeys(of_unit[unit].base for unit in units)
+        base, bare = next(iter(bases)), "" in rows
         if len(bases) > 1:
-            if not any(base in UNITS or base in CURRENCIES for base in bases) and len(bases) > len(found) / 2:
+            if not any(each in UNITS for each in bases) and len(bases) > len(found) / 2:
                 return None  # texts that begin with a figure
-            units = list(dict.fromkeys(amount.unit for amount in found.values() if amount.base))
+            odd = self._places(found, lambda amount: amount.base != base)
             why = f"its figures are in {', '.join(units[:-1])} and {units[-1]}"
-            return _unclear(self.cells, self.cells, why, self._of_other_units(found, bases[0]))
-        base, bare = bases[0], [cell for cell, amount in found.items() if not amount.base]
+            return _unclear(self.cells, self.cells, why, odd)
         if bare and (base == "%" or (base in SEVERAL and base not in CURRENCIES)):
-            unit = next(amount.unit for amount in found.values() if amount.base)
-            odd = [n for n, cell in enumerate(self.cells) if cell in bare]
-            return _unclear(self.cells, self.cells, f"{self.cells[odd[0]]} stands without {unit}", odd)
-        units_used = Counter()
-        for cell, amount in found.items():
-            if amount.base:
-                units_used[amount.factor] += counts[cell]
-        factor = units_used.most_common(1)[0][0]
-        unit = Counter(a.unit for a in found.values() if a.base and a.factor == factor).most_common(1)[0][0]
+            odd = self._places(found, lambda amount: not amount.base)
+            return _unclear(self.cells, self.cells, f"{self.cells[odd[0]]} stands without {units[0]}", odd)
+        of_factor = Counter[Fraction]()
+        for unit in units:
+            of_factor[of_unit[unit].factor] += rows[unit]
+        factor = of_factor.most_common(1)[0][0]
+        unit = max((each for each in units if of_unit[each].factor == factor), key=rows.__getitem__)
         notes = []
         if bare:
-            notes.append(f"figures without a unit, such as {self.filled[bare[0]]}, are taken as {unit}")
-        if other := next((c for c, a in found.items() if a.base and a.factor != factor), None):
-            notes.append(f"{self.filled[other]} counts as {plain_value(_in(found[other], factor))} {unit}")
-        values = {
-            cell: _in(amount, factor) if amount.base else amount.number for cell, amount in found.items()
-        }
-        kind = _kind_of(base)
-        return self.made(
-            kind, values, unit="" if base == "th" else unit, base=base, factor=factor, notes=tuple(notes)
-        )
+            text = self.filled[next(cell for cell, amount in found.items() if not amount.base)]
+            notes.append(f"figures without a unit, such as {text}, are taken as {unit}")
+        if len(of_factor) > 1:
+            text, other = next((c, a) for c, a in found.items() if a.base and a.factor != factor)
+            notes.append(f"{self.filled[text]} counts as {plain_value(_in(other, factor))} {unit}")
+            values = {cell: _in(each, factor) if each.base else each.number for cell, each in found.items()}
+        else:
+            values = {cell: amount.number for cell, amount in found.items()}
+        told = "" if base == "th" else unit
+        how: dict[str, Any] = {"unit": told, "base": base, "factor": factor, "notes": tuple(notes)}
+        return self.made(_kind_of(base), values, is_converted=len(of_factor) > 1, **how)
 
-    def _of_other_units(self, found: Mapping[str, Amount], base: str) -> list[int]:
-        return [n for n, cell in enumerate(self.cells) if cell in found and found[cell].base != base]
+    def _places(self, found: Mapping[str, Amount], test: Callable[[Amount], bool]) -> list[int]:
+        return [n for n, cell in enumerate(self.cells) if cell in found and test(found[cell])]
 
 
 def _in(amount: Amount, factor: Fraction) -> Number:

@@ -84,11 +84,14 @@ class Links:
 
     def _phrases(self) -> Iterator[Item]:
         lows = [token.low for token in self.tokens]
+        measures = {folded(each.plain) for each in self.sheet.amounts}
         is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
         for start, token in enumerate(self.tokens):
             is_bound = token.low in ("least", "most") and self.low(start - 1) == "at"
             for end in range(start + 1, min(start + 5, len(lows) + 1)) if not is_bound else ():
                 for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
+                    if kind == "count" and measures.intersection(lows[start:end]):
+                        continue  # the amount of all, where a column is called so
                     yield Item(start, end, kind, 0.0, value)
             if token.low in ENGLISH.request:
                 yield Item(start, start + 1, "filler", 0.0)

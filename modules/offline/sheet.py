@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -146,8 +146,9 @@ class SheetColumn:
     def places(self) -> Mapping[str, list[int]]:
         """The rows of each folded text."""
         found: dict[str, list[int]] = defaultdict(list)
+        texts = {cell: folded(shown(cell)) for cell in dict.fromkeys(self.cells)}
         for row, cell in enumerate(self.cells):
-            found[folded(shown(cell))].append(row)
+            found[texts[cell]].append(row)
         return found
 
     @cached_property
@@ -235,6 +236,12 @@ def is_headless(table: Table) -> bool:
 class Sheet:
     """A table to read: columns, the rows that count, the key, and the words for a row."""
 
+    @classmethod
+    def of(cls, table: Table) -> Sheet:
+        """Return the sheet of a table, made once: of a large one, that takes longer than a question."""
+        found: Sheet = table.__dict__.setdefault("_sheet", cls(table))
+        return found
+
     def __init__(self, table: Table) -> None:
         self.table = table
         self.kept: dict[Any, Any] = {}  # rows of forms that were looked for
@@ -253,7 +260,8 @@ class Sheet:
         starts = ("total (", *ENGLISH.data["summary_rows"])
         total, maybe = ENGLISH.data["total_rows"], ENGLISH.data["maybe_totals"]
         found = []
-        for place, cells in enumerate(self.table.rows):
+        for place in self._odd_rows((*total, *maybe, *_SUMS), (*starts, "total ")):
+            cells = self.table.rows[place]
             filled = [cell for cell in cells if not is_blank(cell)]
             texts = [folded(shown(cell)).strip(" :.") for cell in filled if not cell.isdigit()]
             words = {text for text in texts if not amounts_in(text) and not _CODE.fullmatch(text)}
@@ -270,6 +278,17 @@ class Sheet:
         if 2 < last < _MOST_ADDED and last not in found and self._adds_up(last):
             found.append(last)
         return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
+
+    def _odd_rows(self, labels: Collection[str], starts: tuple[str, ...]) -> list[int]:
+        """Return the rows that have such a label, one text in all cells, or the header again."""
+        found = {
+            place for place, row in enumerate(self.table.rows) if len({*row}) < 3 or row == self.table.header
+        }
+        for column in self.table.columns:
+            texts = {cell: folded(shown(cell)).strip(" :.") for cell in set(column.cells)}
+            named = {cell for cell, text in texts.items() if text in labels or text.startswith(starts)}
+            found |= {place for place, cell in enumerate(column.cells) if cell in named} if named else set()
+        return sorted(found)
 
     def _adds_up(self, last: int, *, some: bool = False) -> bool:
         """Tell whether a row has the sums of those above it: in most of two or more columns, or in some."""

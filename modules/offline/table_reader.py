@@ -57,7 +57,7 @@ class TableReader(Module):
         if len(table.rows) > self.max_table_rows:
             hint = "Raise `max_table_rows` of `table_reader` in the inventory."
             raise Declined(f"the table has more than {self.max_table_rows:,} rows", hint=hint)
-        sheet = Sheet(table)
+        sheet = Sheet.of(table)
         found = self.read(state.input["question"], sheet)
         if found.confidence < self.at_least:
             sure = f"{found.confidence:.2f}, below {self.at_least:g}"

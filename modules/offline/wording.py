@@ -93,9 +93,10 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     if column is None:
         return plain(number)
     unit, value, cells = column.unit, Fraction(number), column.sample
-    told = [(each.unit, each.factor) for row in rows for each in amounts_in(column.cells[row]) if each.base]
-    if told and (most := mode(told))[1] != column.meaning.factor:
-        unit, value = most[0], value * column.meaning.factor / most[1]
+    if column.meaning.is_converted:  # in the unit that these rows have
+        told = [(each.unit, each.factor) for row in rows for each in amounts_in(column.cells[row])]
+        unit, factor = mode(told)
+        value *= column.meaning.factor / factor
     is_money = unit[-1:] in tuple("$€£¥₹")
     for name, power in _POWERS.items():
         if is_money and abs(value) >= power and any(name in cell for cell in cells):
