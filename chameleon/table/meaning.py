@@ -214,7 +214,8 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
         return Meaning("code", list(cells))
     if (plain := _plain_numbers(cells, hint)) is not None and not _is_key(words, plain.values):
         if why := _two_readings(cells, hint or "."):
-            return _unclear(cells, cells, why, [n for n, cell in enumerate(cells) if _EITHER.search(cell)])
+            odd = [place for place, cell in enumerate(cells) if _EITHER.search(cell)]
+            return replace(_unclear(cells, cells, why, odd), mark="?")
         return _dated(words, plain) or (plain if plain.unit else _with_header_unit(name, plain))
     texts = {cell: shown(cell) for cell in dict.fromkeys(cells)}
     blank = {cell for cell, text in texts.items() if is_blank(text)}
@@ -516,7 +517,7 @@ class _Column:
             return None
         if why := self._doubt(mark if marks or self.hint else ".", texts):
             odd = [n for n, cell in enumerate(self.cells) if _EITHER.search(self.filled.get(cell, ""))]
-            return _unclear(self.cells, self.cells, why, odd)
+            return replace(_unclear(self.cells, self.cells, why, odd), mark="?")
         made = self._in_one_unit({cell: amount for cell, amount in found.items() if amount is not None})
         return replace(made, mark=mark if mark == "," else "") if made is not None else None
 

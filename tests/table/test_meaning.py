@@ -234,3 +234,9 @@ def test_figures_mean_the_same_in_every_convention(figures: list[Decimal]) -> No
     conventions.append([f"({cell[1:]})" if cell.startswith("-") else cell for cell in plain])
     for cells in conventions:
         assert meaning_of_cells(cells).values == figures
+
+
+def test_a_part_of_an_unclear_column_is_no_clearer() -> None:
+    whole = Table(["Umsatz"], [["12.500"], ["8.750"], ["980"]])
+    for part in (whole.take_rows([0]), Table.from_json(whole.take_rows([0]).to_json())):
+        assert part.columns[0].meaning.plain == ["12.500"]
