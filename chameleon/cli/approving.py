@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -82,9 +81,13 @@ def _innermost(state: State) -> State:
 def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
     """Show steps with their arguments; return whether some of it is left out."""
     echo("Asks for approval:", err=True)
-    lines = [line for step in steps for line in described(step, state, whole=whole)]
-    echo(textwrap.indent("\n".join(lines), "  "), err=True)
-    return not whole and lines != [line for step in steps for line in described(step, state, whole=True)]
+    is_cut = False
+    for step in steps:  # line by line, since a line may have megabytes
+        lines = described(step, state, whole=whole), described(step, state, whole=True)
+        for line, in_full in zip(*lines, strict=True):
+            echo(f"  {line}", err=True)
+            is_cut = is_cut or line != in_full
+    return is_cut
 
 
 def _asked(steps: tuple[Step, ...], state: State) -> bool | None:

@@ -20,7 +20,7 @@ from chameleon.log import EventLog, event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import React
 from chameleon.seal import config_dir
-from chameleon.state import Approval, Event, Step
+from chameleon.state import Approval, Event, Step, StepRecord
 
 QUESTION = {"question": "q"}
 READ, WRITE = {"module": "read", "args": {"name": "a"}}, {"module": "write", "args": {"text": "$read"}}
@@ -173,6 +173,16 @@ def test_all_of_what_is_approved_can_be_seen() -> None:
         request = Request((step,), State(), Tools().executor().inventory)
         assert "rm -rf /" in str(request) and len(str(request)) < 2_200
         assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
+
+
+def test_arguments_of_which_references_make_gigabytes_are_not_written_out() -> None:
+    read = StepRecord(Step("read", {"name": "a"}), "x" * 1_000_000)
+    step = Step("write", {"text": ["$read"] * 10_000, "to": "$read"})
+    state = State(plan=("read", "write"), history=(read,), pending=(step,))
+    request = Request((step,), state, Tools().executor().inventory)
+    for shown in (str(request), request.whole):
+        assert shown.count("(the value of its arguments is larger than 16 MB)") == 2
+        assert len(shown) < 200_000
 
 
 @pytest.mark.parametrize("said", [None, True, False])

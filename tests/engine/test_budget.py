@@ -65,7 +65,11 @@ class TestALimit:
             """Return the value twice."""
             return once + once
 
-        plan = ["first", Step("double", {"once": "$first"}), *[Step("double", {"once": "$double"})] * 30]
+        plan: list[Any] = [
+            "first",
+            Step("double", {"once": "$first"}),
+            *[Step("double", {"once": "$double"})] * 30,
+        ]
         inventory = replace(Inventory.of([first, double], Fixed(plan)), budget=Budget(megabytes=0.1))
         events = list(Executor(inventory).stream(QUESTION))
         lines = b"".join(json_line(event_to_json(event)) for event in events)
