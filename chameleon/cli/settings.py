@@ -81,10 +81,10 @@ class Settings:
         shown = {keys[name]: own.get(keys[name], self.data.get(keys[name])) for name in keys}
         asking = [name for name in keys if name not in self.harmless[command]]
         refused: Collection[str] = ()
-        if asking and not self.is_agreed and self.path is not None:
-            if not agree(self.path, self.digest, self.risky):
-                refused = asking
-                shown = {key: value for key, value in shown.items() if key not in {keys[n] for n in asking}}
+        is_asked = asking and not self.is_agreed
+        if is_asked and self.path is not None and not agree(self.path, self.digest, self.risky):
+            refused = asking
+            shown = {key: value for key, value in shown.items() if key not in {keys[n] for n in asking}}
         if shown:
             sets = ", ".join(f"{key} = {written(value)}" for key, value in shown.items())
             echo(f"{NAME} sets {sets}", err=True, style="dim")
@@ -101,8 +101,10 @@ class Settings:
             if len(content) > MAX_BYTES:
                 raise InputError(f"the settings are longer than {MAX_BYTES:,} bytes", where=where)
             data = tomllib.loads(content.decode("utf-8-sig"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-            raise InputError(f"the settings cannot be read: {problem}", where=where) from problem
+            json.dumps(data, default=str)  # Python writes no number of more than 4,300 digits
+        except (OSError, ValueError) as problem:
+            what = str(problem).partition("; use sys.")[0]
+            raise InputError(f"the settings cannot be read: {what}", where=where) from problem
         _refuse_secrets(data, where)
         options = {name: _settable(command) for name, command in commands.items()}
         common = {
