@@ -120,7 +120,8 @@ class Settings:
                 found = data.get(command)
                 table: dict[str, Any] = found if isinstance(found, dict) else {}
                 is_own = name in table
-                if is_own or (name in data and about.metadata["common"]):
+                # A table under the name of a command, such as [index], is for that command alone.
+                if is_own or (name in data and name not in commands and about.metadata["common"]):
                     key = f"{command}.{name}" if is_own else name
                     value = table[name] if is_own else data[name]
                     option, given = _checked(key, value, hint, about.metadata["about"], path)

@@ -53,6 +53,12 @@ def test_a_table_of_a_command_goes_before_what_is_common(command: Command, folde
     assert "Runs inventory wikitq_offline; " in command("plan", *ASK[1:]).err
 
 
+def test_a_table_of_a_command_is_no_option_of_that_name(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text("[index]\nquiet = true\n")
+    assert command(*ASK).out == "1900\n"
+    assert "chameleon.toml sets quiet = true" in command("index", "visits.csv", "-o", "made").err
+
+
 def test_the_model_is_the_options_then_the_variables_then_the_files(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
