@@ -22,6 +22,7 @@ NAME = "chameleon.toml"
 MAX_BYTES = 64_000
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
 _NAMED = ("inventory", "grid")  # harmless where they name what is shipped
+_SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
 _PARAMS = "params"  # a table, which stands for --param
 VARIABLES = {
     "CHAMELEON_MODEL": "the model, unless --model names one",
@@ -126,11 +127,11 @@ class Settings:
                     value = table[name] if is_own else data[name]
                     option, given = _checked(key, value, hint, about.metadata["about"], path)
                     values[command][option] = given
-                    if about.metadata["in_file"] == "any" or (name in _NAMED and _is_shipped(value)):
+                    if _is_harmless(name, value, about.metadata["in_file"]):
                         harmless[command].add(option)
                     elif key not in risky:
                         risky[key] = value
-                        digest.update(_inventory_of(given))
+                        digest.update(_content_of(given))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for each in values.values():
                 each.pop("model", None)
@@ -161,17 +162,21 @@ def _home() -> Path:
         return Path("/")
 
 
-def _is_shipped(value: Any) -> bool:
+def _is_harmless(name: str, value: Any, in_file: str) -> bool:
+    """Return whether an option counts without being agreed to. A script's replies may call tools."""
     from chameleon.inventory.source import shipped_grids, shipped_inventories
 
-    return value in (*shipped_inventories(), *shipped_grids())
+    if name in _NAMED and value in (*shipped_inventories(), *shipped_grids()):
+        return True
+    return in_file == "any" and not _SCRIPT.match(str(value))
 
 
-def _inventory_of(value: Any) -> bytes:
-    """Return what stands in the YAML file that a value names, b"" for other values."""
+def _content_of(value: Any) -> bytes:
+    """Return the content of the YAML file or the script that a value names, b"" for other values."""
+    script = _SCRIPT.fullmatch(value) if isinstance(value, str) else None
     is_yaml = isinstance(value, str) and value.endswith((".yaml", ".yml"))
     try:
-        return Path(value).read_bytes() if is_yaml else b""
+        return Path(script[1] if script else value).read_bytes() if script or is_yaml else b""
     except OSError:
         return b""
 
@@ -266,8 +271,7 @@ def _beside(value: Any, folder: Path, *, is_file: bool) -> Any:
         return folder / value.expanduser()
     if not isinstance(value, str):
         return value
-    kind, colon, name = value.rpartition(":")
-    if kind == "scripted":
-        return f"{kind}{colon}{folder / name}"
+    if script := _SCRIPT.fullmatch(value):
+        return f"scripted:{folder / script[1]}"
     is_file = (is_file and value != "-" and not is_address(value)) or value.endswith((".yaml", ".yml"))
     return str(folder / Path(value).expanduser()) if is_file else value
