@@ -33,8 +33,10 @@ def sealed(content: bytes) -> str:
 
 def is_sealed(content: bytes, seal: str) -> bool:
     """Tell whether this user sealed exactly this content."""
-    key = _key()
-    return key is not None and hmac.compare_digest(hmac.new(key, content, hashlib.sha256).hexdigest(), seal)
+    if (key := _key()) is None:
+        return False
+    own = hmac.new(key, content, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(own.encode(), seal.encode("utf-8", "replace"))
 
 
 def _key() -> bytes | None:
