@@ -57,5 +57,7 @@ def _new_key() -> bytes | None:
             file.write(secrets.token_bytes(_KEY_BYTES))
         with suppress(FileExistsError):
             os.link(own, folder / _KEY)
-        own.unlink()
+        if _key() is None:  # the file that exists is empty or cut: it seals nothing
+            own.replace(folder / _KEY)
+        own.unlink(missing_ok=True)
     return _key()

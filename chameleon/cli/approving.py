@@ -14,6 +14,7 @@ from chameleon.conversation_log import ConversationLog
 from chameleon.errors import InputError
 from chameleon.executor import Executor
 from chameleon.log import EventLog
+from chameleon.seal import config_dir, sealed
 from chameleon.state import Event, State, Step
 from chameleon.text import harmless
 
@@ -47,6 +48,11 @@ def answer_in(path: Path, said: bool | None) -> int:
         if said is None:
             echo("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.", err=True)
             return EXIT_WAITS
+        if said and not sealed(b""):
+            hint = "Set XDG_CONFIG_HOME to a folder of yours."
+            raise InputError(
+                "no approval can be sealed: no key can be kept", where=str(config_dir()), hint=hint
+            )
         log.append(state.answered("yes" if said else "no", "chameleon approve"))
     done = "Approved" if said else "Not approved"
     echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))

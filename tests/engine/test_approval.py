@@ -160,6 +160,17 @@ def test_a_yes_counts_only_as_this_user_gave_it(
     assert tools.done.count("write") == 1
 
 
+@pytest.mark.parametrize("key", [b"", b"short"])
+def test_a_key_that_is_cut_is_replaced(key: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    config_dir().mkdir()
+    (config_dir() / "seal.key").write_bytes(key)
+    tools = Tools()
+    with waiting_log(tmp_path / "run.jsonl", tools) as log:
+        assert tools.executor().run(QUESTION, log).answer == "written"
+    assert [file.name for file in config_dir().iterdir()] == ["seal.key"]
+
+
 def test_where_nobody_attends_no_yes_of_a_log_counts(tmp_path: Path) -> None:
     tools = Tools()
     with waiting_log(tmp_path / "run.jsonl", tools) as log:
