@@ -119,14 +119,7 @@ def waiting_log(path: Path, tools: Tools) -> EventLog:
 def forged(path: Path, seal: str = "00") -> None:
     """Have somebody else write a yes, as a line without a seal."""
     lines = path.read_text().splitlines()
-    yes = re.sub(r'(?<="seal":)"\w+"', lambda _: json.dumps(seal), lines[-1])
-    assert yes != lines[-1]
-    path.write_text("\n".join([*lines[:-1], yes, ""]))
-
-
-def forged_in_other_letters(path: Path) -> None:
-    """Have a seal with a letter that is not ASCII."""
-    forged(path, "é")
+    path.write_text("\n".join([*lines[:-1], re.sub(r'"seal": ?"\w+"', f'"seal":"{seal}"', lines[-1]), ""]))
 
 
 def changed(path: Path) -> None:
@@ -141,7 +134,7 @@ def of_another(path: Path) -> None:
     (config_dir() / "seal.key").write_bytes(bytes(32))
 
 
-@pytest.mark.parametrize("attack", [forged, forged_in_other_letters, changed, of_another])
+@pytest.mark.parametrize("attack", [forged, lambda path: forged(path, "é"), changed, of_another])
 def test_a_yes_counts_only_as_this_user_gave_it(
     attack: Callable[[Path], None],
     tmp_path: Path,

@@ -56,21 +56,12 @@ class TestALimit:
     @pytest.mark.parametrize("value", ["ab", ["ab"], [True], [10**3999], [-(10**3999)], [Path("a" * 1000)]])
     def test_of_megabytes_ends_a_plan_that_doubles_its_outputs(self, value: Any) -> None:
         @tool
-        def first() -> Any:
-            """Return the value."""
-            return value
-
-        @tool
         def double(once: Any) -> Any:
             """Return the value twice."""
             return once + once
 
-        plan: list[Any] = [
-            "first",
-            Step("double", {"once": "$first"}),
-            *[Step("double", {"once": "$double"})] * 30,
-        ]
-        inventory = replace(Inventory.of([first, double], Fixed(plan)), budget=Budget(megabytes=0.1))
+        plan: Any = [Step("double", {"once": value}), *[Step("double", {"once": "$double"})] * 30]
+        inventory = replace(Inventory.of([double], Fixed(plan)), budget=Budget(megabytes=0.1))
         events = list(Executor(inventory).stream(QUESTION))
         lines = b"".join(json_line(event_to_json(event)) for event in events)
         told = why(State.fold(events))
