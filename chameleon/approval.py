@@ -20,13 +20,14 @@ from chameleon.decide import not_approved
 from chameleon.earlier import filled, references
 from chameleon.errors import ChameleonError, InventoryError, NotApproved
 from chameleon.state import Failure, Ran, State, Step
-from chameleon.values import to_json
+from chameleon.values import Room, freeze, to_json
 
 if TYPE_CHECKING:
     from chameleon.inventory import Inventory
     from chameleon.module import Module
 
 SHOWN_CHARS = 2_000  # of an argument, its beginning and its end; all of it where that is asked for
+SHOWN_MB = 16.0  # of the values of a step's references; a run bounds its arguments by budget.megabytes
 _BLANKS = re.compile(r" {3,}")
 
 
@@ -67,13 +68,15 @@ def described(step: Step, state: State, *, whole: bool = False) -> Iterator[str]
     done = set(state.program)
     before = takewhile(lambda each: each != step, state.pending)
     to_come = {each.module for each in before}
+    room = Room(SHOWN_MB)
     for name, value in (step.args or {}).items():
         told = _written(value, whole=whole)
         if named := [str(each) for each in references(value, to_come)]:
             told += f" (what comes of {', '.join(named)})"
         elif any(references(value, done)):
             try:
-                told += f" = {_written(filled(value, state), whole=whole)}"
+                whole_value = freeze(filled(value, state), "the value of its arguments", room)
+                told += f" = {_written(whole_value, whole=whole)}"
             except ChameleonError as problem:
                 told += f" ({problem.what})"
         yield f"  {_written(name, whole=whole)[1:-1]}: {told}"

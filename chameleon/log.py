@@ -38,7 +38,7 @@ from chameleon.state import (
     StepRecord,
 )
 from chameleon.table import Table
-from chameleon.usage import Call
+from chameleon.usage import Call, checked_seconds
 
 if sys.platform != "win32":
     import fcntl
@@ -199,9 +199,7 @@ def _event(data: Mapping[str, Any]) -> Event:
     calls = tuple(Call.from_json(call) for call in data.get("calls", ()))
     told = data.get("error")
     error = Failure(told["kind"], told["message"], told["hint"], told["where"]) if told else None
-    seconds = float(data.get("seconds", 0))
-    if not 0 <= seconds < math.inf:
-        raise ValueError(f"it took {seconds} seconds")
+    seconds = checked_seconds(data.get("seconds", 0))
     match data["event"]:
         case "run_started" | "begun":  # as it was called before formats had names
             return _beginning(data)

@@ -33,8 +33,10 @@ def sealed(content: bytes) -> str:
 
 def is_sealed(content: bytes, seal: str) -> bool:
     """Tell whether this user sealed exactly this content."""
-    key = _key()
-    return key is not None and hmac.compare_digest(hmac.new(key, content, hashlib.sha256).hexdigest(), seal)
+    if (key := _key()) is None:
+        return False
+    own = hmac.new(key, content, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(own.encode(), seal.encode("utf-8", "replace"))
 
 
 def _key() -> bytes | None:
@@ -55,5 +57,7 @@ def _new_key() -> bytes | None:
             file.write(secrets.token_bytes(_KEY_BYTES))
         with suppress(FileExistsError):
             os.link(own, folder / _KEY)
-        own.unlink()
+        if _key() is None:  # the file that exists is empty or cut: it seals nothing
+            own.replace(folder / _KEY)
+        own.unlink(missing_ok=True)
     return _key()

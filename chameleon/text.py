@@ -11,18 +11,21 @@ from itertools import islice
 
 MASK = "***"
 
-_KEY_VARIABLE = re.compile(r"_API_?KEY$", re.IGNORECASE)
+_KEY_VARIABLE = re.compile(r"(^|_)API_?KEY$", re.IGNORECASE)
+# PWD itself is the working folder.
 _SECRET_VARIABLE = re.compile(
-    r"(_KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(^|_)PAT|_AUTH|CREDS?|CREDENTIALS?)$", re.IGNORECASE
+    r"(_KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PWD|(^|_)(PASS|PAT)|_AUTH|CREDS?|CREDENTIALS?)$",
+    re.IGNORECASE,
 )
-# Values of secrets by their shape: a JSON Web Token, a private key, tokens of GitHub and Slack.
+# Values of secrets by their shape: a JSON Web Token, a private key, tokens of GitHub, GitLab, Slack and AWS.
 _SHAPES = (
     r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}",
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.|\n)*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     r"\bgithub_pat_\w{20,}",
     r"\bxox[a-z]-[\w-]{10,}",
-    r"\b(?:sk|pk|rk|gsk|xai|hf|pplx|ghp|nvapi)[-_][\w*-]{12,}",
+    r"\b(?:sk|pk|rk|gsk|xai|hf|pplx|gh[oprsu]|glpat|nvapi)[-_][\w*-]{12,}",
     r"\bAIza[\w-]{30,}",
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
 )
 _SHAPE = re.compile("|".join(_SHAPES))
 _NUMBER = re.compile(r"\s*[+-]?[\d.,_]+\s*")
@@ -96,11 +99,11 @@ def redact(text: str, *, also: Iterable[str] = (), environ: Mapping[str, str] | 
 def mask_known(text: str, secrets: Iterable[str]) -> str:
     """Replace these secrets, and nothing else: for text that is somebody's answer.
 
-    A server may echo the key into its reply. Values shorter than 12 characters are left, since words of an
-    answer may equal the dummy keys of local servers.
+    A server may echo the key into its reply. Values shorter than 12 characters, and numbers, are left, since
+    words of an answer may equal the dummy keys of local servers.
     """
     for secret in secrets:
-        if len(secret) >= _SHORTEST_IN_REPLY:
+        if len(secret) >= _SHORTEST_IN_REPLY and not _NUMBER.fullmatch(secret):
             text = text.replace(secret, MASK)
     return text
 
@@ -108,14 +111,14 @@ def mask_known(text: str, secrets: Iterable[str]) -> str:
 def known_secrets(also: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """List the secrets that we hold, the longest first: those in `also` and in environment variables.
 
-    A variable holds one by its name, or by the shape of its value; a number is none but of an API key.
+    A variable holds one by its name, or by the shape of its value; a number is none.
     """
     secrets = {secret for secret in also if len(secret) >= _SHORTEST_KEY}
     for name, value in (os.environ if environ is None else environ).items():
         is_key = _KEY_VARIABLE.search(name) is not None
         shortest = _SHORTEST_KEY if is_key else _SHORTEST_SECRET
-        is_named = _SECRET_VARIABLE.search(name) and not _NUMBER.fullmatch(value)
-        if len(value) >= shortest and (is_key or is_named or _SHAPE.search(value)):
+        is_named = (is_key or _SECRET_VARIABLE.search(name)) and not _NUMBER.fullmatch(value)
+        if len(value) >= shortest and (is_named or _SHAPE.search(value)):
             secrets.add(value)
         secrets.update(
             part for found in _SECRET_PARTS.findall(value) for part in found if len(part) >= shortest

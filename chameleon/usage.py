@@ -14,6 +14,8 @@ from typing import Any, Self, TypeGuard
 from chameleon.errors import BudgetExceeded
 from chameleon.figures import in_digits, in_dollars
 
+MAX_SECONDS = 1e9  # that a step or a call may have taken, as a log says: 31 years
+
 
 def is_amount(value: Any) -> TypeGuard[int | float]:
     """Tell whether a value is a number that a float can hold."""
@@ -131,9 +133,17 @@ class Call:
         fields = dict(data)
         fields["messages"] = tuple((role, text) for role, text in data["messages"])
         fields["usage"] = Usage.from_json(data["usage"])
+        fields["seconds"] = checked_seconds(data.get("seconds", 0.0))
         fields["tool_calls"] = checked_calls(data.get("tool_calls", ()))
         fields["blocks"] = checked_blocks(data.get("blocks", ()))
         return cls(**fields)
+
+
+def checked_seconds(value: Any) -> float:
+    """Return how long something took. Raises ValueError for what is no number of seconds."""
+    if not (is_amount(value) and 0 <= value <= MAX_SECONDS):
+        raise ValueError(f"it took {str(value)[:40]} seconds")
+    return float(value)
 
 
 def checked_calls(data: Any) -> tuple[Mapping[str, Any], ...]:

@@ -118,8 +118,9 @@ def _freeze(value: Any, depth: int, room: Room) -> Any:
         room.take(value.chars)
         return value
     if isinstance(value, (int, float)):
-        return _number(value)
+        return _number(value, room)
     if isinstance(value, PurePath):
+        room.take(len(str(value)))
         return Path(value)
     if depth > _DEEPEST:
         raise _Unfit(f"is nested more than {_DEEPEST} levels deep")
@@ -160,11 +161,12 @@ def _frozen_mapping(value: Mapping[Any, Any], depth: int, room: Room) -> ReadOnl
     return ReadOnly(items)
 
 
-def _number(value: int | float) -> int | float:
+def _number(value: int | float, room: Room) -> int | float:
     """Return the plain number: of an enum or a NumPy scalar, a log would keep no more."""
     if isinstance(value, int):
-        if value.bit_length() > _MOST_BITS:
+        if (bits := value.bit_length()) > _MOST_BITS:
             raise _Unfit("is a number of more than 4,000 digits", "Use a string.")
+        room.take(bits // 3)  # a digit has 3.3 bits
         return int(value)
     if not math.isfinite(value):
         raise _Unfit(f"is {value}, which JSON cannot hold", "Use None or a string.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from chameleon.conversation_log import ConversationLog
 from chameleon.errors import InputError
 from chameleon.executor import Executor
 from chameleon.log import EventLog
+from chameleon.seal import config_dir, sealed
 from chameleon.state import Event, State, Step
 from chameleon.text import harmless
 
@@ -48,6 +48,11 @@ def answer_in(path: Path, said: bool | None) -> int:
         if said is None:
             echo("It still waits: chameleon approve asks at a terminal, or takes --yes or --no.", err=True)
             return EXIT_WAITS
+        if said and not sealed(b""):
+            hint = "Set XDG_CONFIG_HOME to a folder of yours."
+            raise InputError(
+                "no approval can be sealed: no key can be kept", where=str(config_dir()), hint=hint
+            )
         log.append(state.answered("yes" if said else "no", "chameleon approve"))
     done = "Approved" if said else "Not approved"
     echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))
@@ -82,9 +87,13 @@ def _innermost(state: State) -> State:
 def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
     """Show steps with their arguments; return whether some of it is left out."""
     echo("Asks for approval:", err=True)
-    lines = [line for step in steps for line in described(step, state, whole=whole)]
-    echo(textwrap.indent("\n".join(lines), "  "), err=True)
-    return not whole and lines != [line for step in steps for line in described(step, state, whole=True)]
+    is_cut = False
+    for step in steps:  # line by line, since a line may have megabytes
+        lines = described(step, state, whole=whole), described(step, state, whole=True)
+        for line, in_full in zip(*lines, strict=True):
+            echo(f"  {line}", err=True)
+            is_cut = is_cut or line != in_full
+    return is_cut
 
 
 def _asked(steps: tuple[Step, ...], state: State) -> bool | None:

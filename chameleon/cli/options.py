@@ -248,7 +248,9 @@ class GivenOptions(ModelOptions):
         max=1,
         help="Decline answers of less confidence; for readers without a model.",
     )
-    unit: str | None = option(metavar="U", help="The unit that a number is meant in; nothing is converted.")
+    unit: str | None = option(
+        in_file="any", metavar="U", help="The unit that a number is meant in; nothing is converted."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

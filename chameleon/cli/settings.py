@@ -22,6 +22,7 @@ NAME = "chameleon.toml"
 MAX_BYTES = 64_000
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
 _NAMED = ("inventory", "grid")  # harmless where they name what is shipped
+_SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
 _PARAMS = "params"  # a table, which stands for --param
 VARIABLES = {
     "CHAMELEON_MODEL": "the model, unless --model names one",
@@ -81,10 +82,10 @@ class Settings:
         shown = {keys[name]: own.get(keys[name], self.data.get(keys[name])) for name in keys}
         asking = [name for name in keys if name not in self.harmless[command]]
         refused: Collection[str] = ()
-        if asking and not self.is_agreed and self.path is not None:
-            if not agree(self.path, self.digest, self.risky):
-                refused = asking
-                shown = {key: value for key, value in shown.items() if key not in {keys[n] for n in asking}}
+        is_asked = asking and not self.is_agreed
+        if is_asked and self.path is not None and not agree(self.path, self.digest, self.risky):
+            refused = asking
+            shown = {key: value for key, value in shown.items() if key not in {keys[n] for n in asking}}
         if shown:
             sets = ", ".join(f"{key} = {written(value)}" for key, value in shown.items())
             echo(f"{NAME} sets {sets}", err=True, style="dim")
@@ -101,8 +102,10 @@ class Settings:
             if len(content) > MAX_BYTES:
                 raise InputError(f"the settings are longer than {MAX_BYTES:,} bytes", where=where)
             data = tomllib.loads(content.decode("utf-8-sig"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-            raise InputError(f"the settings cannot be read: {problem}", where=where) from problem
+            json.dumps(data, default=str)  # Python writes no number of more than 4,300 digits
+        except (OSError, ValueError) as problem:
+            what = str(problem).partition("; use sys.")[0]
+            raise InputError(f"the settings cannot be read: {what}", where=where) from problem
         _refuse_secrets(data, where)
         options = {name: _settable(command) for name, command in commands.items()}
         common = {
@@ -118,16 +121,17 @@ class Settings:
                 found = data.get(command)
                 table: dict[str, Any] = found if isinstance(found, dict) else {}
                 is_own = name in table
-                if is_own or (name in data and about.metadata["common"]):
+                # A table under the name of a command, such as [index], is for that command alone.
+                if is_own or (name in data and name not in commands and about.metadata["common"]):
                     key = f"{command}.{name}" if is_own else name
                     value = table[name] if is_own else data[name]
                     option, given = _checked(key, value, hint, about.metadata["about"], path)
                     values[command][option] = given
-                    if about.metadata["in_file"] == "any" or (name in _NAMED and _is_shipped(value)):
+                    if _is_harmless(name, value, about.metadata["in_file"]):
                         harmless[command].add(option)
                     elif key not in risky:
                         risky[key] = value
-                        digest.update(_inventory_of(given))
+                        digest.update(_content_of(given))
         if os.environ.get("CHAMELEON_MODEL", "").strip():
             for each in values.values():
                 each.pop("model", None)
@@ -158,17 +162,21 @@ def _home() -> Path:
         return Path("/")
 
 
-def _is_shipped(value: Any) -> bool:
+def _is_harmless(name: str, value: Any, in_file: str) -> bool:
+    """Return whether an option counts without being agreed to. A script's replies may call tools."""
     from chameleon.inventory.source import shipped_grids, shipped_inventories
 
-    return value in (*shipped_inventories(), *shipped_grids())
+    if name in _NAMED and value in (*shipped_inventories(), *shipped_grids()):
+        return True
+    return in_file == "any" and not _SCRIPT.match(str(value))
 
 
-def _inventory_of(value: Any) -> bytes:
-    """Return what stands in the YAML file that a value names, b"" for other values."""
+def _content_of(value: Any) -> bytes:
+    """Return the content of the YAML file or the script that a value names, b"" for other values."""
+    script = _SCRIPT.fullmatch(value) if isinstance(value, str) else None
     is_yaml = isinstance(value, str) and value.endswith((".yaml", ".yml"))
     try:
-        return Path(value).read_bytes() if is_yaml else b""
+        return Path(script[1] if script else value).read_bytes() if script or is_yaml else b""
     except OSError:
         return b""
 
@@ -263,8 +271,7 @@ def _beside(value: Any, folder: Path, *, is_file: bool) -> Any:
         return folder / value.expanduser()
     if not isinstance(value, str):
         return value
-    kind, colon, name = value.rpartition(":")
-    if kind == "scripted":
-        return f"{kind}{colon}{folder / name}"
+    if script := _SCRIPT.fullmatch(value):
+        return f"scripted:{folder / script[1]}"
     is_file = (is_file and value != "-" and not is_address(value)) or value.endswith((".yaml", ".yml"))
     return str(folder / Path(value).expanduser()) if is_file else value

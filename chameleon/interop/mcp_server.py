@@ -10,7 +10,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, redirect_stdout
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -36,6 +36,7 @@ from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
 TRACES, JSON_LINES = "chameleon://runs/", "application/jsonl"
 MOST_TRACES, MOST_TRACE_BYTES = 100, 64 << 20
 MOST_AT_ONCE, MAX_WAITING = 16, 64  # runs, and those that wait for their turn
+LARGE_CHARS, MOST_LARGE_AT_ONCE = 1_000_000, 2  # a run over so much keeps a processor busy for seconds
 MAX_SESSIONS = 500
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OUTPUT: dict[str, Any] = {
@@ -134,6 +135,7 @@ class InventoryServer:
             self.tools[served.tool.name] = served
         self.traces, self.lists_runs = Traces(), lists_runs
         self._turns, self._waiting = asyncio.Semaphore(MOST_AT_ONCE), 0
+        self._large_turns = asyncio.Semaphore(MOST_LARGE_AT_ONCE)
 
     def server(self) -> Server[Any]:
         """Return the server of the SDK, which speaks all revisions of the protocol that the SDK knows."""
@@ -178,7 +180,7 @@ class InventoryServer:
             shown = one_line(harmless(params.name), 60)
             what = f"there is no tool {shown!r}. {nearest(shown, self.tools)}"
             raise MCPError(types.INVALID_PARAMS, what.strip())
-        async with self._turn():
+        async with self._turn(is_large=len(repr(params.arguments)) > LARGE_CHARS):
             with TemporaryDirectory(prefix="chameleon-") as scratch:
                 try:
                     given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
@@ -187,19 +189,22 @@ class InventoryServer:
                     return InventoryServer._result(InventoryServer._told(problem))
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Wait for a turn to run. Raises `MCPError` where too many wait already."""
-        if self._waiting >= MAX_WAITING:
+    async def _turn(self, *, is_large: bool) -> AsyncIterator[None]:
+        """Wait for a turn to run: large questions leave most turns to others.
+
+        Raises `MCPError` where too many wait already.
+        """
+        if self._waiting >= (MAX_WAITING // 2 if is_large else MAX_WAITING):
             raise MCPError(types.INTERNAL_ERROR, "too many questions wait for their turn; ask again later")
-        self._waiting += 1
-        try:
-            await self._turns.acquire()
-        finally:
-            self._waiting -= 1
-        try:
+        async with AsyncExitStack() as turns:
+            self._waiting += 1
+            try:
+                if is_large:
+                    await turns.enter_async_context(self._large_turns)
+                await turns.enter_async_context(self._turns)
+            finally:
+                self._waiting -= 1
             yield
-        finally:
-            self._turns.release()
 
     async def _run(self, served: Served, given: Mapping[str, Any], context: Context) -> types.CallToolResult:
         """Run an inventory, tell of each event, and keep the trace whatever happens."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Family = Literal["modules", "planners", "benchmarks"]
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 Group = Family | Literal["inventories"]
+_INSTALLERS = ("_distutils_hack", "distutils", "pip", "pkg_resources", "setuptools")
+_NO_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are no tools
 _ADAPTERS = {"langchain_core.tools.base.BaseTool": "chameleon.modules.compose.langchain_tool:LangChainTool"}
 """Classes of other projects, and the modules that run objects of them; no inventory names these."""
 
@@ -184,8 +186,8 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
 
 def _checked(found: Any, reference: str, family: Family) -> Any:
     is_code = inspect.isroutine(found) or inspect.isclass(found)
-    if is_code and str(found.__module__).partition(".")[0] in sys.stdlib_module_names:
-        what = f"{reference!r} is a part of Python's standard library, and no tool"
+    if is_code and str(found.__module__).partition(".")[0] in _NO_TOOLS:
+        what = f"{reference!r} is a part of Python's standard library or its installers, and no tool"
         raise InventoryError(what, hint="Write a function of your own that calls it.")
     if not _may_be(found, family):
         what = "class or function" if family == "modules" else "class"

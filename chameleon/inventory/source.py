@@ -21,13 +21,14 @@ _DEEPEST, _MOST_KEYS = 32, 50_000
 _ABOUT_ONE = ("once", "needs", "next")  # rules that say something of one module
 MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
+ReadFiles = dict[tuple[str, Path | None], "Source"]  # by name, and the folder where that is looked up
 
 
 @dataclass
 class Nesting:
     """The inventories that one runs as modules: each file is read once, and all of them are counted."""
 
-    read: dict[tuple[str, Path | None], Source] = field(default_factory=dict)
+    read: ReadFiles = field(default_factory=dict)
     count: int = 0
 
 
@@ -68,8 +69,7 @@ class Source:
         if nesting.count > MAX_NESTED:
             hint = "Run fewer of them as modules, or put their modules into one."
             raise InventoryError(f"more than {MAX_NESTED} inventories in one", where=self.file, hint=hint)
-        found = nesting.read.get((name, folder)) or read_source(name, folder)
-        nesting.read[name, folder] = found
+        found = read_source(name, folder, read=nesting.read)
         above = (*self.above, self.file)
         if found.file in above:
             circle = " → ".join(Path(each).stem for each in (*above[above.index(found.file) :], found.file))
@@ -175,11 +175,17 @@ def read_file(name: str, folder: Path | None = None, kind: FileKind = INVENTORY)
     return kind.read(kind.find(name, folder))
 
 
-def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = ()) -> Source:
+def read_source(
+    name: str, folder: Path | None = None, chain: tuple[str, ...] = (), read: ReadFiles | None = None
+) -> Source:
     """Read the inventory `name`, shipped or a path (looked up in `folder` first), with all that it extends.
 
-    Raises `InventoryError` with file and line for what is missing, not YAML, or extends itself.
+    Files in `read` are not read again, and those that are read are added to it. Raises `InventoryError` with
+    file and line for what is missing, not YAML, or extends itself.
     """
+    read = {} if read is None else read
+    if (found := read.get((name, folder))) is not None:
+        return found
     file = INVENTORY.find(name, folder)
     identity = str(file)
     if identity in chain:
@@ -187,12 +193,13 @@ def read_source(name: str, folder: Path | None = None, chain: tuple[str, ...] = 
         raise InventoryError(f"extends goes round in a circle: {circle}", where=chain[-1])
     own = INVENTORY.read(file)
     parent_name = own.data.get("extends")
-    if parent_name is None:
-        return own
-    if not isinstance(parent_name, str):
+    if parent_name is not None and not isinstance(parent_name, str):
         raise InventoryError("extends names one inventory", where=own.place(("extends",)))
     home = own.folders[0] if own.folders else None
-    return extended(own, read_source(parent_name, home, (*chain, identity)))
+    if parent_name is not None:
+        own = extended(own, read_source(parent_name, home, (*chain, identity), read))
+    read[name, folder] = own
+    return own
 
 
 def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:

@@ -100,6 +100,17 @@ def test_what_is_refused_in_a_log_declines(folder: Path) -> None:
     assert done.returncode == 3 and not (folder / "written").exists()
 
 
+def test_no_yes_is_written_where_no_key_can_be_kept(folder: Path) -> None:
+    run([*ASK, "--log", "run.jsonl"], folder)
+    (folder / "file").touch()
+    log = folder / "run.jsonl"
+    before = log.read_bytes()
+    told = run(["env", "XDG_CONFIG_HOME=file", *APPROVE, "run.jsonl", "--yes"], folder)
+    assert told.returncode == 1 and not told.stdout and log.read_bytes() == before
+    assert "no approval can be sealed: no key can be kept" in told.stderr
+    assert run(["env", "XDG_CONFIG_HOME=file", *APPROVE, "run.jsonl", "--no"], folder).returncode == 0
+
+
 def test_json_says_what_waits_and_in_which_log(folder: Path) -> None:
     told = json.loads(run([*ASK, "--json"], folder).stdout)
     assert told["waiting"] == [{"module": "write", "args": {"text": "$read"}}] and told["answer"] is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,13 +27,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def agreed(folder: Path, text: str) -> None:
+def agreed(folder: Path, text: str, scripts: Sequence[str] = ()) -> None:
     """Write settings that the user has agreed to."""
     file = folder / "chameleon.toml"
     file.write_text(text)
     kept = folder / "config" / "chameleon" / "agreed.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
     content = file.read_bytes() + b"".join(each.read_bytes() for each in folder.glob("*.yaml"))
+    content += b"".join((folder / each).read_bytes() for each in scripts)
     kept.write_text(json.dumps({str(file): hashlib.sha256(content).hexdigest()}))
 
 
@@ -53,13 +55,19 @@ def test_a_table_of_a_command_goes_before_what_is_common(command: Command, folde
     assert "Runs inventory wikitq_offline; " in command("plan", *ASK[1:]).err
 
 
+def test_a_table_of_a_command_is_no_option_of_that_name(command: Command, folder: Path) -> None:
+    (folder / "chameleon.toml").write_text("[index]\nquiet = true\n")
+    assert command(*ASK).out == "1900\n"
+    assert "chameleon.toml sets quiet = true" in command("index", "visits.csv", "-o", "made").err
+
+
 def test_the_model_is_the_options_then_the_variables_then_the_files(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a", "b", "c"):
         reply = json.dumps(["solution_generator", "answer_generator"])
         Path(name).write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 1.')}\n")
-    (folder / "chameleon.toml").write_text('model = "scripted:a"\ninventory = "tables"\nstore = "off"\n')
+    agreed(folder, 'model = "scripted:a"\ninventory = "tables"\nstore = "off"\n', scripts=["a"])
     assert f"model scripted:{folder}/a, because chameleon.toml names it" in command(*ASK).err
     monkeypatch.setenv("CHAMELEON_MODEL", "scripted:b")
     assert "model scripted:b, because CHAMELEON_MODEL names it" in command(*ASK).err
@@ -121,6 +129,8 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
         ("workers = ", "the settings cannot be read: "),
         (f"[{'.'.join('a' * 5_000)}]", "the settings are nested too deep"),
         (f"x = {'[' * 5_000}{']' * 5_000}", "the settings are nested too deep"),
+        (f"workers = 1{'0' * 5_000}", "the settings cannot be read: Exceeds the limit (4300 digits)"),
+        (f"workers = 0x{'f' * 5_000}", "the settings cannot be read: Exceeds the limit (4300 digits)"),
         ("#" * 64_001, "the settings are longer than 64,000 bytes"),
     ],
 )
@@ -211,6 +221,23 @@ def test_what_may_run_code_or_touch_files_does_not_count_before_the_user_agrees(
     assert command(*ASK).out == "ran\n"
     (folder / "chameleon.toml").write_text(f"{text}#")
     assert command(*ASK).out == "1900\n", "and of the file"
+
+
+@pytest.mark.parametrize("model", ["scripted:replies", " Scripted: replies"])
+def test_replies_of_a_script_do_not_count_before_the_user_agrees_and_a_unit_does(
+    command: Command, folder: Path, model: str
+) -> None:
+    reply = json.dumps(["solution_generator", "answer_generator"])
+    (folder / "replies").write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 1.')}\n")
+    text = f'unit = "$"\nmodel = "{model}"\ninventory = "tables"\n'
+    (folder / "chameleon.toml").write_text(text)
+    shown = command(*ASK)
+    assert "These settings are not used." in shown.err
+    assert 'chameleon.toml sets inventory = "tables", unit = "$"\n' in shown.err
+    agreed(folder, text, ["replies"])
+    assert command(*ASK).out == "1\n"
+    (folder / "replies").write_text(json.dumps("other"))
+    assert "These settings are not used." in command(*ASK).err, "an agreement is to one content of the script"
 
 
 @pytest.mark.slow

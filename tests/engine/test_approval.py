@@ -20,7 +20,7 @@ from chameleon.log import EventLog, event_from_json, event_to_json
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.react import React
 from chameleon.seal import config_dir
-from chameleon.state import Approval, Event, Step
+from chameleon.state import Approval, Event, Step, StepRecord
 
 QUESTION = {"question": "q"}
 READ, WRITE = {"module": "read", "args": {"name": "a"}}, {"module": "write", "args": {"text": "$read"}}
@@ -116,10 +116,10 @@ def waiting_log(path: Path, tools: Tools) -> EventLog:
     return EventLog(path)
 
 
-def forged(path: Path) -> None:
+def forged(path: Path, seal: str = "00") -> None:
     """Have somebody else write a yes, as a line without a seal."""
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:-1], re.sub(r'"seal": ?"\w+"', '"seal":"00"', lines[-1]), ""]))
+    path.write_text("\n".join([*lines[:-1], re.sub(r'"seal": ?"\w+"', f'"seal":"{seal}"', lines[-1]), ""]))
 
 
 def changed(path: Path) -> None:
@@ -134,7 +134,7 @@ def of_another(path: Path) -> None:
     (config_dir() / "seal.key").write_bytes(bytes(32))
 
 
-@pytest.mark.parametrize("attack", [forged, changed, of_another])
+@pytest.mark.parametrize("attack", [forged, lambda path: forged(path, "é"), changed, of_another])
 def test_a_yes_counts_only_as_this_user_gave_it(
     attack: Callable[[Path], None],
     tmp_path: Path,
@@ -151,6 +151,17 @@ def test_a_yes_counts_only_as_this_user_gave_it(
         log.append(State.fold(log).answered("yes", "somebody"))
         assert tools.executor().run(QUESTION, log).answer == "written"
     assert tools.done.count("write") == 1
+
+
+@pytest.mark.parametrize("key", [b"", b"short"])
+def test_a_key_that_is_cut_is_replaced(key: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    config_dir().mkdir()
+    (config_dir() / "seal.key").write_bytes(key)
+    tools = Tools()
+    with waiting_log(tmp_path / "run.jsonl", tools) as log:
+        assert tools.executor().run(QUESTION, log).answer == "written"
+    assert [file.name for file in config_dir().iterdir()] == ["seal.key"]
 
 
 def test_where_nobody_attends_no_yes_of_a_log_counts(tmp_path: Path) -> None:
@@ -173,6 +184,16 @@ def test_all_of_what_is_approved_can_be_seen() -> None:
         request = Request((step,), State(), Tools().executor().inventory)
         assert "rm -rf /" in str(request) and len(str(request)) < 2_200
         assert text[:2_000].rstrip() in request.whole or "⟨1,900 blanks⟩" in request.whole
+
+
+def test_arguments_of_which_references_make_gigabytes_are_not_written_out() -> None:
+    read = StepRecord(Step("read", {"name": "a"}), "x" * 1_000_000)
+    step = Step("write", {"text": ["$read"] * 10_000, "to": "$read"})
+    state = State(plan=("read", "write"), history=(read,), pending=(step,))
+    request = Request((step,), state, Tools().executor().inventory)
+    for shown in (str(request), request.whole):
+        assert shown.count("(the value of its arguments is larger than 16 MB)") == 2
+        assert len(shown) < 200_000
 
 
 @pytest.mark.parametrize("said", [None, True, False])

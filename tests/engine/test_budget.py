@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from chameleon import LLM, Budget, Executor, Inventory, Module, State, Step
+from chameleon import LLM, Budget, Executor, Inventory, Module, State, Step, tool
 from chameleon.errors import BudgetExceeded
 from chameleon.llm import ScriptedModel
+from chameleon.log import event_to_json, json_line
 from chameleon.planners.fixed import Fixed
 from chameleon.planners.one_shot import OneShot
 from chameleon.prompt import Prompt
@@ -49,6 +52,21 @@ class TestALimit:
 
     def test_that_is_just_enough_does_not_end_the_run(self) -> None:
         assert asking(2, Budget(calls=2, tokens=101, cost=0.51, steps=2)).answer == "7"
+
+    @pytest.mark.parametrize("value", ["ab", ["ab"], [True], [10**3999], [-(10**3999)], [Path("a" * 1000)]])
+    def test_of_megabytes_ends_a_plan_that_doubles_its_outputs(self, value: Any) -> None:
+        @tool
+        def double(once: Any) -> Any:
+            """Return the value twice."""
+            return once + once
+
+        plan: Any = [Step("double", {"once": value}), *[Step("double", {"once": "$double"})] * 30]
+        inventory = replace(Inventory.of([double], Fixed(plan)), budget=Budget(megabytes=0.1))
+        events = list(Executor(inventory).stream(QUESTION))
+        lines = b"".join(json_line(event_to_json(event)) for event in events)
+        told = why(State.fold(events))
+        assert "larger than 0.1 MB" in told and "raise budget.megabytes" in told
+        assert len(lines) < 1_000_000
 
     def test_of_seconds(self, monkeypatch: pytest.MonkeyPatch) -> None:
         waits = iter([0, 9])  # before each step

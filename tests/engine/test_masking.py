@@ -27,7 +27,15 @@ SECRETS = {
     "SIGNER": PEM,
     "BOT": "xoxb-1234567890-PLANT",
     "GIT": "github_pat_11PLANT0abcdefghijklmnop",
+    "MYSQL_PWD": "PLANTmysqlpwd1234",
+    "APIKEY": "PLANTapikeyapikey1",
+    "DB_PASS": "PLANTdbpassvalue12",
+    "LAB": "glpat-PLANTabcdefghij1234",
+    "HUB": "gho_PLANTabcdefghijklmnopqrst",
+    "HUB_APP": "ghs_PLANTabcdefghijklmnopqrst",
+    "CLOUD": "AKIAPLANTABCDEFGHIJK",
 }
+SHAPED = ("BOT", "GIT", "LAB", "HUB", "HUB_APP", "CLOUD")
 PARTS = {
     "STORAGE": ("AccountName=a;AccountKey=PLANTazure0099==;X=1", "PLANTazure0099=="),
     "DATABASE_URL": ("postgresql://me:PLANTdatabase99@host/db", "PLANTdatabase99"),
@@ -76,8 +84,11 @@ def test_no_event_and_no_later_step_has_a_secret(kind: str, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("value", ["4096", "12345678901234", "3.14159265358979", "true", "short"])
-def test_a_number_or_a_short_value_changes_no_answer(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("X_TOKEN", value)
+@pytest.mark.parametrize("name", ["X_TOKEN", "X_API_KEY"])
+def test_a_number_or_a_short_value_changes_no_answer(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
 
     @tool
     def answer() -> str:
@@ -88,12 +99,14 @@ def test_a_number_or_a_short_value_changes_no_answer(value: str, monkeypatch: py
     assert state.answer == f"{value} rows"
 
 
-@pytest.mark.parametrize("environ", [{"PWD": "/home/somebody/work"}, {"PATH": "/usr/local/bin:/usr/bin"}])
+@pytest.mark.parametrize("environ", [{"PWD": "/home/somebody/work"}, {"OLDPWD": "/usr/local/bin:/usr/bin"}])
 def test_places_are_no_secrets(environ: Mapping[str, str]) -> None:
     assert known_secrets(environ=environ) == ()
 
 
-@pytest.mark.parametrize("text", [JWT, PEM, SECRETS["BOT"], SECRETS["GIT"], "AccountKey=PLANTazure0099=="])
+@pytest.mark.parametrize(
+    "text", [JWT, PEM, *(SECRETS[name] for name in SHAPED), "AccountKey=PLANTazure0099=="]
+)
 def test_shapes_of_secrets_are_masked_in_errors_whatever_their_names(text: str) -> None:
     assert "PLANT" not in redact(f"refused: {text}.") and "dozjg" not in redact(text)
     assert "MIIE" not in redact(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -78,7 +80,7 @@ prose = st.text(max_size=60)
     key=keys, before=prose, after=prose, name=st.sampled_from(["OPENAI_API_KEY", "MY_APIKEY", "x_api_key"])
 )
 def test_the_value_of_a_key_variable_never_survives(key: str, before: str, after: str, name: str) -> None:
-    assume(key.strip("*") and key not in "***")
+    assume(key.strip("*") and key not in "***" and not re.fullmatch(r"[+-]?[\d.,_]+", key))
     cleaned = redact(f"{before}{key}{after}{key}", environ={name: key})
     assert key not in cleaned.replace("***", "\n")
 

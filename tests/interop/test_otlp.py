@@ -363,6 +363,21 @@ def test_export_says_what_is_missing(command: Command, tmp_path: Path, log: Path
     assert "line 1 is not an event" in command("export", str(log), "--otlp", "http://127.0.0.1:9").err
 
 
+@pytest.mark.parametrize("event", ["plan", "step", "call"])
+def test_a_log_with_seconds_that_nothing_takes_is_no_log(command: Command, log: Path, event: str) -> None:
+    call = {"model": "m", "messages": [], "params": {}, "usage": {}, "seconds": "SECONDS"}
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    kind, change = ("step", {"calls": [call]}) if event == "call" else (event, {"seconds": "SECONDS"})
+    number = next(number for number, line in enumerate(lines) if line["event"] == kind)
+    lines[number] |= change
+    text = "\n".join(map(json.dumps, lines)) + "\n"
+    for seconds in ("1e308", "-1", "NaN", "Infinity", '"5"', "null"):
+        log.write_text(text.replace('"SECONDS"', seconds))
+        told = command("export", str(log), "--otlp", "http://127.0.0.1:9")
+        assert told.code == 1 and f"line {number + 1} is not an event" in told.err
+        assert f"it took {json.loads(seconds)} seconds" in told.err
+
+
 @pytest.mark.parametrize(
     ("option", "extra"), [("--otlp=http://127.0.0.1:9", "otlp"), ("--inspect=x.eval", "inspect")]
 )

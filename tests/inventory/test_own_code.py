@@ -48,9 +48,13 @@ def test_code_beside_the_inventory_is_found(use: str, files: Mapping[str, str], 
     assert sys.path == before
 
 
-@pytest.mark.parametrize("use", ["os:system", "subprocess:Popen", "builtins:exec", "json:loads"])
-def test_the_standard_library_has_no_tools(use: str, tmp_path: Path) -> None:
-    with pytest.raises(InventoryError, match="a part of Python's standard library, and no tool"):
+INSTALLERS = ["setuptools._distutils.spawn:spawn", "pip._internal.utils.subprocess:call_subprocess"]
+
+
+@pytest.mark.parametrize("use", ["os:system", "subprocess:Popen", "builtins:exec", "json:loads", *INSTALLERS])
+def test_the_standard_library_and_installers_have_no_tools(use: str, tmp_path: Path) -> None:
+    pytest.importorskip(use.partition(":")[0])
+    with pytest.raises(InventoryError, match="a part of Python's standard library or its installers, and no"):
         load(tmp_path, use, {})
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import Declined, InputError
 from chameleon.sandbox.bounded import Bounds, called, end_all
+from tests.e2e.commands import ROOT
 from tests.sandbox import hostile_readers
 
 SHORT = Bounds(part=0.5, total=2.0, memory=200 << 20)
@@ -101,3 +105,21 @@ def test_a_process_is_told_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CHAMELEON_MAX_TABLE_MB")
     assert "CHAMELEON_MAX_TABLE_MB" not in call("tells")[0]
     assert threading.active_count() - before < 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are seen in /proc alone")
+def test_a_process_ends_soon_after_its_parent_however_that_ended() -> None:
+    code = (
+        "from chameleon.sandbox.bounded import called; from tests.sandbox.hostile_readers import never\n"
+        "for process in called(never, name='a.pdf'): print(process, flush=True)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        stat = Path("/proc", parent.stdout.readline().decode().strip(), "stat")
+        assert stat.exists()
+        parent.kill()
+    end = time.monotonic() + 10
+    while stat.exists() and " Z " not in stat.read_text():
+        assert time.monotonic() < end, "it still runs"
+        time.sleep(0.1)
