@@ -81,6 +81,7 @@ _SURE = {  # what only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and
 _EITHER = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![.,]?\d)")
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _MONTHLY = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
+_BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
 _SAMPLE = 64
 _SHOWN = 3
 _Read = Callable[[str], Any]
@@ -265,7 +266,11 @@ def _plain_numbers(cells: Sequence[str], hint: str) -> Meaning | None:
     """Read cells that are plain figures, such as 12.5, 1,203 or $4.50, and blanks, in one look at all of them."""
     joined = "\n".join((*cells, ""))
     money = next((sign for sign in "$£¥₹" if sign in joined), "")
-    if not any(cells) or (hint and (money or "," in joined or "." in joined)):
+    if (
+        not any(cells)
+        or (hint and (money or "," in joined or "." in joined))
+        or joined.count("\n") > len(cells)
+    ):
         return None
     if not _plain_column(money, grouped="," in joined).fullmatch(joined):
         return None
@@ -407,8 +412,10 @@ class _Column:
     @property
     def timed(self) -> Meaning | None:
         """Times of day, and how long things took: "59:12" beside "1:02:03" is minutes."""
+        if not any(":" in text or text[-1:] in "mM." for text in self.sample):
+            return None
         times = self.read(read_time)
-        long = self.read(read_span_of_time) if times is None or self.odd(times) else None
+        long = self.read(_seconds) if times is None or self.odd(times) else None
         if long is not None and not self.odd(long):
             return self.made("duration", {k: _number(v) for k, v in long.items()}, unit="s", base="s")
         if times is None:
@@ -570,6 +577,11 @@ class _Column:
 
     def _places(self, found: Mapping[str, Amount], test: Callable[[Amount], bool]) -> list[int]:
         return [n for n, cell in enumerate(self.cells) if cell in found and test(found[cell])]
+
+
+def _seconds(text: str) -> Fraction | None:
+    """Read how long something took; beside "1:37.07", "38.20" is seconds."""
+    return Fraction(text) if _BARE_SECONDS.fullmatch(text) else read_span_of_time(text)
 
 
 def _in(amount: Amount, factor: Fraction) -> Number:

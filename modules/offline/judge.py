@@ -185,6 +185,11 @@ def _judged(sheet: Sheet, forms: list[tuple[float, Form]]) -> Answer:
     if first is None:
         raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(sheet))
     cost, form, result = first
+    for index in form.columns:
+        column = sheet.columns[index]
+        copies = [each for each in sheet.columns if (each.original, each.kind) == (column.original, "number")]
+        if column.kind == "number" and len(copies) > 1:
+            raise Declined(f'it may mean two columns: "{copies[0].plain}" and "{copies[1].plain}"')
     if cost > _MOST:
         hint = f"It would be read as: {said(form, sheet)}."
         raise Declined("too little of the question is accounted for", hint=hint)

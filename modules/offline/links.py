@@ -201,7 +201,7 @@ class Links:
                 told = met.intersection(content)
                 if all(stem.isdigit() for stem in told) and (len(content) > 1 or not told):
                     continue
-                is_cut = not met.issuperset(words) and column.meaning.kind != "code"  # an order is its ID
+                is_cut = not met.issuperset(words) and not column.is_id  # an order is its ID
                 missing = 0.1 * (is_cut and len(words) > len(content)) + 1 - len(told) / len(set(content))
                 yield Item(start, end, "column", cost + 0.25 * missing, column.index), missing
 

@@ -63,10 +63,16 @@ class SheetColumn:
         """The stems of its name without the unit, abbreviations written out."""
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
-        name = _COPY.sub("", self.name)  # the second column of a name: a question may mean either
-        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in ENGLISH.units else match[0], name)
+        name = _IN_HEADER.sub(
+            lambda match: " " if folded(match[1]) in ENGLISH.units else match[0], self.original
+        )
         names = ENGLISH.stems(shown(name))
         return tuple(ENGLISH.short.get(stem, stem) for stem in names if stem not in "?#")
+
+    @cached_property
+    def original(self) -> str:
+        """Its name as the file has it, which the second column of that name shares."""
+        return _COPY.sub("", shown(self.name))
 
     @cached_property
     def plain(self) -> str:
@@ -194,6 +200,11 @@ class SheetColumn:
         """Whether its numbers are told of several rows together by adding them up: revenue, hours, goals."""
         adds_up = self.kind == "number" and not (self.is_rate or self.is_label)
         return adds_up and bool(_FLOWS & set(self.stems))
+
+    @cached_property
+    def is_id(self) -> bool:
+        """Whether its whole numbers name the rows: "Order ID", "invoice_no"."""
+        return self.meaning.kind == "code" and all(map(str.isdigit, self.sample))
 
     @cached_property
     def is_truth(self) -> bool:

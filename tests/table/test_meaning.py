@@ -200,7 +200,12 @@ CELLS = some.sampled_from(
 
 
 @settings(max_examples=200, deadline=None)
-@given(some.lists(CELLS | some.text(max_size=8), min_size=1, max_size=8), some.randoms())
+@given(
+    some.lists(
+        CELLS | some.text("0123456789.,\n -$", max_size=8) | some.text(max_size=8), min_size=1, max_size=8
+    ),
+    some.randoms(),
+)
 def test_each_cell_of_a_number_column_is_counted_and_order_does_not_matter(
     cells: list[str], random: Any
 ) -> None:
