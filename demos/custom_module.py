@@ -14,8 +14,8 @@ from chameleon.table import Table, read_table
 def cheapest(state: State, keep: int = 3) -> Table:
     """Keeps the cheapest rows of the table, by the column that holds money."""
     table = state.input["table"]
-    prices = next(column for column in table.columns if column.unit == "$")
-    order = sorted(range(len(table.rows)), key=lambda row: prices.values[row].number)
+    prices = next(column for column in table.columns if column.meaning.kind == "money").meaning.values
+    order = sorted(range(len(table.rows)), key=prices.__getitem__)
     return table.take_rows(order[:keep])
 
 

@@ -44,7 +44,7 @@ from chameleon.modules.table_ops.aggregate import Grouping
 from chameleon.modules.table_ops.operation import Operation
 from chameleon.modules.table_ops.selection import ColumnSelection, RowSelection
 from chameleon.modules.table_ops.sort_by import Sorting
-from chameleon.table import read_value
+from chameleon.table.amounts import read_amount
 
 HEADER = ["Rank", "Rider (country)", "Team", "Points", "Date", "Remark"]
 MONTH = {name: number for number, name in enumerate(calendar.month_name) if name}
@@ -207,7 +207,7 @@ class Case:
         given, frame = Table(self.rows[0], self.rows[1:], "Races"), framed(self.rows)
         info = {"table": self.rows, "caption": "Races", "chain": []}
         return {
-            "Chameleon": lambda: (read_value.cache_clear(), given.with_caption("Races"))[1],
+            "Chameleon": lambda: (read_amount.cache_clear(), given.with_caption("Races"))[1],
             "deep copies": lambda: info,
             "plain lists": lambda: self.rows,
             "polars, rows": lambda: self.rows,

@@ -137,9 +137,10 @@ class RunPage:
         if ended.reason not in ("answered", "declined") or (ended.reason == "declined" and not ended.error):
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
-            earlier = [each for each in state.history if each.error is not None and each.error != error]
-            for record in () if self.trace else earlier[-1:]:
-                self._line(f"Before that, {record.step.module} failed: {harmless(record.error.message)}")
+            records = [(each.step.module, each.error) for each in state.history]
+            earlier = [(name, lack) for name, lack in records if lack is not None and lack != error]
+            for name, lack in () if self.trace else earlier[-1:]:
+                self._line(f"Before that, {name} failed: {harmless(lack.message)}")
         for note in notes_on(state, _MOST_NOTES):
             self._line(f"Note: {harmless(note)}")
         self.rest(state)

@@ -71,7 +71,7 @@ def plain_signs(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def read_amount(text: str, mark: str = ".") -> Amount | None:
-    """Read the amount that a cell is: "-$1,250.50", "(2.5%)", "900K", "12 m (39 ft)", "300.00-", "6 ft 11 in".
+    """Read the amount that a cell is: "-$1,250.50", "(2.5%)", "900K", "12 m (39 ft)", "300-", "6 ft 11 in".
 
     `mark` is what stands before decimals, "." or ",". None for all that is not one amount: "10-20", "<5",
     "5+", "12A", "4 Mill Lane", "25/12/2024".

@@ -13,7 +13,10 @@ from typing import Any, ClassVar
 from chameleon.cached import cached_property
 from chameleon.errors import InputError, MissingPackage
 from chameleon.table.cell_text import cell_text
-from chameleon.table.meaning import Meaning, mark_of, meaning_of, names_units, with_units
+from chameleon.table.column_names import names_units
+from chameleon.table.columns import meaning_of, with_units
+from chameleon.table.conventions import marks_in
+from chameleon.table.meaning import Meaning
 from chameleon.values import held_as
 
 Row = tuple[str, ...]
@@ -182,7 +185,7 @@ class Table:
     @cached_property
     def _mark(self) -> str:
         """What stands before decimals in the columns that tell it, "" where none does or they differ."""
-        marks = {mark for column in self.columns if (mark := mark_of(column.cells))}
+        marks = set[str]().union(*(marks_in(column.cells) for column in self.columns))
         return marks.pop() if len(marks) == 1 else ""
 
     @property

@@ -10,7 +10,8 @@ _KINDS = (
     " millimeter; mi 1609.344 mile; ft 0.3048 foot feet; in 0.0254 inch inches; yd 0.9144 yard; nmi 1852",
     "kg 1 kilogram kilo kgs; g 0.001 gram gramme; mg 0.000001 milligram; t 1000 tonne; lb 0.45359237 pound"
     " lbs; oz 0.028349523125 ounce",
-    "s 1 second sec secs; ms 0.001 millisecond; μs 0.000001 µs us microsecond; min 60 minute mins; h 3600 hour hr hrs; day 86400;"
+    "s 1 second sec secs; ms 0.001 millisecond; μs 0.000001 µs us microsecond; min 60 minute mins;"
+    " h 3600 hour hr hrs; day 86400;"
     " week 604800; month 2629800; year 31557600 yr yrs",
     "km² 1 km2 sqkm square_kilometre square_kilometer; mi² 2.589988110336 sqmi sq_mi square_mile; ha 0.01"
     " hectare; acre 0.0040468564224; m² 0.000001 m2 sqm square_metre square_meter",

@@ -1,0 +1,76 @@
+"""What the name of a column tells of its cells: ids, versions, years, units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from chameleon.table.amounts import Number
+from chameleon.table.meaning import is_blank
+from chameleon.table.units import CURRENCIES, UNITS
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+|#")
+_KEYS = "id ids code key no nr nos num number index ref reference sku isbn ean barcode uuid"
+_RECORDS = (
+    "invoice order ticket transaction booking receipt voucher shipment claim case customer employee account"
+    " member student patient"
+)
+_ADDRESSES = "zip zipcode postcode postal phone mobile fax tel telephone plz iban"
+_LISTS = {name: frozenset(words.split()) for name, words in (
+    ("key", _KEYS), ("record", _RECORDS), ("address", _ADDRESSES),
+    ("version", "version versions release chapter section ip"),
+    ("unit", "unit units uom currency ccy cur measure"),
+    ("time", "year years season date time period fy when"),
+    ("place", "no nr number num # index"),
+)}  # fmt: skip
+_IN_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
+
+
+class ColumnName:
+    """A column's name, and its words in lower case: those of `invoice_id` and `InvoiceId` are told apart."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = [word.lower() for word in _WORDS.findall(text)]
+
+    def has(self, sort: str) -> bool:
+        """Tell whether one of its words is of a sort: "version", "unit", "time", …"""
+        return not _LISTS[sort].isdisjoint(self.words)
+
+    def names(self, numbers: Sequence[Number | None]) -> bool:
+        """Tell whether figures under it name what the rows are about, and are codes.
+
+        They are whole and all different, under a name such as "Order ID", or long ones under "Invoice".
+        """
+        filled = [number for number in numbers if isinstance(number, int)]
+        is_whole = len(filled) == sum(number is not None for number in numbers)
+        if "of" in self.words or len(filled) < 2 or not is_whole:
+            return False
+        last = {*self.words[-1:]}
+        if self.has("address") or last & {"id", "sku"}:
+            return True
+        if len(set(filled)) < len(filled):
+            return "code" in last
+        if len(self.words) == 1 and self.has("place"):
+            return False  # a place in a list, or a number as good as any
+        is_record = bool(self.words) and _LISTS["record"].issuperset(self.words)
+        return bool(last & _LISTS["key"]) or (is_record and all(abs(number) >= 100 for number in filled))
+
+    @property
+    def unit(self) -> str:
+        """Return the unit that it tells in brackets, as in "Weight (kg)" and "Price ($)"; "" for none."""
+        told = (text.strip() for text in _IN_BRACKETS.findall(self.text))
+        return next((unit for unit in told if unit.lower() in UNITS), "")
+
+
+def names_units(name: str, cells: Iterable[str]) -> bool:
+    """Tell whether a column names units or currencies: kg and g under "Unit", USD and EUR under any name."""
+    units = set()
+    for cell in cells:
+        text = cell.strip().lower()
+        if text not in units and not is_blank(text):
+            if text not in UNITS:
+                return False
+            units.add(text)
+    are_money = all(len(unit) == 3 and UNITS[unit][0] in CURRENCIES for unit in units)
+    return bool(units) and (are_money or ColumnName(name).has("unit"))

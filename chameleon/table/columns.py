@@ -1,0 +1,348 @@
+"""Decide what a column means: `meaning_of`.
+
+A column is of a kind where every filled cell can be read as that kind; then each cell has an exact value.
+Where most can and some cannot, the column is unclear, and says which cells: none of them is left out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+from chameleon.table.amounts import Amount, Number, read_amount
+from chameleon.table.column_names import ColumnName
+from chameleon.table.conventions import EITHER, marks_in, numeric_date, order_of, two_readings
+from chameleon.table.dates import Moment, Span, read_date, read_span_of_time, read_time
+from chameleon.table.meaning import DASHES, Kind, Meaning, is_blank, is_nothing, plain_value, shown
+from chameleon.table.units import CURRENCIES, SEVERAL, UNITS
+from chameleon.text import one_line
+
+_TRUTHS = {"true": True, "false": False}
+_CODED = re.compile(
+    r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE
+)
+_SURELY_CODED = re.compile(r"0\d+|\+\d[\d ()/-]{7,}|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE)
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*")
+_MONTHLY = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
+_SHORT_MONTH = re.compile(r"[A-Za-z]{3,9}[-']\d\d")
+_BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
+_SAMPLE, _LEAST = 64, 0.5  # of the filled cells so many have to be of a kind for the column to be
+_SHOWN, _LONGEST_SHOWN = 3, 24
+_LONGEST_INTEGER, _MOST_YEARS = 19, 10
+_ReadAs = Literal["number", "date", "time"]
+
+
+def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
+    """Return what a column means.
+
+    `hint` decides what its own cells leave open: "," or "." (what stands before decimals), "?" (it may be
+    either: figures such as 12.500 are unclear), "day first" or "month first".
+    """
+    told = ColumnName(name)
+    is_version = told.has("version") and any("." in cell for cell in cells)
+    if is_version and all(map(_VERSION.fullmatch, filter(None, cells))):
+        return Meaning("code", list(cells))
+    if (plain := _plain_figures(cells, hint)) is not None and not told.names(plain.values):
+        if why := two_readings(cells, hint or "."):
+            odd = tuple(place for place, cell in enumerate(cells) if EITHER.search(cell))
+            return Meaning("unclear", list(cells), why=why, odd=odd, read_as="number", mark="?")
+        return _years(told, plain) or _with_unit_of(told, plain)
+    texts = {cell: shown(cell) for cell in dict.fromkeys(cells)}
+    filled = {cell: text for cell, text in texts.items() if not is_blank(text)}
+    if not filled:
+        return Meaning("empty" if all(map(is_nothing, texts)) else "text", list(cells))
+    if all(text.lower() in _TRUTHS for text in filled.values()):
+        return Meaning("boolean", [_TRUTHS.get(texts[cell].lower()) for cell in cells])
+    column = _Column(told, cells, filled, hint)
+    return column.coded or column.timed or column.dated or column.measured or Meaning("text", list(cells))
+
+
+def with_units(found: Meaning, name: str, cells: Sequence[str], units: Sequence[str]) -> Meaning:
+    """Return the meaning of figures whose units stand beside them; unclear where they cannot be converted."""
+    pairs = zip(cells, units, strict=True)
+    joined = meaning_of(name, [f"{cell} {unit}" if cell.strip() else "" for cell, unit in pairs], found.mark)
+    return joined if joined.is_number else replace(joined, values=list(cells))
+
+
+def _plain_figures(cells: Sequence[str], hint: str) -> Meaning | None:
+    """Read cells that are figures such as 12.5, 1,203 or $4.50, and blanks, in one look at all of them."""
+    joined = "\n".join((*cells, ""))
+    money = next((sign for sign in "$£¥₹" if sign in joined), "")
+    is_open = bool(hint) and (bool(money) or "," in joined or "." in joined)
+    if not any(cells) or is_open or joined.count("\n") > len(cells):
+        return None
+    if not _plain_column(money, grouped="," in joined).fullmatch(joined):
+        return None
+    marks = str.maketrans("", "", f",{money}")
+    bare = [cell.translate(marks) for cell in cells] if money or "," in joined else cells
+    values = [(Decimal(cell) if "." in cell else int(cell)) if cell else None for cell in bare]
+    return Meaning("money", values, money, UNITS[money][0]) if money else Meaning("number", values)
+
+
+@lru_cache(maxsize=16)
+def _plain_column(money: str, *, grouped: bool) -> re.Pattern[str]:
+    groups = r"[1-9]\d{0,2}(?:,\d{3})+|" if grouped else ""
+    figure = rf"-?{re.escape(money)}(?:{groups}0|[1-9]\d{{0,17}})(?:\.\d{{1,17}})?"
+    return re.compile(rf"(?:(?:{figure})?\n)*", re.ASCII)
+
+
+def _years(name: ColumnName, found: Meaning) -> Meaning | None:
+    """Return plain figures as years where they are: from 1000 to 2200 under such a name, or from 1800 on."""
+    years = [value for value in found.values if value is not None]
+    if not all(isinstance(year, int) and 1000 <= year <= 2200 for year in years):
+        return None
+    if not (name.has("time") or (min(years) >= 1800 and max(years) <= 2100)):
+        return None
+    spans = [None if year is None else (Moment(year), Moment(year)) for year in found.values]
+    return Meaning("period", found.values, "year", spans=spans)
+
+
+def _with_unit_of(name: ColumnName, found: Meaning) -> Meaning:
+    """Return bare figures with the unit that their header tells: "Weight (kg)", "Price ($)"."""
+    if found.unit or not name.unit:
+        return found
+    base, factor = UNITS[name.unit.lower()]
+    return replace(found, kind=_kind_of(base), unit=name.unit, base=base, factor=factor)
+
+
+def _kind_of(base: str) -> Kind:
+    if not base or base == "th":
+        return "number"
+    kinds: Mapping[str, Kind] = {"%": "percent", "s": "duration"}
+    return "money" if base in CURRENCIES else kinds.get(base, "quantity")
+
+
+class _Column:
+    """A column that is read: its different filled cells as people read them, and the blanks."""
+
+    def __init__(self, name: ColumnName, cells: Sequence[str], filled: Mapping[str, str], hint: str) -> None:
+        self.name, self.cells, self.filled, self.hint = name, cells, filled, hint
+        self.sample = list(filled.values())[:: max(1, len(filled) // _SAMPLE)]
+
+    def read(self, read: Callable[[str], Any]) -> dict[str, Any] | None:
+        """Return what each filled cell is read as; None where fewer than half of them can be read."""
+        if sum(read(text) is not None for text in self.sample) < _LEAST * len(self.sample):
+            return None
+        found = {cell: read(text) for cell, text in self.filled.items()}
+        known = sum(found.get(cell) is not None for cell in self.cells if cell in found)
+        return found if known >= _LEAST * sum(cell in found for cell in self.cells) else None
+
+    def odd(self, found: Mapping[str, Any]) -> list[int]:
+        """Return the places of the filled cells that could not be read."""
+        return [n for n, cell in enumerate(self.cells) if cell in self.filled and found.get(cell) is None]
+
+    def unread(self, found: Mapping[str, Any], read_as: _ReadAs) -> Meaning:
+        """Return that the column is unclear, naming the cells that could not be read."""
+        odd = self.odd(found)
+        named = ", ".join(one_line(self.cells[place], _LONGEST_SHOWN) for place in odd[:_SHOWN])
+        more = f" and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
+        return self.unclear(
+            f"{'cell' if len(odd) == 1 else 'cells'} {named}{more} cannot be read", odd, read_as
+        )
+
+    def unclear(self, why: str, odd: Sequence[int], read_as: _ReadAs = "number", **how: Any) -> Meaning:
+        return Meaning("unclear", list(self.cells), why=why, odd=tuple(odd), read_as=read_as, **how)
+
+    def places(self, test: Callable[[str], Any]) -> list[int]:
+        """Return the places of the filled cells whose text passes a test."""
+        return [n for n, cell in enumerate(self.cells) if cell in self.filled and test(self.filled[cell])]
+
+    def made(self, kind: Kind, found: Mapping[str, Any], **how: Any) -> Meaning:
+        """Return the meaning with a value for each cell, and a note of blanks that are words."""
+        words = Counter(cell for cell in self.cells if cell not in self.filled and cell.strip(f"{DASHES} "))
+        told = ((one_line(cell, _LONGEST_SHOWN), count) for cell, count in words.items())
+        notes = tuple(f"{count} × {cell} counts as blank" for cell, count in told)
+        how["notes"] = (*how.get("notes", ()), *notes)
+        return Meaning(kind, [found.get(cell) for cell in self.cells], **how)
+
+    @property
+    def coded(self) -> Meaning | None:
+        """Codes: ids, ZIPs, phones, seats. Figures among them are codes as well."""
+        texts = self.filled.values()
+        if not all(map(_CODED.fullmatch, self.sample)) or not all(map(_CODED.fullmatch, texts)):
+            return None
+        if all(text.isdigit() and len(text) < _LONGEST_INTEGER for text in texts):
+            numbers = [int(self.filled[cell]) for cell in self.cells if cell in self.filled]
+            if self.name.names(numbers):
+                return Meaning("code", list(self.cells))
+        are_codes = any(map(_SURELY_CODED.fullmatch, texts)) or not all(map(read_amount, texts))
+        are_dates = any(map(read_date, self.sample))
+        return Meaning("code", list(self.cells)) if are_codes and not are_dates else None
+
+    @property
+    def timed(self) -> Meaning | None:
+        """Times of day, and how long things took: "59:12" beside "1:02:03" is minutes."""
+        if not any(":" in text or text[-1:] in "mM." for text in self.sample):
+            return None
+        times = self.read(read_time)
+        long = self.read(_seconds) if times is None or self.odd(times) else None
+        if long is not None and not self.odd(long):
+            return self.made("duration", {k: _number(v) for k, v in long.items()}, unit="s", base="s")
+        if times is None:
+            return None if long is None else self.unread(long, "time")
+        if self.odd(times):
+            return self.unread(times, "time")
+        parts = {text.count(":") for text in self.filled.values()}
+        if parts == {1, 2} and not any("m" in text.lower() for text in self.filled.values()):
+            odd = self.places(lambda text: text.count(":") == 1)
+            why = f"{self.cells[odd[0]]} may be hours or minutes, beside times with seconds"
+            return self.unclear(why, odd, "time")
+        return self.made("time", times)
+
+    @property
+    def dated(self) -> Meaning | None:
+        """Dates, moments and periods, with day and month in the order that the column itself tells."""
+        order, doubt = order_of(self.filled.values(), self.hint)
+        has_months = self._has_months()
+
+        def read(text: str) -> Span | None:
+            return read_date(text, day_first=bool(order), has_months=has_months)
+
+        found = self.read(read)
+        if found is None:
+            return None
+        odd = self.odd(found)
+        if odd and not (doubt and order):
+            if self.read(read_amount) is not None and len(odd) > 1:
+                return None
+            return self.unread(found, "date")
+        if doubt:
+            return self.unclear(doubt, self.places(numeric_date), "date", spans=self._spans(found))
+        spans = [span for span in found.values() if span is not None]
+        if all(one.date is not None and one[:3] == two[:3] for one, two in spans):
+            kind: Kind = "datetime" if any(one.at for one, _ in spans) else "date"
+            values = {cell: _moment_value(span[0], kind) for cell, span in found.items() if span}
+            return self.made(kind, values, spans=self._spans(found), day_first=order)
+        return self._period(found, spans)
+
+    def _spans(self, found: Mapping[str, Span | None]) -> list[Span | None]:
+        return [found.get(cell) for cell in self.cells]
+
+    def _period(self, found: Mapping[str, Span | None], spans: Sequence[Span]) -> Meaning | None:
+        """Return periods: years as numbers, months, quarters and weeks as the texts that order them."""
+        short = [int(text[-2:]) for text in self.filled.values() if _SHORT_MONTH.fullmatch(text)]
+        if short and max(short) - min(short) > _MOST_YEARS:
+            why = f"{next(iter(self.filled))} may be a day or a year"
+            return self.unclear(why, self.places(_SHORT_MONTH.fullmatch), "date")
+        iso = {cell: _iso(span, self.filled[cell]) for cell, span in found.items() if span}
+        units = {unit for unit, _ in iso.values()}
+        unit = units.pop() if len(units) == 1 else ""
+        if unit == "year" and not self._are_years([one.year for one, _ in spans]):
+            return None
+        values = {cell: text for cell, (_, text) in iso.items()} if unit else {c: c for c in found}
+        return self.made("period", values, unit=unit, spans=self._spans(found))
+
+    def _are_years(self, years: Sequence[int]) -> bool:
+        if any(not text.isdigit() for text in self.filled.values()):
+            return True
+        return self.name.has("time") or (min(years) >= 1800 and max(years) <= 2100)
+
+    def _has_months(self) -> bool:
+        """Whether cells such as 2024-01 are months: at least one of them is no season such as 2011-12."""
+        pairs = [_MONTHLY.fullmatch(text) for text in self.sample]
+        return all(pairs) and any(int(pair[2]) <= int(pair[1]) for pair in pairs if pair)
+
+    @property
+    def measured(self) -> Meaning | None:
+        """Amounts of one unit, or of units of one kind, which are converted."""
+        texts = self.filled.values()
+        marks = marks_in(texts)
+        mark = marks.pop() if len(marks) == 1 else "." if marks or self.hint not in (",", "?") else self.hint
+        found: dict[str, Amount | None] | None = self.read(
+            partial(read_amount, mark="," if mark == "," else ".")
+        )
+        if found is None and marks:
+            found = self.read(partial(read_amount, mark=","))
+        if found is None:
+            return None
+        if self.odd(found):
+            return self.unread(found, "number")
+        if self._are_scores():
+            return None
+        is_euro = mark == "." and any(text.endswith("€") for text in texts) and "." not in marks_in(texts)
+        if why := two_readings(texts, "?" if is_euro else mark):  # behind a € a habit has to be told
+            return self.unclear(why, self.places(EITHER.search), mark="?")
+        made = self._in_one_unit({cell: amount for cell, amount in found.items() if amount is not None})
+        return replace(made, mark=mark if mark == "," else "") if made is not None else None
+
+    def _are_scores(self) -> bool:
+        """Whether cells such as 1/2 and 3/4 are all there is: they may be scores, or dates."""
+        return all(re.fullmatch(r"\d+/\d+", text) for text in self.filled.values())
+
+    def _in_one_unit(self, found: Mapping[str, Amount]) -> Meaning | None:
+        counts, rows = Counter(self.cells), Counter[str]()
+        for cell, amount in found.items():
+            rows[amount.unit] += counts[cell]
+        of_unit = {amount.unit: amount for amount in found.values()}
+        units = [unit for unit in rows if of_unit[unit].base]
+        if not units:
+            return _with_unit_of(self.name, self.made("number", {c: a.number for c, a in found.items()}))
+        bases = dict.fromkeys(of_unit[unit].base for unit in units)
+        base, bare = next(iter(bases)), "" in rows
+        if len(bases) > 1:
+            if not any(each in UNITS for each in bases) and len(bases) > len(found) / 2:
+                return None  # texts that begin with a figure
+            odd = [n for n, cell in enumerate(self.cells) if cell in found and found[cell].base != base]
+            why = f"its figures are in {', '.join(units[:-1])} and {units[-1]}"
+            return self.unclear(why, odd)
+        if bare and (base == "%" or (base in SEVERAL and base not in CURRENCIES)):
+            odd = [n for n, cell in enumerate(self.cells) if cell in found and not found[cell].base]
+            return self.unclear(f"{self.cells[odd[0]]} stands without {units[0]}", odd)
+        of_factor = Counter[Fraction]()
+        for unit in units:
+            of_factor[of_unit[unit].factor] += rows[unit]
+        factor = of_factor.most_common(1)[0][0]
+        unit = max((each for each in units if of_unit[each].factor == factor), key=rows.__getitem__)
+        notes = []
+        if bare:
+            text = self.filled[next(cell for cell, amount in found.items() if not amount.base)]
+            notes.append(f"figures without a unit, such as {text}, are taken as {unit}")
+        if len(of_factor) > 1:
+            text, other = next((c, a) for c, a in found.items() if a.base and a.factor != factor)
+            notes.append(f"{self.filled[text]} counts as {plain_value(_in(other, factor))} {unit}")
+            values = {cell: _in(each, factor) if each.base else each.number for cell, each in found.items()}
+        else:
+            values = {cell: amount.number for cell, amount in found.items()}
+        told = "" if base == "th" else unit
+        how: dict[str, Any] = {"unit": told, "base": base, "factor": factor, "notes": tuple(notes)}
+        return self.made(_kind_of(base), values, is_converted=len(of_factor) > 1, **how)
+
+
+def _seconds(text: str) -> Fraction | None:
+    """Read how long something took; beside "1:37.07", "38.20" is seconds."""
+    return Fraction(text) if _BARE_SECONDS.fullmatch(text) else read_span_of_time(text)
+
+
+def _in(amount: Amount, factor: Fraction) -> Number:
+    return amount.number if amount.factor == factor else _number(Fraction(amount.of_base) / factor)
+
+
+def _number(value: Fraction) -> Number:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _moment_value(moment: Moment, kind: Kind) -> dt.date | dt.datetime:
+    day = dt.date(moment.year, moment.month, moment.day)
+    return day if kind == "date" else dt.datetime.combine(day, moment.at or dt.time())
+
+
+def _iso(span: Span, text: str) -> tuple[str, Any]:
+    """Return the unit of a period, and its value: a year as int, others as the text that orders them."""
+    one, two = span
+    if one == two and one.year and not one.month:
+        return "year", one.year
+    if one == two and one.year and one.month:
+        return "month", f"{one.year}-{one.month:02}"
+    if one.month and two.month - one.month == 2 and not one.day:
+        return "quarter", f"{one.year}-Q{two.month // 3}"
+    if one.day and two.day and (date := two.date) is not None:
+        year, week, _ = date.isocalendar()
+        return "week", f"{year}-W{week:02}"
+    return "", text
