@@ -125,7 +125,7 @@ def safe_names(header: Iterable[str]) -> list[str]:
 
 
 def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
-    """Return the SQL type of a column and its cells as values of it: text where it is no number, date or time."""
+    """Return the SQL type of a column and its cells as values of it; text for all but numbers and dates."""
     meaning = column.meaning
     if meaning.is_number or meaning.kind == "boolean" or meaning.unit == "year":
         if all(

@@ -43,8 +43,8 @@ def datatype_of(column: Column) -> Datatype:
 def comparable(column: Column) -> Column:
     """Return a column whose cells can be compared: itself, or it without cells such as "DNF" among times.
 
-    Such cells hold no figure, and are neither below nor above one. Raises `StepRejected` for an unclear column
-    with others.
+    Such cells hold no figure, and are neither below nor above one. Raises `StepRejected` for an unclear
+    column with others.
     """
     meaning = column.meaning
     if meaning.kind != "unclear":
