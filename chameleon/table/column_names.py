@@ -21,6 +21,7 @@ _LISTS = {name: frozenset(words.split()) for name, words in (
     ("version", "version versions release chapter section ip"),
     ("unit", "unit units uom currency ccy cur measure"),
     ("time", "year years season date time period fy when"),
+    ("name", "name surname lastname code country symbol ticker abbreviation initials"),
     ("place", "no nr number num # index"),
 )}  # fmt: skip
 _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")

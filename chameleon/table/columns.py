@@ -210,7 +210,8 @@ class _Column:
             return None
         odd = self.odd(found)
         if odd and not (doubt and order):
-            if self.read(read_amount) is not None and len(odd) > 1:
+            amounts = self.read(read_amount)
+            if amounts is not None and len(self.odd(amounts)) < len(odd):
                 return None
             return self.unread(found, "date")
         if doubt:

@@ -180,7 +180,8 @@ class Filled(Condition):
     templates = ("df[{column}].notna()",), ("{column} is filled",)
 
     def rows(self, sheet: Sheet) -> set[int]:
-        return {row for row, cell in enumerate(sheet.columns[self.column].cells) if not is_blank(shown(cell))}
+        column = sheet.columns[self.column]
+        return {row for row, cell in enumerate(column.cells) if not column.is_blank(shown(cell))}
 
 
 @dataclass(frozen=True)

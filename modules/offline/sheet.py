@@ -14,8 +14,9 @@ from chameleon.cached import cached_property
 from chameleon.modules.offline.words import ENGLISH, Stems, folded
 from chameleon.table import Meaning, Table
 from chameleon.table.amounts import plain_signs, read_amount
+from chameleon.table.column_names import ColumnName
 from chameleon.table.dates import Span
-from chameleon.table.meaning import DATES, NUMBERS, is_blank, shown
+from chameleon.table.meaning import DATES, NUMBERS, is_blank, is_nothing, shown
 
 Kind = Literal["number", "date", "time", "text", "empty"]
 
@@ -81,7 +82,12 @@ class SheetColumn:
     @cached_property
     def sample(self) -> list[str]:
         step = max(1, len(self.cells) // _SAMPLE)
-        return [cell for cell in map(shown, self.cells[::step]) if not is_blank(cell)]
+        return [cell for cell in map(shown, self.cells[::step]) if not self.is_blank(cell)]
+
+    def is_blank(self, text: str) -> bool:
+        """Tell whether a cell holds nothing: in a column of names, Null and NA are names."""
+        is_name = self.meaning.kind in ("text", "code") and ColumnName(self.name).has("name")
+        return is_nothing(text) if is_name else is_blank(text)
 
     @cached_property
     def kind(self) -> Kind:
@@ -202,6 +208,11 @@ class SheetColumn:
         return adds_up and bool(_FLOWS & set(self.stems))
 
     @cached_property
+    def is_version(self) -> bool:
+        """Whether its cells are versions or chapters, such as 1.10: their order is not told."""
+        return self.meaning.kind == "code" and any("." in cell for cell in self.sample)
+
+    @cached_property
     def is_id(self) -> bool:
         """Whether its whole numbers name the rows: "Order ID", "invoice_no"."""
         return self.meaning.kind == "code" and all(map(str.isdigit, self.sample))
@@ -316,7 +327,7 @@ class Sheet:
         found = []
         for column in self.columns:
             if column.kind == "text" and not column.is_running:
-                cells = [cell for row in self.rows if not is_blank(cell := column.cells[row])]
+                cells = [cell for row in self.rows if not column.is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
                     named = bool(set(column.stems) & (_NAMES | set(self.caption)))
                     coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
@@ -361,4 +372,4 @@ class Sheet:
 
     def texts_of(self, column: SheetColumn, rows: Iterable[int]) -> list[str]:
         """The filled cells of a column in these rows, as people read them."""
-        return [text for row in rows if not is_blank(text := shown(column.cells[row]))]
+        return [text for row in rows if not column.is_blank(text := shown(column.cells[row]))]

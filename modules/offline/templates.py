@@ -33,6 +33,7 @@ from chameleon.table.meaning import shown
 _RANKS = ENGLISH.listed("rank_columns")
 _TIMES = ENGLISH.listed("time_columns")
 _ROWS = ENGLISH.data["row_words"]
+_DATED = frozenset(("latest", "earliest", "newest", "oldest", "recent"))  # they need a date
 _WHOLES = frozenset(ENGLISH.data["wholes"])
 _GRADES = {"degree", "comparative", "superlative"}
 _GRADED = {words[0] for words, told in ENGLISH.phrases.items() if not _GRADES.isdisjoint(dict(told))}
@@ -350,7 +351,9 @@ class Templates(Grammar):
             yield 0.1, ranks[0].index, None
         elif dates and (met or mark.kind != "ordinal"):
             yield 0.15, dates[0].index, None
-        else:
+        elif self.frame.low(mark.start) not in _DATED and not any(
+            self.col(i).is_version for i in self.columns()
+        ):
             is_numbered = any(column.is_running and column.kind == "number" for column in self.sheet.columns)
             yield 0.15 if is_numbered else 0.3, None, None
 

@@ -37,11 +37,13 @@ _LONGEST_CELL = 200
 class SqlTable:
     """A table that SQL calls `w`: its columns with their declared types, and rows of numbers, texts and NULL.
 
-    Names of columns differ whatever the case.
+    Names of columns differ whatever the case. `texts` has the columns that no query may add up, with the
+    reason for those that are unclear.
     """
 
     columns: Mapping[str, SqlType]
     rows: Sequence[tuple[Cell, ...]] = field(repr=False)
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, table: Table) -> Self:
@@ -52,7 +54,10 @@ class SqlTable:
         of texts only empty ones, dashes and "n/a" are: "NA" may be Namibia.
         """
         kinds, cells = zip(*map(_typed_column, table.columns), strict=True) if table.header else ((), ())
-        return cls(dict(zip(safe_names(table.header), kinds, strict=True)), list(zip(*cells, strict=True)))
+        columns: dict[str, SqlType] = dict(zip(safe_names(table.header), kinds, strict=True))
+        whys = zip(columns, (column.meaning.why for column in table.columns), strict=True)
+        texts = {name: why for name, why in whys if columns[name] == "TEXT"}
+        return cls(columns, list(zip(*cells, strict=True)), texts)
 
     @property
     def header(self) -> list[str]:

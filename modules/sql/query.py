@@ -8,7 +8,7 @@ from typing import Literal
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.sql.database import Cell, SqlTable
-from chameleon.modules.sql.quoted_names import unknown_name
+from chameleon.modules.sql.query_faults import fault_of
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
@@ -72,7 +72,7 @@ def run_sql(
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
     typed = table if isinstance(table, SqlTable) else SqlTable.of(table)
-    if fault := unknown_name(sql, typed.header):
+    if fault := fault_of(sql, typed.header, typed.texts):
         return SqlResult("error", message=fault)
     runner = executor or shared_sandbox()
     return SqlResult.of(runner.call(_GUARDED, {"sql": sql, "image": typed.image}, timeout=timeout))

@@ -1,10 +1,10 @@
-"""Names in double quotes that are no columns are faults where no text makes sense."""
+"""Names in double quotes that are no columns, and sums of texts, are faults of a query."""
 
 from __future__ import annotations
 
 import pytest
 
-from chameleon.modules.sql.quoted_names import unknown_name
+from chameleon.modules.sql.query_faults import fault_of
 
 COLUMNS = ["Region", "City", "Net Sales"]
 
@@ -25,7 +25,7 @@ COLUMNS = ["Region", "City", "Net Sales"]
     ],
 )
 def test_a_name_that_is_no_column_is_told(sql: str, name: str) -> None:
-    assert unknown_name(sql, COLUMNS).startswith(f'no such column: "{name}". ')
+    assert fault_of(sql, COLUMNS, {}).startswith(f'no such column: "{name}". ')
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,31 @@ def test_a_name_that_is_no_column_is_told(sql: str, name: str) -> None:
     ],
 )
 def test_texts_and_names_of_the_query_itself_stay(sql: str) -> None:
-    assert unknown_name(sql, COLUMNS) == ""
+    assert fault_of(sql, COLUMNS, {}) == ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'SELECT SUM("City") FROM w',
+        "SELECT Region, avg( city ) FROM w GROUP BY Region",
+        'SELECT "City" FROM w ORDER BY "Net Sales" DESC LIMIT 1',
+        "SELECT MAX([Net Sales]) FROM w",
+        'SELECT COUNT(*) FROM w WHERE "Net Sales" > 500',
+    ],
+)
+def test_texts_are_not_added_up_and_what_is_unclear_has_no_order(sql: str) -> None:
+    said = fault_of(sql, COLUMNS, {"City": "", "Net Sales": "cell <5 cannot be read"})
+    assert said.startswith('the column "') and "holds texts, no numbers" in said
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'SELECT MAX("City") FROM w ORDER BY "City"',
+        'SELECT COUNT("Net Sales"), SUM(1) FROM w WHERE "Net Sales" = \'<5\'',
+        'SELECT SUM(CAST("City" AS REAL)) FROM w',
+    ],
+)
+def test_what_texts_allow_is_no_fault(sql: str) -> None:
+    assert fault_of(sql, COLUMNS, {"City": "", "Net Sales": "cell <5 cannot be read"}) == ""
