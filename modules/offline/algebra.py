@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import reduce
+from itertools import compress
 from statistics import median
 from typing import Any, Literal
 
 from chameleon.cached import cached_property
-from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn
-from chameleon.modules.offline.wording import COLUMNS, Told, as_written, plain
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, amounts_in
+from chameleon.modules.offline.wording import COLUMNS, NoLine, Told, as_written, plain
 from chameleon.table.dates import MONTHS, Moment
 from chameleon.table.meaning import is_blank, shown
 
@@ -32,6 +33,7 @@ _FOLDS: dict[str, Callable[[Sequence[Fraction]], Any]] = {
 }  # fmt: skip
 _MOST_SHOWN = 60
 _MOST_TEXTS = 3
+_MOST_LISTED = 6  # values or rows in a line of pandas
 
 
 class Unfit(Exception):
@@ -73,6 +75,11 @@ class Part(Told):
             value = getattr(self, each.name)
             yield from ((each.name, part) for part in (value if isinstance(value, tuple) else (value,)))
 
+    def line(self, sheet: Sheet) -> str:
+        if _differs(self, sheet):
+            raise NoLine
+        return super().line(sheet)
+
     @cached_property
     def columns(self) -> tuple[int, ...]:
         below = (column for part in self.nested for column in part.columns)
@@ -94,6 +101,17 @@ class Condition(Part):
     def rows(self, sheet: Sheet) -> set[int]:
         raise NotImplementedError
 
+    def listed(self, sheet: Sheet) -> str:
+        """Return in pandas that its column has one of the values of its rows. Raises `NoLine`."""
+        column, rows = sheet.columns[self.own_columns[0]], self.rows(sheet)
+        values = column.meaning.plain
+        wanted = list(dict.fromkeys(values[row] for row in sorted(rows)))
+        is_short = len(wanted) <= (1 if column.dtype == "date" else _MOST_LISTED)  # `isin` finds no dates
+        if not is_short or None in wanted or len(rows) < sum(value in wanted for value in values):
+            raise NoLine
+        code = f"df[{self._field(sheet, 0, 'by', column.index)}]"
+        return f"({code} == {wanted[0]!r})" if len(wanted) == 1 else f"{code}.isin({wanted})"
+
 
 @dataclass(frozen=True)
 class Is(Condition):
@@ -102,6 +120,7 @@ class Is(Condition):
     column: int
     texts: frozenset[str]
     said: str = field(default="", compare=False)
+    line = Condition.listed
 
     def rows(self, sheet: Sheet) -> set[int]:
         places = sheet.columns[self.column].places
@@ -110,12 +129,8 @@ class Is(Condition):
     def told(self, sheet: Sheet, way: int) -> str:
         column = sheet.columns[self.column]
         names = sorted({shown(column.cells[column.places[text][0]]) for text in self.texts})
-        if way:
-            more = f" or {len(names) - _MOST_TEXTS} more" if len(names) > _MOST_TEXTS else ""
-            return f"{column.plain} is {' or '.join(names[:_MOST_TEXTS])}{more}"
-        if len(names) > 1:
-            return f"df[{column.name!r}].isin({names!r})"
-        return f"(df[{column.name!r}] == {names[0]!r})"
+        more = f" or {len(names) - _MOST_TEXTS} more" if len(names) > _MOST_TEXTS else ""
+        return f"{column.plain} is {' or '.join(names[:_MOST_TEXTS])}{more}"
 
 
 @dataclass(frozen=True)
@@ -142,10 +157,7 @@ class Dates(Condition):
     sign: Sign
     moment: Moment
     until: Moment | None = None
-    templates = (
-        ("(df[{column}] {sign} {moment})", "df[{column}].between({moment}, {until})"),
-        ("{column} is {when} {moment}", "{column} is {when} {moment} to {until}"),
-    )
+    templates = (), ("{column} is {when} {moment}", "{column} is {when} {moment} to {until}")
 
     @property
     def when(self) -> str:
@@ -166,6 +178,19 @@ class Dates(Condition):
             return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
         first = 0 if wanted.year else 1  # of a month alone the year does not count
         return bool(start[first]) and _SIGNS[self.sign](start[first:count], wanted[first:count])
+
+    def line(self, sheet: Sheet) -> str:
+        column, ends = sheet.columns[self.column], [each for each in (self.moment, self.until) if each]
+        forms = {"-".join(compress(("%Y", "%m", "%d"), each)) for each in ends}
+        code, dates = f"df[{self._field(sheet, 0, 'by', self.column)}]", [str(each.year) for each in ends]
+        if column.dtype == "date" and len(forms) == 1 and (self.moment.year or not self.until):
+            dates = [repr(self._field(sheet, 0, "", each)) for each in ends]
+            code = f"{code}.dt.strftime({forms.pop()!r})"
+        elif column.dtype != "number" or forms != {"%Y"}:
+            return self.listed(sheet)
+        if self.until:
+            return f"{code}.between({', '.join(dates)})"
+        return f"({code} {self._field(sheet, 0, '', self.sign)} {dates[0]})"
 
 
 def _told(moment: Moment) -> int:
@@ -255,6 +280,12 @@ class Where(Rows):
         sets = [each.rows(sheet) for each in self.conditions]
         found = sorted(reduce(operator.and_, sets)) if sets else sheet.rows
         return [row for row in found if row not in sheet.summaries] or found
+
+    def line(self, sheet: Sheet) -> str:
+        found = {*range(len(sheet.table.rows))}.intersection(*(each.rows(sheet) for each in self.conditions))
+        if len(totals := found.difference(self.rows(sheet))) > _MOST_LISTED:
+            raise NoLine
+        return super().line(sheet) + (f".drop(index={sorted(totals)})" if totals else "")
 
 
 def _keys(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[Any, int]]:
@@ -346,7 +377,7 @@ class Pick(Form):
     single: bool = False
     part: Literal["year", "month"] | None = None  # of dates
     templates = ("{of}[{wanted}]", "{of}[{wanted}].dt.{part}"), ("{wanted}{of}", "{part} of {wanted}{of}")
-    item = ".item()"
+    item = ".iloc[0]"
 
     def find(self, sheet: Sheet) -> Result:
         rows, columns = self.of.rows(sheet), [sheet.columns[column] for column in self.wanted]
@@ -519,10 +550,15 @@ class Greater(Form):
         return Result((self.names[keys.index(best)],), tuple(rows))
 
     def told(self, sheet: Sheet, way: int) -> str:
-        forms = [form.told(sheet, way) + form.item * (not way) for form in self.forms]
-        if way:
-            return f"which of {' and '.join(self.names)} has more: {forms[0].partition(' where ')[0]}"
-        pairs = ", ".join(f"{name!r}: {form}" for name, form in zip(self.names, forms, strict=True))
+        told = self.forms[0].told(sheet, way).partition(" where ")[0]
+        return f"which of {' and '.join(self.names)} has more: {told}"
+
+    def line(self, sheet: Sheet) -> str:
+        self._field(sheet, 0, "column", tuple(self.forms[0].own_columns))
+        values = [form.line(sheet) + form.item for form in self.forms]
+        if self.truth:
+            return f"{values[0]} {'>' if self.descending else '<'} {values[1]}"
+        pairs = ", ".join(f"{name!r}: {value}" for name, value in zip(self.names, values, strict=True))
         return f"pd.Series({{{pairs}}}).idx{'max' if self.descending else 'min'}()"
 
 
@@ -566,3 +602,27 @@ class Exists(Form):
     def find(self, sheet: Sheet) -> Result:
         rows = self.of.rows(sheet)
         return _truth(bool(rows), rows)
+
+
+def _differs(part: Part, sheet: Sheet) -> bool:
+    """Return whether pandas gives something else for the templates of a part."""
+    match part:
+        case Compares(index, "!="):  # NaN is another number too
+            return None in sheet.columns[index].numbers
+        case Either(parts, negated=True):  # blanks are neither
+            return len(part.rows(sheet) | Either(parts).rows(sheet)) < len(sheet.table.rows)
+        case Ordered() if part.start:  # `iloc` leaves out rows that are level with the last
+            return len(part.rows(sheet)) > part.count
+        case Count(of, int(index)) | Frequent(of, index):  # the case of texts counts, and so do blanks
+            column, rows = sheet.columns[index], of.rows(sheet)
+            texts = {text.casefold() for text in sheet.texts_of(column, rows)}
+            return len(texts) != len({column.meaning.plain[row] for row in rows} - {None})
+        case Pick(of, (index, *_)):  # blanks are left out, and a cell is shown in its own unit
+            column = sheet.columns[index]
+            cells = {shown(column.cells[row]) for row in of.rows(sheet)}
+            amounts = (each for cell in cells for each in amounts_in(cell) if column.meaning.base)
+            is_other = any(each.base and each.factor != column.meaning.factor for each in amounts)
+            return is_other or any(map(is_blank, cells)) or bool(part.part and column.dtype != "date")
+        case Greater(names, truth=truth):
+            return len({*names}) < len(names) or (truth and len(names) > 2)
+    return False

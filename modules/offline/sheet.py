@@ -104,6 +104,15 @@ class SheetColumn:
         """Why it cannot be computed with, "" where it can."""
         return self.meaning.why
 
+    @property
+    def dtype(self) -> Literal["number", "date", "text", ""]:
+        """What `Table.to_pandas` makes of it; "" for texts that are not those of its cells, and times."""
+        if self.meaning.kind in ("date", "datetime"):
+            return "date"
+        if self.meaning.unit == "year" or (self.meaning.is_number and self.kind == "number"):
+            return "number"
+        return "text" if self.kind != "time" and self.meaning.values == list(self.cells) else ""
+
     @cached_property
     def numbers(self) -> list[Number | None]:
         """The number of each cell, in the unit of the column; of times those of their smallest part."""

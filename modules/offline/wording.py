@@ -25,6 +25,10 @@ _DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
 _POWERS = {"billion": 10**9, "million": 10**6}
 
 
+class NoLine(Exception):
+    """Pandas would give something else."""
+
+
 class Told:
     """A part of a form that says itself. Of its templates the last whose fields are all given counts."""
 
@@ -32,8 +36,15 @@ class Told:
     joined: ClassVar[tuple[str, str]] = (" & ", " and ")
     item: ClassVar[str] = ""  # what makes a value of it in pandas
 
-    def code(self, sheet: Sheet) -> str:
-        """Say it in pandas."""
+    def code(self, sheet: Sheet) -> str | None:
+        """Return it in pandas over `df = table.to_pandas()`; None if that would give something else."""
+        try:
+            return self.line(sheet)
+        except NoLine:
+            return None
+
+    def line(self, sheet: Sheet) -> str:
+        """Return it in pandas. Raises `NoLine`."""
         return self.told(sheet, 0)
 
     def told(self, sheet: Sheet, way: int) -> str:
@@ -46,21 +57,24 @@ class Told:
 
     def _field(self, sheet: Sheet, way: int, name: str, value: Any) -> str:
         if isinstance(value, Moment):
-            date = "-".join(f"{part:02}" for part in value if part)
-            return date if way else repr(date)
+            return "-".join(f"{part:02}" for part in value[:3] if part)
         if isinstance(value, Told):
-            return value.told(sheet, way) + ("" if way else value.item)
+            return value.told(sheet, way) if way else value.line(sheet) + value.item
         if name in COLUMNS:
             columns = [sheet.columns[index] for index in (value if isinstance(value, tuple) else (value,))]
             if way:
                 return " and ".join(each.plain or f"column {each.index + 1}" for each in columns)
             names = [each.name for each in columns]
+            unfit = {"column": ("text", ""), "wanted": ("",)}.get(name, ())
+            if any(each.dtype in unfit or sheet.table.header.count(each.name) > 1 for each in columns):
+                raise NoLine
             return repr(names if len(names) > 1 else names[0])
         if isinstance(value, tuple):
             return self.joined[way].join(self._field(sheet, way, "", each) for each in value)
         if isinstance(value, bool):
             return ""  # it only chooses the template
-        return plain(value) if isinstance(value, Number) else _TOLD.get(value, (value, value))[way]
+        is_number = isinstance(value, Number)
+        return plain(value, 4 if way else 16) if is_number else _TOLD.get(value, (value, value))[way]
 
 
 def said(form: Told, sheet: Sheet) -> str:

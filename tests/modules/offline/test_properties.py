@@ -166,16 +166,16 @@ def test_filters_folds_and_shares_are_those_of_pandas(
         Where((above, teams)),
         Where((Either((teams,), negated=True),)),
     ):
-        kept = eval(where.code(sheet), {"df": df})
+        kept = eval(where.line(sheet), {"df": df})
         assert where.rows(sheet) == list(kept.index)
         assert told(Count(where), sheet) == len(kept)
         assert told(Count(where, 1), sheet) == kept["Team"].nunique()
         for how in ("sum", "mean", "median") if len(kept) else ():
             form = Fold(where, 2, how)  # type: ignore[arg-type]
-            assert told(form, sheet) == pytest.approx(float(eval(form.code(sheet), {"df": df})))
+            assert told(form, sheet) == pytest.approx(float(eval(form.line(sheet), {"df": df})))
         for share in (Share(where, Where()), Share(where, Where(), 2)):
             if (found := told(share, sheet)) is not None:
-                assert found == pytest.approx(float(eval(share.code(sheet), {"df": df})))
+                assert found == pytest.approx(float(eval(share.line(sheet), {"df": df})))
 
 
 @settings(deadline=None)
@@ -186,6 +186,6 @@ def test_orders_and_counts_are_those_of_pandas_with_ties(
     sheet, df = both(rows)
     first = Pick(Ordered(Where(), 2, descending, 0, count), (0,))
     if (names := told(first, sheet)) is not None:
-        assert sorted(names) == sorted(eval(first.code(sheet), {"df": df}))
+        assert sorted(names) == sorted(eval(first.line(sheet), {"df": df}))
     if (names := told(Frequent(Where(), 1, "most", 1), sheet)) is not None:
-        assert sorted(names) == sorted(eval(Frequent(Where(), 1, "most", 1).code(sheet), {"df": df}))
+        assert sorted(names) == sorted(eval(Frequent(Where(), 1, "most", 1).line(sheet), {"df": df}))

@@ -26,7 +26,7 @@ def test_a_statement_is_true_false_or_declined(statement: str, expected: str) ->
     assert state.answer in (expected, None)
     assert state.ended is not None and state.ended.reason in ("answered", "declined")
     if state.answer is not None:
-        assert state.cache["sources"][0]["table"] == "A race of ours" and state.cache["reading"]["pandas"]
+        assert state.cache["sources"][0]["table"] == "A race of ours" and state.cache["reading"]["means"]
 
 
 def test_what_the_table_does_not_speak_of_is_declined() -> None:
