@@ -332,7 +332,8 @@ class Templates(Grammar):
                 rows = Ordered(self.where, by, backwards, start, count)
                 for cost, index, target in self.targets():
                     is_amount = target and target.start == mark.end and self.col(target).kind == "number"
-                    if index != by and not is_amount:  # the last win is no number
+                    is_open = by is None and self.sheet.columns[index].is_version
+                    if index != by and not is_amount and not is_open:  # the last win is no number
                         used = (mark, named, target, number)
                         yield from self.yields(price + cost, Pick(rows, (index,)), *used)
 
@@ -351,9 +352,7 @@ class Templates(Grammar):
             yield 0.1, ranks[0].index, None
         elif dates and (met or mark.kind != "ordinal"):
             yield 0.15, dates[0].index, None
-        elif self.frame.low(mark.start) not in _DATED and not any(
-            self.col(i).is_version for i in self.columns()
-        ):
+        elif self.frame.low(mark.start) not in _DATED:
             is_numbered = any(column.is_running and column.kind == "number" for column in self.sheet.columns)
             yield 0.15 if is_numbered else 0.3, None, None
 

@@ -1,6 +1,6 @@
 """Find what makes a query answer wrongly without an error: misspelt names, and sums of what is no number.
 
-SQLite takes a name in double quotes that is no column for a text, and reads what a text begins with as a number.
+SQLite takes a name in double quotes that is no column for a text, and adds up what texts begin with.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _NAMES = ("quoted", "word", "other")
 def fault_of(sql: str, columns: Collection[str], texts: Mapping[str, str]) -> str:
     """Say why a query cannot be trusted, "" where nothing speaks against it.
 
-    - A name in double quotes that is no column, where it is a whole item of SELECT, a term of ORDER BY or GROUP
-      BY, the argument of an aggregate or the left side of a comparison. As a value that is compared, and after
-      THEN and ELSE, it is a text: models write texts so.
+    - A name in double quotes that is no column, where it is a whole item of SELECT, a term of ORDER BY or
+      GROUP BY, the argument of an aggregate or the left side of a comparison. As a value that is compared,
+      and after THEN and ELSE, it is a text: models write texts so.
     - A sum or average of a column of texts. `texts` has these by name, with the reason for those that are
       unclear: of these no least, greatest or order either.
     """

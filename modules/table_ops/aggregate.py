@@ -75,8 +75,8 @@ class Aggregate(TableOperation):
         `column` may be None for "count", which then counts rows; `by` may be None: then all rows are one
         group. The table that comes out has a row for each group, in the order in which they come first, under
         a header such as "Team | Sum of Points". Sums and averages are bare numbers, without a unit. Blank
-        cells are left out. Refused where none is left at all, for a column that is unclear or holds codes, and
-        for the sum or average of what is no number.
+        cells are left out. Refused where none is left at all, for a column that is unclear or holds codes,
+        and for the sum or average of what is no number.
         """
         function, column, by = args["function"], args["column"], args["by"]
         if not table.rows:
