@@ -236,7 +236,7 @@ def slots_of(
         "title": unframed(" ".join(table.caption.split())) if table is not None else "",
         "context": context_of(state, max_text_tokens),
         "unavailable": _unavailable_in(state),
-        "types": _types_in_words(table) if typed and table is not None else "",
+        "types": types_in_words(table) if typed and table is not None else "",
     }
     for key, value in slots.items():
         if isinstance(value, Table):
@@ -264,7 +264,7 @@ def table_text(table: Table, *, style: Style, **limits: Any) -> str:
     return Quoted(text) if style == "html" else text
 
 
-def _types_in_words(table: Table) -> str:
+def types_in_words(table: Table) -> str:
     """Say in a line what programs, queries and operations find in each column, and what was assumed.
 
     "Date: date · Amount: number, $ · ZIP: text. Note: Amount: 1 × TBD counts as blank"

@@ -9,7 +9,7 @@ from typing import Any
 
 from chameleon.conversation import HISTORY, told
 from chameleon.inventory import Inventory
-from chameleon.prompt import named_tables, paragraph, table_text, text_within
+from chameleon.prompt import named_tables, paragraph, table_text, text_within, types_in_words
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.state import State
 from chameleon.table import Table
@@ -52,7 +52,8 @@ def _table(label: str, table: Table, key: str) -> str:
         table, style="pipe", max_rows=MOST_ROWS, max_cell=LONGEST_CELL, max_tokens=MOST_TABLE_TOKENS
     )
     size = f"{rows:,} {'row' if rows == 1 else 'rows'} of {len(table.header)}"
-    return f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block(key, shown)}"
+    told = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block(key, shown)}"
+    return f"{told}\nIts columns hold: {untagged(types_in_words(table))}"
 
 
 def output_text(output: Any, max_tokens: int) -> str:

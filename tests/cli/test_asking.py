@@ -274,3 +274,21 @@ def test_the_last_reply_is_shown_while_it_comes(loopback: Start, command: Comman
         "The answer is 7.",
     ]
     assert [request.get("stream", False) for request in server.requests] == [False, False, True, True]
+
+
+def test_what_was_assumed_is_told_under_the_answer_in_json_in_the_log_and_in_prompts(
+    command: Command, tmp_path: Path
+) -> None:
+    table, log = tmp_path / "t.csv", tmp_path / "l.jsonl"
+    table.write_text("Item,Price,ZIP\nTea,$4,02116\nJam,TBD,12207\nBun,$2,12208\n")
+    asked = ["ask", "What is the total price?", "--table", str(table)]
+    note = "Price: 1 × TBD counts as blank"
+    told = command(*asked, "-i", "tables_offline", "--log", str(log))
+    assert told.out == "$6\n" and f"Note: {note}\n" in told.err
+    assert json.loads(log.read_text().splitlines()[0])["notes"] == [note]
+    assert json.loads(command(*asked, "-i", "tables_offline", "--json").out)["notes"] == [note]
+    replies = tmp_path / "replies.jsonl"
+    replies.write_text(json.dumps(" -> ".join(PROGRAM)) + "\n" + json.dumps("ans = df['Price'].sum()") + "\n")
+    log.unlink()
+    command(*asked, "-i", "tables", "--model", f"scripted:{replies}", "--log", str(log))
+    assert log.read_text().count(f"Types: Item: text · Price: number, $ · ZIP: text. Note: {note}") == 2
