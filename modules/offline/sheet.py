@@ -85,9 +85,13 @@ class SheetColumn:
         return [cell for cell in map(shown, self.cells[::step]) if not self.is_blank(cell)]
 
     def is_blank(self, text: str) -> bool:
-        """Tell whether a cell holds nothing: in a column of names, Null and NA are names."""
-        is_name = self.meaning.kind in ("text", "code") and ColumnName(self.name).has("name")
-        return is_nothing(text) if is_name else is_blank(text)
+        """Tell whether a cell holds nothing."""
+        return is_nothing(text) if self.has_names else is_blank(text)
+
+    @cached_property
+    def has_names(self) -> bool:
+        """Whether its cells are names and codes: there Null and NA are names."""
+        return self.meaning.kind in ("text", "code") and ColumnName(self.name).has("name")
 
     @cached_property
     def kind(self) -> Kind:
