@@ -29,11 +29,12 @@ _AMOUNT = re.compile(
     rf"(?P<figure>{_FIGURE})(?![.,']?\d)(?P<power>[eE][-+]?\d{{1,3}}(?!\w))?\.?(?P<rest>(?!\d).*)"
 )
 _REST = re.compile(
-    r" ?(?P<scale>(?:[KMB]|(?<! )k|bn|mn)(?![^\W_])"
-    r"|(?:thousand|million|billion|trillion|lakh|crore)s?\b)?"
+    r" ?(?P<scale>(?:[KMBk]|bn|mn)(?![^\W_])"
+    r"|(?:dozen|thousand|million|billion|trillion|lakh|crore)s?\b)?"
     rf" ?(?P<unit>{_MONEY}|%|°\s?[CFcf]?|[^\W\d_]+[²³]?(?:/[^\W\d_]+[²³]?)?)?(?P<more>[^\d<>+()]*)"
 )
-_SCALES = {"k": 10**3, "thousand": 10**3, "lakh": 10**5, "m": 10**6, "mn": 10**6, "million": 10**6} | {
+_SCALES = {
+    "dozen": 12, "k": 10**3, "thousand": 10**3, "lakh": 10**5, "m": 10**6, "mn": 10**6, "million": 10**6,
     "crore": 10**7, "b": 10**9, "bn": 10**9, "billion": 10**9, "trillion": 10**12,
 }  # fmt: skip
 _FRACTION = re.compile(
@@ -43,10 +44,13 @@ _FRACTIONAL = re.compile(r"-?(?:\d+ )?\d+/\d")
 _HALF = re.compile(r"(?P<sign>-?)(?P<part>\d)/(?P<of>[1-9]\d?)(?P<rest>(?!\d).*)")
 _IN_BRACKETS = re.compile(r"(?P<before>[-+]?(?:[^\d()]*))\((?P<inside>[^()]*)\)(?P<after>\D{0,12})")
 _CONVERTED = re.compile(r"(?P<figure>.*\S) ?[(\[](?P<inside>[^()\[\]]*)[)\]]")
-_BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR|Cr|Dr)\.?")
+_BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR)\.?")
 _ORDINAL = re.compile(r"(\d{1,9})(?:st|nd|rd|th)\.?")
 _SEVERAL = re.compile(r"(\d+(?:\.\d+)?) ?([a-z]+|['\"])\.?,? ?")
 _FEET = {"'": "ft", '"': "in", "m": "min"}
+_OTHERS = frozenset(("mW", "Mb", "Gb", "Kb", "kb", "mb", "Tb"))  # milliwatts and bits are not measured here
+_SIGNS = frozenset("$€£¥₹₩₽₺")
+_MOST_WORDS, _LARGEST_POWER = 3, 300
 _AGE = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
 
 
@@ -106,7 +110,7 @@ def _signed(cell: str) -> Amount | None:
         return _negative(_bare(cell[:-1]))
     if booked := _BOOKED.fullmatch(cell):
         found = _bare(booked["figure"])
-        return found if booked["side"].upper() == "CR" else _negative(found)
+        return found if booked["side"] == "CR" else _negative(found)
     return _bare(cell)
 
 
@@ -122,6 +126,8 @@ def _bare(cell: str) -> Amount | None:
     whole = figure.replace(",", "").replace("'", "").replace(" ", "")
     if match["power"] or "." in whole:
         number: Number = Decimal(whole + (match["power"] or ""))
+        if number.adjusted() > _LARGEST_POWER:
+            return None
     elif len(whole) > 400:
         return None
     else:
@@ -145,33 +151,43 @@ def _with_fraction(cell: str) -> Amount | None:
 
 
 def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None:
-    """Read what stands behind a figure: a scale, a unit, and up to two words that tell more of it."""
+    """Read what stands behind a figure: a scale, a unit, and up to two words that are part of the unit."""
     match = _REST.fullmatch(rest)
     if match is None:
         return None
-    scale, unit, more = (match["scale"] or "").lower(), match["unit"] or "", match["more"].split()
+    scale, unit = (match["scale"] or "").lower(), match["unit"] or ""
+    more = " ".join(match["more"].replace("/", " per ").split())
     number *= _SCALES[scale.removesuffix("s")] if scale else 1
     if money and unit.lower() in _SCALES and not scale:  # $5m
         number, unit = number * _SCALES[unit.lower()], ""
-    name = unit.lower().replace("° ", "°")
-    is_rate = name == "per" or match["more"].strip()[:1] == "/"
-    if len(more) > 2 or (more and not unit and not is_rate) or name in _AGE:
+    if unit.lower() == "per":
+        unit, more = "", f"per {more}"
+    is_rate = more.startswith("per ")
+    if len(more.split()) > _MOST_WORDS or (more and not unit and not is_rate) or unit.lower() in _AGE:
         return None
     if money:
         is_told_twice = not unit or _of(1, unit).base == _of(1, money).base
-        return _of(number, money) if is_rate or is_told_twice else None
-    if more and f"{name} {more[0].lower()}" in UNITS:
-        return _of(number, f"{unit} {more[0]}")
+        return _of(number, money, more) if is_told_twice else None
+    if more and f"{unit} {more.split()[0]}".lower() in UNITS:
+        first, _, more = more.partition(" ")
+        unit = f"{unit} {first}"
     is_glued = unit[:1].isalpha() and not scale and f" {unit}" not in cell
-    if name not in UNITS and (unit[:1].isupper() or is_glued):
+    if not _is_unit(unit) and (unit[:1].isupper() or is_glued):
         return None  # 258Sg and 12 Mill Lane are names
-    return _of(number, unit) if unit else Amount(number)
+    return _of(number, unit, more) if unit else Amount(number)
 
 
-def _of(number: Number, unit: str) -> Amount:
+def _is_unit(name: str) -> bool:
+    """Tell whether a name is a unit as it is written: S, H and Mb are not s, h and MB, and mW is no MW."""
+    is_odd = name in _OTHERS or (len(name) == 1 and name.isupper() and name != "L")
+    return name.lower().replace("° ", "°") in UNITS and not is_odd
+
+
+def _of(number: Number, unit: str, more: str = "") -> Amount:
     name = unit.lower().replace("° ", "°")
-    base, factor = UNITS.get(name, (name.removesuffix("s") if len(name) > 3 else name, _ONE))
-    return Amount(number, unit, base, factor)
+    known = UNITS.get(name) if unit in _SIGNS or _is_unit(unit) else None
+    base, factor = known or (name.removesuffix("s") if len(name) > 3 else name, _ONE)
+    return Amount(number, f"{unit} {more}".rstrip(), f"{base} {more}".rstrip(), factor)
 
 
 def _ordinal(cell: str) -> Amount | None:
@@ -185,6 +201,8 @@ def _added(cell: str) -> Amount | None:
     if len(parts) < 2 or _SEVERAL.sub("", cell).strip():
         return None
     names = [unit for _, unit in parts]
+    if "'" in names and any(unit == '"' and Fraction(figure) >= 12 for figure, unit in parts):
+        return None  # 9'58" is a time
     is_time = bool({"h", "hr", "hrs", "s", "sec"} & {*names})
     units = [_FEET[name] if name in "'\"" or (name == "m" and is_time) else name for name in names]
     known = [UNITS.get(unit) for unit in units]

@@ -10,18 +10,21 @@ from chameleon.table.meaning import is_blank
 from chameleon.table.units import CURRENCIES, UNITS
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+|#")
-_KEYS = "id ids code key no nr nos num number index ref reference sku isbn ean barcode uuid"
+_KEYS = "id ids code key no nr nos num number index # ref reference sku isbn ean barcode uuid"
 _RECORDS = (
     "invoice order ticket transaction booking receipt voucher shipment claim case customer employee account"
-    " member student patient"
+    " member student patient user product"
 )
-_ADDRESSES = "zip zipcode postcode postal phone mobile fax tel telephone plz iban"
+_ADDRESSES = (
+    "zip zipcode postcode postal postleitzahl pincode phone mobile fax tel telephone hotline plz iban ssn ean"
+)
 _LISTS = {name: frozenset(words.split()) for name, words in (
     ("key", _KEYS), ("record", _RECORDS), ("address", _ADDRESSES),
-    ("version", "version versions release chapter section ip"),
+    ("version", "version versions ver firmware build release chapter section ip"),
     ("unit", "unit units uom currency ccy cur measure"),
     ("time", "year years season date time period fy when"),
     ("name", "name surname lastname code country symbol ticker abbreviation initials"),
+    ("hours", "hour hours hrs hh worked overtime"), ("seat", "seat seats room gate flat apartment"),
     ("place", "no nr number num # index"),
 )}  # fmt: skip
 _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
@@ -32,7 +35,7 @@ class ColumnName:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = [word.lower() for word in _WORDS.findall(text)]
+        self.words = [part for word in _WORDS.findall(text) for part in _parts(word.lower())]
 
     def has(self, sort: str) -> bool:
         """Tell whether one of its words is of a sort: "version", "unit", "time", …"""
@@ -51,7 +54,8 @@ class ColumnName:
         if self.has("address") or last & {"id", "sku"}:
             return True
         if len(set(filled)) < len(filled):
-            return "code" in last
+            is_number_of = self.has("record") and len(self.words) > 1 and bool(last & _LISTS["key"])
+            return "code" in last or is_number_of
         if len(self.words) == 1 and self.has("place"):
             return False  # a place in a list, or a number as good as any
         is_record = bool(self.words) and _LISTS["record"].issuperset(self.words)
@@ -62,6 +66,12 @@ class ColumnName:
         """Return the unit that it tells in brackets, as in "Weight (kg)" and "Price ($)"; "" for none."""
         told = (text.strip() for text in _IN_BRACKETS.findall(self.text))
         return next((unit for unit in told if unit.lower() in UNITS), "")
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    """Part a word such as "customerid"."""
+    is_joined = word.endswith("id") and word[:-2] in _LISTS["record"]
+    return (word[:-2], "id") if is_joined else (word,)
 
 
 def names_units(name: str, cells: Iterable[str]) -> bool:

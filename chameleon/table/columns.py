@@ -18,10 +18,17 @@ from typing import Any, Literal
 
 from chameleon.table.amounts import Amount, Number, read_amount
 from chameleon.table.column_names import ColumnName
-from chameleon.table.conventions import EITHER, marks_in, numeric_date, order_of, two_readings
+from chameleon.table.conventions import (
+    EITHER,
+    marks_in,
+    may_have_commas,
+    numeric_date,
+    order_of,
+    two_readings,
+)
 from chameleon.table.dates import Moment, Span, read_date, read_span_of_time, read_time
 from chameleon.table.meaning import DASHES, Kind, Meaning, is_blank, is_nothing, plain_value, shown
-from chameleon.table.units import CURRENCIES, SEVERAL, UNITS
+from chameleon.table.units import CURRENCIES, UNITS
 from chameleon.text import one_line
 
 _TRUTHS = {"true": True, "false": False}
@@ -32,6 +39,9 @@ _SURELY_CODED = re.compile(r"0\d+|\+\d[\d ()/-]{7,}|0x[0-9A-F]+|\d+(?:\.\d+){2,}
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*")
 _MONTHLY = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
 _SHORT_MONTH = re.compile(r"[A-Za-z]{3,9}[-']\d\d")
+_SCORE, _MIXED_NUMBER = re.compile(r"\d+/\d+"), re.compile(r"\d+ \d+/\d")
+_ZONE = re.compile(r":\d\d(?:[.,]\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$")
+_BASES = frozenset(base for base, _ in UNITS.values())
 _BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
 _SAMPLE, _LEAST = 64, 0.5  # of the filled cells so many have to be of a kind for the column to be
 _SHOWN, _LONGEST_SHOWN = 3, 24
@@ -50,10 +60,11 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
     if is_version and all(map(_VERSION.fullmatch, filter(None, cells))):
         return Meaning("code", list(cells))
     if (plain := _plain_figures(cells, hint)) is not None and not told.names(plain.values):
-        if why := two_readings(cells, hint or "."):
+        is_open = may_have_commas([name]) and "." not in marks_in(cells)
+        if why := two_readings(cells, "?" if is_open else hint or "."):
             odd = tuple(place for place, cell in enumerate(cells) if EITHER.search(cell))
             return Meaning("unclear", list(cells), why=why, odd=odd, read_as="number", mark="?")
-        return _years(told, plain) or _with_unit_of(told, plain)
+        return _years(told, plain) or _days(told, plain) or _with_unit_of(told, plain)
     texts = {cell: shown(cell) for cell in dict.fromkeys(cells)}
     filled = {cell: text for cell, text in texts.items() if not is_blank(text)}
     if not filled:
@@ -93,6 +104,20 @@ def _plain_column(money: str, *, grouped: bool) -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{figure})?\n)*", re.ASCII)
 
 
+def _days(name: ColumnName, found: Meaning) -> Meaning | None:
+    """Return figures such as 20240304 as days, under a name of time."""
+    if not name.has("time") or not all(
+        value is None or 19000101 <= value <= 22001231 for value in found.values
+    ):
+        return None
+    days = [
+        None if value is None else read_date(f"{value // 10**4}-{value // 100 % 100}-{value % 100}")
+        for value in found.values
+    ]
+    dates = [day and day[0].date for day in days]
+    return Meaning("date", dates, spans=days) if dates.count(None) == found.values.count(None) else None
+
+
 def _years(name: ColumnName, found: Meaning) -> Meaning | None:
     """Return plain figures as years where they are: from 1000 to 2200 under such a name, or from 1800 on."""
     years = [value for value in found.values if value is not None]
@@ -116,7 +141,7 @@ def _kind_of(base: str) -> Kind:
     if not base or base == "th":
         return "number"
     kinds: Mapping[str, Kind] = {"%": "percent", "s": "duration"}
-    return "money" if base in CURRENCIES else kinds.get(base, "quantity")
+    return "money" if base.partition(" ")[0] in CURRENCIES else kinds.get(base, "quantity")
 
 
 class _Column:
@@ -172,7 +197,11 @@ class _Column:
             numbers = [int(self.filled[cell]) for cell in self.cells if cell in self.filled]
             if self.name.names(numbers):
                 return Meaning("code", list(self.cells))
-        are_codes = any(map(_SURELY_CODED.fullmatch, texts)) or not all(map(read_amount, texts))
+        are_codes = (
+            self.name.has("seat")
+            or any(map(_SURELY_CODED.fullmatch, texts))
+            or not all(map(read_amount, texts))
+        )
         are_dates = any(map(read_date, self.sample))
         return Meaning("code", list(self.cells)) if are_codes and not are_dates else None
 
@@ -184,7 +213,7 @@ class _Column:
         times = self.read(read_time)
         long = self.read(_seconds) if times is None or self.odd(times) else None
         if long is not None and not self.odd(long):
-            return self.made("duration", {k: _number(v) for k, v in long.items()}, unit="s", base="s")
+            return self._lengths({cell: _number(value) for cell, value in long.items()})
         if times is None:
             return None if long is None else self.unread(long, "time")
         if self.odd(times):
@@ -195,6 +224,15 @@ class _Column:
             why = f"{self.cells[odd[0]]} may be hours or minutes, beside times with seconds"
             return self.unclear(why, odd, "time")
         return self.made("time", times)
+
+    def _lengths(self, found: Mapping[str, Number]) -> Meaning:
+        """Return how long things took: figures such as 38:30 are minutes and seconds, under "Hours" hours."""
+        if any(text.count(":") > 1 or "." in text for text in self.filled.values()):
+            return self.made("duration", found, unit="s", base="s")
+        if self.name.has("hours"):
+            return self.made("duration", found, unit="min", base="s", factor=Fraction(60))
+        note = f"{next(iter(self.filled.values()))} is taken as minutes and seconds"
+        return self.made("duration", found, unit="s", base="s", notes=(note,))
 
     @property
     def dated(self) -> Meaning | None:
@@ -216,6 +254,9 @@ class _Column:
             return self.unread(found, "date")
         if doubt:
             return self.unclear(doubt, self.places(numeric_date), "date", spans=self._spans(found))
+        zones = {match[1] for text in self.filled.values() if (match := _ZONE.search(text))}
+        if len(zones) > 1:
+            return self.unclear("its times are of different zones", self.places(_ZONE.search), "date")
         spans = [span for span in found.values() if span is not None]
         if all(one.date is not None and one[:3] == two[:3] for one, two in spans):
             kind: Kind = "datetime" if any(one.at for one, _ in spans) else "date"
@@ -265,17 +306,13 @@ class _Column:
             return None
         if self.odd(found):
             return self.unread(found, "number")
-        if self._are_scores():
-            return None
-        is_euro = mark == "." and any(text.endswith("€") for text in texts) and "." not in marks_in(texts)
-        if why := two_readings(texts, "?" if is_euro else mark):  # behind a € a habit has to be told
+        if any(map(_SCORE.fullmatch, texts)) and not any(map(_MIXED_NUMBER.match, texts)):
+            return None  # 3/10 may be a score, or a date
+        is_open = mark == "." and may_have_commas((self.name.text, *texts)) and "." not in marks_in(texts)
+        if why := two_readings(texts, "?" if is_open else mark):
             return self.unclear(why, self.places(EITHER.search), mark="?")
         made = self._in_one_unit({cell: amount for cell, amount in found.items() if amount is not None})
         return replace(made, mark=mark if mark == "," else "") if made is not None else None
-
-    def _are_scores(self) -> bool:
-        """Whether cells such as 1/2 and 3/4 are all there is: they may be scores, or dates."""
-        return all(re.fullmatch(r"\d+/\d+", text) for text in self.filled.values())
 
     def _in_one_unit(self, found: Mapping[str, Amount]) -> Meaning | None:
         counts, rows = Counter(self.cells), Counter[str]()
@@ -293,7 +330,9 @@ class _Column:
             odd = [n for n, cell in enumerate(self.cells) if cell in found and found[cell].base != base]
             why = f"its figures are in {', '.join(units[:-1])} and {units[-1]}"
             return self.unclear(why, odd)
-        if bare and (base == "%" or (base in SEVERAL and base not in CURRENCIES)):
+        of = base.partition(" ")[0]
+        is_told = bool(self.name.unit) and UNITS[self.name.unit.lower()][0] != base
+        if bare and (is_told or (of in _BASES and of not in CURRENCIES)):
             odd = [n for n, cell in enumerate(self.cells) if cell in found and not found[cell].base]
             return self.unclear(f"{self.cells[odd[0]]} stands without {units[0]}", odd)
         of_factor = Counter[Fraction]()

@@ -17,6 +17,7 @@ _SURE = {  # what only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and
 }
 EITHER = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![.,]?\d)")
 """A figure such as 12.500 or 7,125, which may mean two things."""
+_COMMA_MONEY = re.compile(r"€|\b(?:EUR|kr|SEK|NOK|DKK|PLN|CZK|BRL|CHF)\b|R\$|zł")
 _NUMERIC_DATE = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(?:\d{4}|\d{2})(?!\d)")
 
 
@@ -32,8 +33,8 @@ def _is_sure(mark: str, text: str) -> bool:
 def two_readings(cells: Collection[str], mark: str) -> str:
     """Say why figures such as 12.500 may mean two things; "" where they do not.
 
-    They may where `mark` is "?", and where each figure with a point has three digits behind it, one of them
-    ends in 0, and others are whole: numbers that are printed with three decimals all have them.
+    They may where `mark` is "?", and where each figure with a point has three digits behind it and others are
+    whole: numbers that are printed with three decimals all have them.
     """
     marked = next((cell for cell in cells if "." in cell or "," in cell), "")
     is_open = mark == "?" and any(map(EITHER.search, cells))
@@ -42,12 +43,16 @@ def two_readings(cells: Collection[str], mark: str) -> str:
     return ""
 
 
+def may_have_commas(texts: Iterable[str]) -> bool:
+    """Tell whether one of these texts has money of a place where commas stand before decimals."""
+    return any(map(_COMMA_MONEY.search, texts))
+
+
 def _look_like_thousands(cells: Iterable[str]) -> bool:
-    figures = [cell.strip(" -€") for cell in cells if cell.strip()]
+    figures = [cell.strip(" -€$") for cell in cells if cell.strip()]
     pointed = [cell for cell in figures if "." in cell]
-    are_open = all(EITHER.search(cell) and "," not in cell for cell in pointed)
-    has_whole = any("." not in cell and len(cell) <= 3 for cell in figures)
-    return are_open and has_whole and any(cell.endswith("0") for cell in pointed)
+    are_open = all(EITHER.search(cell) and "," not in cell and cell[0] != "0" for cell in pointed)
+    return bool(pointed) and are_open and any("." not in cell and len(cell) <= 3 for cell in figures)
 
 
 def numeric_date(text: str) -> tuple[int, int] | None:

@@ -30,6 +30,8 @@ _DATES = tuple(
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY}(?:,?\s+(?P<year>\d{{4}})(?:{_AT})?)?(?!\d)",
         rf"{_WEEKDAY}{_DAY}[\s-]+{_MONTH}(?:,?[\s-]+(?P<year>\d{{4}})(?:{_AT})?)?(?!\d)",
         rf"{_DAY}-{_MONTH}-(?P<year>\d{{2}})",
+        r"(?P<day>\d{1,2})\.(?P<m>\d{1,2})\.",
+        r"(?P<m>0[1-9]|1[0-2])[./](?P<year>\d{4})",
         rf"{_MONTH},?[\s-]+(?P<year>\d{{4}})",
         rf"{_MONTH}[-'](?P<year>\d{{2}})",
         r"Q(?P<quarter>[1-4])[\s/-]?(?P<year>\d{4})",

@@ -30,7 +30,8 @@ _BLANK_WORDS = (
 _NOTHING = frozenset(_BLANK_WORDS.split(","))
 _NO_TEXT = frozenset(("", "n/a", "#n/a"))
 DASHES = "-–—−"
-_MARKS = re.compile(r"\[[^\]]*\]|[*†‡§^↓↑]+(?=\s|$)|(?<=\w)[*†‡§]+")
+_MARKS = re.compile(r"\[[^\]]*\]|[*†‡§^]+(?=\s|$)|(?<=\w)[*†‡§]+")
+_MARKS_OF_NOTES, _LONGEST_MARKED = frozenset("[*^"), 300
 _TOLD = {
     "money": "number", "percent": "number", "quantity": "number", "duration": "number", "code": "text",
     "empty": "text", "boolean": "true/false", "year": "number", "month": "month as 2024-03",
@@ -97,6 +98,8 @@ class Meaning:
         """Return the values as JSON, SQL and programs have them: int and float, ISO dates, texts."""
         if self.kind in ("text", "code", "unclear"):
             return list(self.values)
+        if self.kind == "time" and all(value is None or not value.second for value in self.values):
+            return [value and f"{value:%H:%M}" for value in self.values]
         return list(map(plain_value, self.values))
 
     @property
@@ -127,7 +130,7 @@ def plain_value(value: Any) -> Any:
 
 def shown(text: str) -> str:
     """Return a cell as people read it: without footnote marks, with plain blanks, dashes and quotes."""
-    if text.isascii() and "[" not in text and "*" not in text and "^" not in text:
+    if len(text) > _LONGEST_MARKED or (text.isascii() and not _MARKS_OF_NOTES.intersection(text)):
         return " ".join(text.split())
     return " ".join(_MARKS.sub("", plain_signs(text)).split())
 

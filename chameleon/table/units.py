@@ -46,6 +46,3 @@ def _named() -> dict[str, tuple[str, Fraction]]:
 
 UNITS = _named()
 """The base and the factor of each unit, by its names in lower case, plural or not."""
-
-SEVERAL = frozenset(base for base, factor in UNITS.values() if factor != 1)
-"""The bases of kinds that more than one unit measures."""
