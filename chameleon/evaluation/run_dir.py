@@ -17,7 +17,6 @@ from chameleon.errors import InputError, LogError
 from chameleon.evaluation.events import (
     BACK,
     EVENTS,
-    PLAIN_EVENTS,
     RECENT,
     EventReader,
     RunLines,
@@ -207,7 +206,7 @@ class RunDir:
                 what = f"the folder was made with other settings: {told}"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
             return
-        for name in (RESULTS, EVENTS, RECENT, PLAIN_EVENTS):
+        for name in (RESULTS, EVENTS, RECENT):
             if (self.path / name).exists() and (self.path / name).stat().st_size:
                 what = f"the folder has {name} and no settings that made it"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)

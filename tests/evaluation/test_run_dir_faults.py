@@ -134,7 +134,7 @@ def test_settings_that_are_none_are_told(text: str, tmp_path: Path) -> None:
             opened()
 
 
-@pytest.mark.parametrize("name", ["results.jsonl", "events.jsonl.gz", "events.jsonl", "recent.jsonl"])
+@pytest.mark.parametrize("name", ["results.jsonl", "events.jsonl.gz", "recent.jsonl"])
 @pytest.mark.parametrize("content", [b'{"event": "click"}\n', b"somebody's, without an end"])
 def test_files_without_settings_are_not_ours(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)

@@ -24,7 +24,7 @@ _RESULT: dict[str, Any] = {
     "error": None,
     "gold": "12",
     "columns": ["FREE", "INT", "G1-6"],
-    "events": [0, 1],
+    "member": 0,
 }
 _DEEP = "[" * 100_000 + "]" * 100_000
 _HUGE = "9" * 400
@@ -62,7 +62,8 @@ def _run(
     files = {
         "run/settings.json": settings or json.dumps(_SETTINGS),
         "run/results.jsonl": f"{result or json.dumps(_RESULT)}\n",
-        "run/events.jsonl": events and f"{events}\n",
+        "run/events.jsonl.gz": "",
+        "run/recent.jsonl": events and f"{events}\n",
     }
     return Hostile((command[0], "run", *command[1:]), code, told, files)
 
