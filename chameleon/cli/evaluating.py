@@ -27,7 +27,7 @@ from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
 from chameleon.evaluation.run import verdict_of
-from chameleon.evaluation.run_dir import RESULTS, RunDir, checked_count
+from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.figures import in_digits, in_dollars, in_time
@@ -235,24 +235,10 @@ class EvalRun:
                     evaluation.run(problems, self.problems.lengths)
             except (Interrupted, Stopped) as stopped:
                 return stopped
-        if tally.all.n == len(self.problems):
+        if tally.all.n >= len(self.problems):
             return None
-        if not spending.is_over:
-            raise self._of_no_problem(run_dir)
         limit = in_digits(spending.limit or 0, 6)
         return Stopped(f"the cost has reached --max-cost {limit}", hint="A larger one goes on.")
-
-    def _of_no_problem(self, run_dir: RunDir | None) -> InputError:
-        """Return what is wrong where there are more results than problems."""
-        ids = {problem.id for problem in self.problems}
-        strange = [id for id in (run_dir.done if run_dir else ()) if id not in ids]
-        named = f", such as {harmless(strange[0])!r}" if strange else ""
-        results = counted(len(strange), "result")
-        return InputError(
-            f"the folder has {results} of no problem that the data has{named}",
-            where=str(self.options.out),
-            hint=f"Take them out of {RESULTS}.",
-        )
 
     def _count(self, result: Result) -> None:
         self.tally.add(result)
