@@ -56,8 +56,8 @@ def _matching(folders: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
     """Yield the folders, and those that patterns match, in order. Raises `InputError` for none."""
     if not folders:
         raise InputError("no folder is named", hint="Name the folder of a kept evaluation.")
-    for each in map(os.fspath, folders):
-        matching = map(Path, sorted(glob.glob(each)))  # noqa: PTH207 - may begin anywhere
+    for each in folders:
+        matching = map(Path, sorted(glob.glob(str(each))))  # noqa: PTH207 - may begin anywhere
         yield from [path for path in matching if (path / SETTINGS).is_file()] or [Path(each)]
 
 
