@@ -272,7 +272,6 @@ def report(
 def export(
     spans: SpanOptions,
     source: Path = argument("LOG|DIR", "A log of `ask` or `chat`, or a folder of `eval --out`."),
-    follow: bool = option(default=False, help="Send the spans of a log that grows, until its run ends."),
     inspect: Path | None = option(
         metavar="FILE", help="Write a folder as a log of Inspect: NAME.eval or NAME.json."
     ),
@@ -285,13 +284,11 @@ def export(
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
     if spans.content and inspect is not None:
         raise typer.BadParameter("a log of Inspect has texts anyway", param_hint="--content")
-    if follow and (inspect is not None or source.is_dir()):
-        raise typer.BadParameter("a log is followed; `eval --otlp` sends as it runs", param_hint="--follow")
     from chameleon.cli.exporting import send_spans, write_for_inspect
 
     if inspect is not None:
         return write_for_inspect(source, inspect)
-    return send_spans(source, spans.otlp or "", content=spans.content, follow=follow)
+    return send_spans(source, spans.otlp or "", content=spans.content)
 
 
 @command()

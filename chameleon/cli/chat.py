@@ -14,7 +14,7 @@ import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
 from chameleon.cli.asking import advised, among_choices, set_up_for, with_sandbox
-from chameleon.cli.exporting import RunSender, sending
+from chameleon.cli.exporting import ConversationSender, receiver
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
@@ -49,7 +49,7 @@ def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) ->
         if STANDARD_INPUT in (getattr(options, name) or ()):
             raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
     with ExitStack() as kept:
-        send = kept.enter_context(sending(run, conversation=True))
+        send = ConversationSender(kept.enter_context(receiver(run)))
         log = kept.enter_context(ConversationLog(run.log)) if run.log is not None else None
         begun = log.first if log is not None else None
         before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
@@ -108,7 +108,7 @@ class Chat:
         given: Mapping[str, Any],
         log: ConversationLog | None,
         options: RunOptions,
-        send: RunSender,
+        send: ConversationSender,
     ) -> None:
         self.executor, self.given, self.log = executor, given, log
         self.options, self.send = options, send
