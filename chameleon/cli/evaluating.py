@@ -26,7 +26,7 @@ from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
-from chameleon.evaluation.run import verdict_of
+from chameleon.evaluation.run import DASH, verdict_of
 from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
@@ -298,15 +298,9 @@ def _told_of(result: Result) -> str:
 
 
 def running(tally: Tally, usage: Usage) -> str:
-    """Write the counts so far: "accuracy 0.912, answered 950 (0.960), failed 2, 1,904 calls, $0.0132"."""
-    name, *_ = tally.figures(tally.all)
-    whole, answered = (
-        "–" if share is None else f"{share:.3f}"
-        for share in (tally.figures(counts)[name] for counts in (tally.all, tally.answered))
-    )
-    parts = [f"{name} {whole}"]
-    if tally.answered.n < tally.all.n:
-        parts.append(f"answered {tally.answered.n:,} ({answered})")
+    """Write the counts so far: "accuracy 0.912, failed 2, 1,904 calls, $0.0132"."""
+    name, share = next(iter(tally.figures(tally.all).items()))
+    parts = [f"{name} {DASH if share is None else f'{share:.3f}'}"]
     if tally.failed:
         parts.append(f"failed {tally.failed:,}")
     if usage.calls:
