@@ -18,7 +18,6 @@ from chameleon.cli.out import counted, say
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
-from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.table.databases import address_name
 from chameleon.table.found import Found
 from chameleon.table.readers import KINDS, choose_table
@@ -225,14 +224,9 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     lacking = [_FILES[key] for key in files if takes and key not in takes]
     if lacking:
         one = that_takes(*("passages" if key == "text" else key for key in files))
-        own = ""
-        if options.inventory is not None and Path(options.inventory).is_file():
-            taken = {**takes, **{key: CUSTOMARY_TYPES[key] for key in files}}
-            line = ", ".join(f"{key}: {repr(kind) if '?' in kind else kind}" for key, kind in taken.items())
-            own = f", or write `input: {{{line}}}` in {options.inventory}"
         raise InputError(
             f"the inventory {inventory.name} takes no {' and no '.join(lacking)}",
-            hint=f"Leave it out, or name one that takes it with --inventory{one}{own}.",
+            hint=f"Leave it out, or name one that takes it with --inventory{one}.",
         )
     return fitted
 
