@@ -31,6 +31,7 @@ from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.figures import in_digits, in_dollars, in_time
+from chameleon.inventory.obstacles import all_of
 from chameleon.llm.connection import DROPPED
 from chameleon.state import Event
 from chameleon.text import harmless, one_line
@@ -137,17 +138,12 @@ class EvalRun:
 
         What a run could do without is named, so that leaving it out is a decision that the settings keep.
         """
-        inventory = self.executor.inventory
         found = self.executor.obstacles()
         if not found:
             return
         spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
         hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
-        if len(found) == 1:
-            raise InventoryError(str(found[0].error).rstrip("."), hint=hint)
-        for each in found:
-            say(f"Missing: {harmless(str(each.error))}")
-        raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
+        raise InventoryError(str(all_of(found, self.executor.inventory.name)).rstrip("."), hint=hint)
 
     def warn(self) -> None:
         """Say which problems lack a picture, and where questions of a conversation are asked alone.
