@@ -204,7 +204,6 @@ USAGE = [
     ("ask Q --image ferry.png --image ferry.png", "is given 2 times, and takes one file"),
     ("ask Q --text sign.txt --text sign.txt", "is given 2 times, and takes one file"),
     ("ask Q --table table.csv --choices yes", "two options or more"),
-    ("grid", "name a grid, or give --schema"),
     ("grid tablerag --no-model --model openai:local", "there is a --model as well"),
     ("recall tables.jsonl", "Missing argument 'QUERIES'"),
     ("index bare --out x -m openai:local", "a model is asked for --summaries alone"),
