@@ -21,7 +21,6 @@ from chameleon.cli.words import plain
 from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import picture_places
 from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
@@ -160,7 +159,8 @@ class EvalRun:
             say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
         if blind := self.problems.blind:
             named = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
-            looked = picture_places(self.data.benchmark, self.data.path)
+            folders = [str(self.data.path.parent / each) for each in self.data.benchmark.picture_folders]
+            looked = f"Looked in {', '.join(folders or [str(self.data.path.parent)])}."
             problems = counted(len(blind), "problem")
             say(f"{problems}{named}, with a picture that was not found: run without it. {looked}")
 

@@ -224,15 +224,6 @@ def beside(file: Path, *places: str) -> Path | None:
     return next((place.resolve() for name in places if (place := file.parent / name).exists()), None)
 
 
-def picture_places(benchmark: Benchmark, data: Path) -> str:
-    """Say where the pictures of a data file's problems are looked for, as a sentence."""
-    names_them = type(benchmark).picture_named is not Benchmark.picture_named
-    named = ["the path that the problem names"] if names_them else []
-    folders = ", ".join(f"{name}/" if name else "the folder itself" for name in benchmark.picture_folders)
-    looked = " and ".join([*named, f"ID/image.png and ID.png in {folders}"])
-    return f"Looked in {data.parent} for {looked}."
-
-
 def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | None:
     """Find the picture of a problem: the file that its row names, else `ID.png` or `ID/image.png`.
 

@@ -150,7 +150,7 @@ def test_eval_refuses_what_is_missing_and_says_how_to_leave_it_out(
     done = command("eval", file, data, "--without", "shop", "--without", "scales")
     assert done.code == 0
     blind = f"1 problem (1), with a picture that was not found: run without it. Looked in {tmp_path}"
-    assert blind in done.err and "the path that the problem names and ID/image.png" in done.err
+    assert blind in done.err
 
 
 def test_why_an_evaluation_answered_without_a_module_is_told(
