@@ -279,8 +279,6 @@ def export(
     """
     if (spans.otlp is None) == (inspect is None):
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
-    if spans.content and inspect is not None:
-        raise typer.BadParameter("a log of Inspect has texts anyway", param_hint="--content")
     from chameleon.cli.exporting import send_spans, write_for_inspect
 
     if inspect is not None:

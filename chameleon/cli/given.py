@@ -19,7 +19,6 @@ from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
 from chameleon.table.databases import address_name
-from chameleon.table.found import Found
 from chameleon.table.readers import KINDS, choose_table
 from chameleon.table.records import read_within
 from chameleon.text import harmless
@@ -98,7 +97,9 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     sources = options.table or []
     for source, sheet in zip(sources, options.sheet or repeat(None, len(sources)), strict=True):
         with _told_by_option("--table", source):
-            found = _read_table(source, sheet)
+            is_piped = source == STANDARD_INPUT
+            data = read_within(sys.stdin.buffer, _NAME) if is_piped else source
+            found = choose_table(data, name=_NAME if is_piped else "", sheet=sheet)
         name = _file_name(source)
         if found.others and not sheet:
             others = ", ".join(map(repr, found.others[:_MOST_NAMED]))
@@ -166,12 +167,6 @@ def _told_by_option(option: str, source: str) -> Iterator[None]:
         if suffix and "is not UTF-8" in error.what:
             raise InputError(f"is a file ({suffix}) that is not read", where=source, hint=_READ) from None
         raise
-
-
-def _read_table(source: str, sheet: str | None) -> Found:
-    if source == STANDARD_INPUT:
-        return choose_table(read_within(sys.stdin.buffer, _NAME), name=_NAME, sheet=sheet)
-    return choose_table(source, sheet=sheet)
 
 
 def _read_text_or_document(source: str) -> dict[str, Any]:
