@@ -12,29 +12,9 @@ import typer
 from chameleon.cli.options import SpanOptions
 from chameleon.cli.out import counted, say
 from chameleon.cli.progress import Activity
-from chameleon.state import Event, RunStarted
 
 if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces
-
-
-class ConversationSender:
-    """Sends the events of a conversation's turns, nothing without `traces`; `first` is how it began."""
-
-    def __init__(self, traces: Traces | None) -> None:
-        self.traces = traces
-        self.first: RunStarted | None = None
-
-    def __call__(self, event: Event) -> None:
-        if self.traces is None:
-            return
-        id = ""
-        if isinstance(event, RunStarted):
-            from chameleon.interop.spans import conversation_id
-
-            self.first = self.first or event
-            id = conversation_id(self.first)
-        self.traces.event(event, conversation=id)
 
 
 @contextmanager

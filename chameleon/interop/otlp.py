@@ -107,15 +107,15 @@ def export_log(path: Path, traces: Traces) -> int:
 
     Raises `LogError` for a file that is not a log, `InputError` for one that cannot be read.
     """
-    begun = [event for event in _events_in(path) if isinstance(event, RunStarted)]
-    conversation, count = conversation_id(begun[0]) if len(begun) > 1 else "", 0
-    for event in _events_in(path):
-        count += isinstance(event, RunStarted)
-        if not count:
-            raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
+    events = list(_events_in(path))
+    begun = [event for event in events if isinstance(event, RunStarted)]
+    if events and events[:1] != begun[:1]:
+        raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
+    conversation = conversation_id(begun[0]) if len(begun) > 1 else ""
+    for event in events:
         traces.event(event, conversation=conversation)
     traces.end()
-    return count
+    return len(begun)
 
 
 def export_run_dir(path: Path, traces: Traces) -> int:
