@@ -54,7 +54,9 @@ def evaluate(
     """
     if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
-    mine = _part(part, options)
+    if part is not None and options.out is None:
+        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
+    mine = Part.read(part) if part is not None else None
     if mine is not None and options.max_cost is not None:
         options = replace(options, max_cost=options.max_cost / mine.of)
     setup = set_up(inventory, options, without)
@@ -75,15 +77,6 @@ def evaluate(
     if stopped is not None:
         raise stopped
     return int(0 < len(problems) == run.tally.failed)
-
-
-def _part(text: str | None, options: EvalOptions) -> Part | None:
-    """Read --part. Raises `InputError` for what is none, and where its results are kept nowhere."""
-    if text is None:
-        return None
-    if options.out is None:
-        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
-    return Part.read(text)
 
 
 @dataclass
@@ -119,11 +112,8 @@ class EvalRun:
         scorer.check()
         for first in islice(self.problems, 1):
             scorer.judged(scorer.from_answer("", first), first)
-        if self.options.store != "replay":  # a replay asks no model: its replies tell what was dropped
-            self._check_parameters()
-
-    def _check_parameters(self) -> None:
-        inventory = self.executor.inventory
+        if self.options.store == "replay":  # it asks no model: its replies tell what was dropped
+            return
         for name, dropped in dropped_by_model(inventory).items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
