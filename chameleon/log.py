@@ -458,12 +458,6 @@ class LineFile:
             return os.fstat(self._file.fileno()).st_size
 
     @property
-    def is_deleted(self) -> bool:
-        """Return whether the file was deleted since it was opened."""
-        with self._lock:
-            return os.fstat(self._file.fileno()).st_nlink == 0
-
-    @property
     def is_in_place(self) -> bool:
         """Return whether the file still lies where it was opened."""
         try:

@@ -29,13 +29,10 @@ from chameleon.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from chameleon.cli.settings import Settings
 
 DATA = argument("DATA", "The benchmark's release, or JSON lines; .gz is fine.")
 RUNS = argument("RUN…", "Folders that `eval --out` has written.")
-SCHEMA = option(default=False, help="Print the JSON Schema of such files.")
 JSON = option(default=False, in_file="any", help="Print one JSON object.")
 Command = Callable[..., int | None]
 COMMANDS: dict[str, Command] = {}
@@ -272,7 +269,6 @@ def report(
 def export(
     spans: SpanOptions,
     source: Path = argument("LOG|DIR", "A log of `ask` or `chat`, or a folder of `eval --out`."),
-    follow: bool = option(default=False, help="Send the spans of a log that grows, until its run ends."),
     inspect: Path | None = option(
         metavar="FILE", help="Write a folder as a log of Inspect: NAME.eval or NAME.json."
     ),
@@ -283,15 +279,11 @@ def export(
     """
     if (spans.otlp is None) == (inspect is None):
         raise typer.BadParameter("say where to: --otlp URL or --inspect FILE", param_hint="--otlp")
-    if spans.content and inspect is not None:
-        raise typer.BadParameter("a log of Inspect has texts anyway", param_hint="--content")
-    if follow and (inspect is not None or source.is_dir()):
-        raise typer.BadParameter("a log is followed; `eval --otlp` sends as it runs", param_hint="--follow")
     from chameleon.cli.exporting import send_spans, write_for_inspect
 
     if inspect is not None:
         return write_for_inspect(source, inspect)
-    return send_spans(source, spans.otlp or "", content=spans.content, follow=follow)
+    return send_spans(source, spans.otlp or "", content=spans.content)
 
 
 @command()
@@ -319,17 +311,11 @@ def recall(
 
 
 @command()
-def grid(options: GridOptions, talk: TalkOptions, schema: bool = SCHEMA, json: bool = JSON) -> int:
+def grid(options: GridOptions, talk: TalkOptions, json: bool = JSON) -> int:
     """Compare variants of an inventory in one table; without a model, by the parts of them that need none.
 
     Exit codes: 0 done, 1 stopped before the end or no arm could run, 2 wrong usage, 130 after Ctrl-C.
     """
-    if schema:
-        from chameleon.evaluation.grid import GridSpec
-
-        return _print_schema(GridSpec)
-    if options.grid is None:
-        raise typer.BadParameter("name a grid, or give --schema", param_hint="GRID|FILE")
     if options.no_model and options.model:
         raise typer.BadParameter("there is a --model as well", param_hint="--no-model")
     from chameleon.cli.grid import compare
@@ -342,7 +328,7 @@ def check(
     inventory: str | None = argument("NAME|FILE", "The inventory.", default=None, complete=inventories),
     model: str | None = option("-m", in_file="any", metavar="PROVIDER:NAME", help="The model to ask."),
     no_import: bool = option(default=False, help="Show what the file says, and import nothing."),
-    schema: bool = SCHEMA,
+    schema: bool = option(default=False, help="Print the JSON Schema of such files."),
     json: bool = JSON,
 ) -> int:
     """Check an inventory: its keys, prompts and plans, what its modules lack here, and the model to be asked.
@@ -351,9 +337,11 @@ def check(
     Exit codes: 0 it runs, if need be without modules that a run can do without; 1 a run would stop.
     """
     if schema:
+        from chameleon.cli.out import echo
         from chameleon.inventory import InventorySpec
 
-        return _print_schema(InventorySpec)
+        echo(json_text.dumps(InventorySpec.model_json_schema(), indent=2))
+        return 0
     if inventory is None:
         raise typer.BadParameter("name an inventory, or give --schema", param_hint="NAME|FILE")
     from chameleon.cli.checking import check_inventory, read_inventory
@@ -427,13 +415,6 @@ def list_kind(
         show_part(name, kind, as_json=json)
     else:
         raise typer.BadParameter("only modules and planners are shown one by one", param_hint="NAME")
-
-
-def _print_schema(spec: type[BaseModel]) -> int:
-    from chameleon.cli.out import echo
-
-    echo(json_text.dumps(spec.model_json_schema(), indent=2))
-    return 0
 
 
 _SETTABLE = {name: command for name, command in COMMANDS.items() if name != "doctor"}

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on, kept
-from chameleon.cli.exporting import sending
+from chameleon.cli.exporting import receiver
 from chameleon.cli.given import (
     STANDARD_INPUT,
     check_options,
@@ -77,10 +77,11 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
         attend(setup.executor, run.approve)
         events: list[Event] = []
         reply = ReplyStream()
-        send = kept_open.enter_context(sending(run))
+        traces = kept_open.enter_context(receiver(run))
         for event in _events(setup.executor, given, log, page.note, reply if run.stream else None):
             reply.end()
-            send(event)
+            if traces is not None:
+                traces.event(event)
             page.show(event)
             events.append(event)
             if plan_only and isinstance(event, Plan) and not event.refused:

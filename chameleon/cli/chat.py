@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import fields, replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from chameleon.cli.approving import EXIT_WAITS, attend, how_to_go_on
 from chameleon.cli.asking import advised, among_choices, set_up_for, with_sandbox
-from chameleon.cli.exporting import RunSender, sending
+from chameleon.cli.exporting import receiver
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
@@ -27,9 +27,12 @@ from chameleon.conversation_log import ConversationLog, PastTurn
 from chameleon.errors import InputError
 from chameleon.executor import Executor
 from chameleon.inventory.digest import check_same, files_of
-from chameleon.state import Failure, RunEnded, RunStarted, State
+from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.table import Table, to_terminal
 from chameleon.text import harmless, one_line
+
+if TYPE_CHECKING:
+    from chameleon.interop.otlp import Traces
 
 _HELP = (
     "A line is a question, and may refer to those before it. /table shows the table as it stands, /history "
@@ -49,7 +52,7 @@ def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) ->
         if STANDARD_INPUT in (getattr(options, name) or ()):
             raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
     with ExitStack() as kept:
-        send = kept.enter_context(sending(run, conversation=True))
+        traces = kept.enter_context(receiver(run))
         log = kept.enter_context(ConversationLog(run.log)) if run.log is not None else None
         begun = log.first if log is not None else None
         before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
@@ -63,10 +66,10 @@ def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) ->
         fitted = fit(everything, setup.executor.inventory, question)
         given = before | {k: v for k, v in fitted.items() if k not in _OF_A_TURN and v is not None}
         attend(setup.executor, run.approve)
-        chat = Chat(setup.executor, given, log, run, send)
+        chat = Chat(setup.executor, given, log, run, traces)
         if begun is not None:
             chat.check_same(begun)
-            send.first = begun
+            chat.first = begun
         say(f"Runs {harmless(setup.why)}.")
         chat.go_on()
         for line in () if chat.waits else _lines():
@@ -108,10 +111,11 @@ class Chat:
         given: Mapping[str, Any],
         log: ConversationLog | None,
         options: RunOptions,
-        send: RunSender,
+        traces: Traces | None,
     ) -> None:
         self.executor, self.given, self.log = executor, given, log
-        self.options, self.send = options, send
+        self.options, self.traces = options, traces
+        self.first: RunStarted | None = None  # of the conversation
         self.turns: list[PastTurn] = []
         self.last: State | None = None
         self.waits = False
@@ -172,7 +176,7 @@ class Chat:
             with Activity() as activity:
                 for event in chain(before, events):
                     reply.end()
-                    self.send(event)
+                    self._send(event)
                     page.show(event)
                     activity.show(now_in_words(page.state, inventory))
             state = page.state
@@ -197,6 +201,18 @@ class Chat:
         self.turns.append(PastTurn.of(state))
         page.end(_in_chat(advised(state, self.executor)), self.given.get("unit") or "")
 
+    def _send(self, event: Event) -> None:
+        """Send an event to the receiver of spans, if there is one, as one of this conversation."""
+        if self.traces is None:
+            return
+        id = ""
+        if isinstance(event, RunStarted):
+            from chameleon.interop.spans import conversation_id
+
+            self.first = self.first or event
+            id = conversation_id(self.first)
+        self.traces.event(event, conversation=id)
+
     def _stopped(self, state: State) -> State:
         """End the run that Ctrl-C stopped; of a log what is written counts."""
         if self.log is not None:
@@ -206,7 +222,7 @@ class Chat:
         if state.begun is not None and state.ended is None:
             if self.log is not None:
                 self.log.append(_STOPPED)
-            self.send(_STOPPED)
+            self._send(_STOPPED)
             state = state.after(_STOPPED)
         return state
 

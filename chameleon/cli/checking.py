@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from math import isfinite
-from typing import Any
+
+from pydantic_core import from_json, to_json
 
 from chameleon.cli.hints import error_in_options, in_options
 from chameleon.cli.out import counted, echo, echo_json, say
@@ -25,7 +25,6 @@ from chameleon.text import harmless, one_line, redact
 
 _CARD = "card"
 _LABELS = {"llm": "A run still needs a model", _CARD: "Note"}
-_MOST_BITS = 10_000
 _LOOK = "Only to read it: check --no-import."
 
 
@@ -77,9 +76,11 @@ def read_inventory(name: str, *, as_json: bool) -> int:
     spec = spec_of(source)
     try:
         code = own_code(source)
+        data = from_json(to_json(source.data, inf_nan_mode="strings", fallback=str))
     except InventoryError as problem:
         raise problem.at(source.file) from problem
-    data = _plain(source.data)
+    except ValueError as problem:
+        raise InventoryError(f"it holds what JSON has not: {problem}", where=source.file) from problem
     if as_json:
         echo_json({"inventory": spec.name, "code": code, "data": data})
         return 0
@@ -94,18 +95,6 @@ def read_inventory(name: str, *, as_json: bool) -> int:
             said = held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
             echo(f"{harmless('.'.join(filter(None, (key, part))))}: {one_line(said, 400)}")
     return 0
-
-
-def _plain(value: Any) -> Any:
-    """Return what YAML holds as JSON has it: dates, and numbers that are none, as text."""
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:  # Python writes no longer one
-        return hex(value)
-    is_json = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value))
-    return value if is_json else str(value)
 
 
 def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | None]:

@@ -21,16 +21,16 @@ from chameleon.cli.words import plain
 from chameleon.conversation import HISTORY
 from chameleon.errors import InputError, InventoryError, ParameterRefused
 from chameleon.evaluation.benchmark import Problem
-from chameleon.evaluation.data import picture_places
 from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
-from chameleon.evaluation.run import verdict_of
-from chameleon.evaluation.run_dir import RESULTS, RunDir, checked_count
+from chameleon.evaluation.run import DASH, verdict_of
+from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
 from chameleon.figures import in_digits, in_dollars, in_time
+from chameleon.inventory.obstacles import all_of
 from chameleon.llm.connection import DROPPED
 from chameleon.state import Event
 from chameleon.text import harmless, one_line
@@ -54,7 +54,9 @@ def evaluate(
     """
     if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
-    mine = _part(part, options)
+    if part is not None and options.out is None:
+        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
+    mine = Part.read(part) if part is not None else None
     if mine is not None and options.max_cost is not None:
         options = replace(options, max_cost=options.max_cost / mine.of)
     setup = set_up(inventory, options, without)
@@ -75,15 +77,6 @@ def evaluate(
     if stopped is not None:
         raise stopped
     return int(0 < len(problems) == run.tally.failed)
-
-
-def _part(text: str | None, options: EvalOptions) -> Part | None:
-    """Read --part. Raises `InputError` for what is none, and where its results are kept nowhere."""
-    if text is None:
-        return None
-    if options.out is None:
-        raise InputError("--part makes a folder for `chameleon merge`", hint="Name it with --out.")
-    return Part.read(text)
 
 
 @dataclass
@@ -119,11 +112,8 @@ class EvalRun:
         scorer.check()
         for first in islice(self.problems, 1):
             scorer.judged(scorer.from_answer("", first), first)
-        if self.options.store != "replay":  # a replay asks no model: its replies tell what was dropped
-            self._check_parameters()
-
-    def _check_parameters(self) -> None:
-        inventory = self.executor.inventory
+        if self.options.store == "replay":  # it asks no model: its replies tell what was dropped
+            return
         for name, dropped in dropped_by_model(inventory).items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
@@ -137,17 +127,12 @@ class EvalRun:
 
         What a run could do without is named, so that leaving it out is a decision that the settings keep.
         """
-        inventory = self.executor.inventory
         found = self.executor.obstacles()
         if not found:
             return
         spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
         hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
-        if len(found) == 1:
-            raise InventoryError(str(found[0].error).rstrip("."), hint=hint)
-        for each in found:
-            say(f"Missing: {harmless(str(each.error))}")
-        raise InventoryError(f"{len(found)} things keep {inventory.name} from running here", hint=hint)
+        raise InventoryError(str(all_of(found, self.executor.inventory.name)).rstrip("."), hint=hint)
 
     def warn(self) -> None:
         """Say which problems lack a picture, and where questions of a conversation are asked alone.
@@ -164,7 +149,8 @@ class EvalRun:
             say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
         if blind := self.problems.blind:
             named = f", such as {blind[0]}" if len(blind) > 1 else f" ({blind[0]})"
-            looked = picture_places(self.data.benchmark, self.data.path)
+            folders = [str(self.data.path.parent / each) for each in self.data.benchmark.picture_folders]
+            looked = f"Looked in {', '.join(folders or [str(self.data.path.parent)])}."
             problems = counted(len(blind), "problem")
             say(f"{problems}{named}, with a picture that was not found: run without it. {looked}")
 
@@ -235,24 +221,10 @@ class EvalRun:
                     evaluation.run(problems, self.problems.lengths)
             except (Interrupted, Stopped) as stopped:
                 return stopped
-        if tally.all.n == len(self.problems):
+        if tally.all.n >= len(self.problems):
             return None
-        if not spending.is_over:
-            raise self._of_no_problem(run_dir)
         limit = in_digits(spending.limit or 0, 6)
         return Stopped(f"the cost has reached --max-cost {limit}", hint="A larger one goes on.")
-
-    def _of_no_problem(self, run_dir: RunDir | None) -> InputError:
-        """Return what is wrong where there are more results than problems."""
-        ids = {problem.id for problem in self.problems}
-        strange = [id for id in (run_dir.done if run_dir else ()) if id not in ids]
-        named = f", such as {harmless(strange[0])!r}" if strange else ""
-        results = counted(len(strange), "result")
-        return InputError(
-            f"the folder has {results} of no problem that the data has{named}",
-            where=str(self.options.out),
-            hint=f"Take them out of {RESULTS}.",
-        )
 
     def _count(self, result: Result) -> None:
         self.tally.add(result)
@@ -312,15 +284,9 @@ def _told_of(result: Result) -> str:
 
 
 def running(tally: Tally, usage: Usage) -> str:
-    """Write the counts so far: "accuracy 0.912, answered 950 (0.960), failed 2, 1,904 calls, $0.0132"."""
-    name, *_ = tally.figures(tally.all)
-    whole, answered = (
-        "–" if share is None else f"{share:.3f}"
-        for share in (tally.figures(counts)[name] for counts in (tally.all, tally.answered))
-    )
-    parts = [f"{name} {whole}"]
-    if tally.answered.n < tally.all.n:
-        parts.append(f"answered {tally.answered.n:,} ({answered})")
+    """Write the counts so far: "accuracy 0.912, failed 2, 1,904 calls, $0.0132"."""
+    name, share = next(iter(tally.figures(tally.all).items()))
+    parts = [f"{name} {DASH if share is None else f'{share:.3f}'}"]
     if tally.failed:
         parts.append(f"failed {tally.failed:,}")
     if usage.calls:

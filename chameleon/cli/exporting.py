@@ -12,44 +12,9 @@ import typer
 from chameleon.cli.options import SpanOptions
 from chameleon.cli.out import counted, say
 from chameleon.cli.progress import Activity
-from chameleon.state import Event, RunStarted
 
 if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces
-
-
-class RunSender:
-    """Sends the events of one run after the other; nothing without `traces`.
-
-    Where they are turns of a conversation, `first` is the run that it begins with.
-    """
-
-    def __init__(self, traces: Traces | None, *, conversation: bool = False) -> None:
-        self.traces, self.conversation = traces, conversation
-        self.first: RunStarted | None = None
-
-    def __call__(self, event: Event) -> None:
-        if self.traces is None:
-            return
-        id = ""
-        if isinstance(event, RunStarted):
-            self.first = self.first or event
-            if self.conversation:
-                from chameleon.interop.spans import conversation_id
-
-                id = conversation_id(self.first)
-        self.traces.event(event, conversation=id)
-
-
-@contextmanager
-def sending(options: SpanOptions, *, conversation: bool = False) -> Iterator[RunSender]:
-    """Yield what sends the events of runs, and send what is left at the end."""
-    with receiver(options) as traces:
-        try:
-            yield RunSender(traces, conversation=conversation)
-        finally:
-            if traces is not None:
-                traces.end()
 
 
 @contextmanager
@@ -66,7 +31,7 @@ def receiver(options: SpanOptions) -> Iterator[Traces | None]:
         yield traces
 
 
-def send_spans(source: Path, url: str, *, content: bool, follow: bool) -> int:
+def send_spans(source: Path, url: str, *, content: bool) -> int:
     """Send what a log or an evaluation's folder holds; return the exit code, 1 where not all arrived."""
     from chameleon.interop.otlp import Traces, export_log, export_run_dir
 
@@ -74,7 +39,7 @@ def send_spans(source: Path, url: str, *, content: bool, follow: bool) -> int:
     is_folder = source.is_dir()
     with Activity(f"sending the spans of {source}"):
         try:
-            count = export_run_dir(source, traces) if is_folder else export_log(source, traces, follow=follow)
+            count = export_run_dir(source, traces) if is_folder else export_log(source, traces)
         finally:
             lost = traces.close()
     if not lost:

@@ -18,9 +18,7 @@ from chameleon.cli.out import counted, say
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
-from chameleon.inventory.schema import CUSTOMARY_TYPES
 from chameleon.table.databases import address_name
-from chameleon.table.found import Found
 from chameleon.table.readers import KINDS, choose_table
 from chameleon.table.records import read_within
 from chameleon.text import harmless
@@ -99,7 +97,9 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
     sources = options.table or []
     for source, sheet in zip(sources, options.sheet or repeat(None, len(sources)), strict=True):
         with _told_by_option("--table", source):
-            found = _read_table(source, sheet)
+            is_piped = source == STANDARD_INPUT
+            data = read_within(sys.stdin.buffer, _NAME) if is_piped else source
+            found = choose_table(data, name=_NAME if is_piped else "", sheet=sheet)
         name = _file_name(source)
         if found.others and not sheet:
             others = ", ".join(map(repr, found.others[:_MOST_NAMED]))
@@ -169,12 +169,6 @@ def _told_by_option(option: str, source: str) -> Iterator[None]:
         raise
 
 
-def _read_table(source: str, sheet: str | None) -> Found:
-    if source == STANDARD_INPUT:
-        return choose_table(read_within(sys.stdin.buffer, _NAME), name=_NAME, sheet=sheet)
-    return choose_table(source, sheet=sheet)
-
-
 def _read_text_or_document(source: str) -> dict[str, Any]:
     """Read what `--text` gives as `text`; a document, a long text or one with headings as `passages` too.
 
@@ -225,14 +219,9 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     lacking = [_FILES[key] for key in files if takes and key not in takes]
     if lacking:
         one = that_takes(*("passages" if key == "text" else key for key in files))
-        own = ""
-        if options.inventory is not None and Path(options.inventory).is_file():
-            taken = {**takes, **{key: CUSTOMARY_TYPES[key] for key in files}}
-            line = ", ".join(f"{key}: {repr(kind) if '?' in kind else kind}" for key, kind in taken.items())
-            own = f", or write `input: {{{line}}}` in {options.inventory}"
         raise InputError(
             f"the inventory {inventory.name} takes no {' and no '.join(lacking)}",
-            hint=f"Leave it out, or name one that takes it with --inventory{one}{own}.",
+            hint=f"Leave it out, or name one that takes it with --inventory{one}.",
         )
     return fitted
 

@@ -164,10 +164,7 @@ class GridRun:
         }
         table = ArmTable(figures, about)
         if out is not None:
-            try:
-                out.mkdir(parents=True, exist_ok=True)
-            except OSError as problem:
-                raise InputError(f"cannot be written: {problem.strerror}", where=str(out)) from problem
+            out.mkdir(parents=True, exist_ok=True)
             text = json.dumps(table.to_json(), indent=2, ensure_ascii=False)
             write_whole(out / _FIGURES, text + "\n")
         if as_json:

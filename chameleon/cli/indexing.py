@@ -53,11 +53,7 @@ def index_tables(
                 say(f"{done + 1:,} of {counted(total, 'file')}: {harmless(name)}")
             progress.show(done, lambda: name or "writing the index")
 
-        try:
-            summary = index_files(sources, out, spec, show, summaries)
-        except KeyboardInterrupt:
-            echo("The index is as it was before; the same command begins anew.", err=True)
-            raise
+        summary = index_files(sources, out, spec, show, summaries)
     usage = sum((call.usage for call in recorder.calls), Usage())
     if as_json:
         asked = {"model": summaries.llm.name, "why": why, "usage": usage.to_json()} if summaries else {}

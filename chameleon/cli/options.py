@@ -333,7 +333,7 @@ class GridOptions(EvalOptions):
     Each arm is evaluated as `chameleon eval` does it, in a directory of its own below `out`.
     """
 
-    grid: str | None = argument("GRID|FILE", "The grid: `list grids` shows all.", default=None)
+    grid: str = argument("GRID|FILE", "The grid: `list grids` shows all.")
     data: Path | None = argument("DATA", "As for `eval`; without any the arms are told.", default=None)
     inventory: str | None = option(
         "-i",

@@ -17,12 +17,8 @@ from chameleon.text import harmless
 def run_file(file: Path, *, result: str, timeout: float, kind: Kind, as_json: bool) -> int:
     """Run the program; return 0 if it gave an answer, else 1."""
     limits = Limits(wall_s=timeout, cpu_s=timeout)
-    most = limits.source_kb * 1024
-    data = read_file(str(file), most)
-    if len(data) > most:
-        raise InputError(f"is larger than a program may be ({limits.source_kb} KB)", where=str(file))
     try:
-        code = data.decode()
+        code = read_file(str(file), limits.source_kb * 1024).decode()
     except UnicodeDecodeError as problem:
         what = f"the program is not UTF-8 text (byte {problem.start})"
         raise InputError(what, where=str(file)) from problem

@@ -17,7 +17,7 @@ from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
 from chameleon.text import one_line
 
-_TOP_PROGRAMS, _MOST_NAMES = 10, 20
+_TOP_PROGRAMS = 10
 
 
 def merge_parts(parts: Sequence[Path], out: Path) -> None:
@@ -53,9 +53,8 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
         echo(f"\n{name}: most frequent programs")
         programs = run.plans.programs
         for names, count in list(programs.items())[:_TOP_PROGRAMS]:
-            shown = " → ".join(one_line(name, 40) for name in names[:_MOST_NAMES]) or "(no plan)"
-            more = " → …" if names[_MOST_NAMES:] else ""
-            echo(f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {shown}{more}")
+            shown = one_line(" → ".join(names) or "(no plan)", 400)
+            echo(f"  {100 * count / run.plans.n:6.2f} %  {count:6,}  {shown}")
         if len(programs) > _TOP_PROGRAMS:
             echo(f"  … {len(programs) - _TOP_PROGRAMS:,} more")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ _TAB_SEPARATED = (".tsv", ".tagged")
 _ENDINGS = (".jsonl", ".json", *_TAB_SEPARATED)
 _TABLE_ENDINGS = (".csv", ".tsv", ".json")
 _MOST_NAMED = 8
+_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\{.+\}")  # a whole one on a line, as JSON lines have it
 
 
 def find_benchmark(name: str) -> Benchmark:
@@ -101,7 +103,8 @@ class DataFile:
                 yield from self._tab_separated(lines)
                 return
             head = list(_up_to_the_second(lines))
-            if sum(map(bool, map(bytes.strip, head))) == 2 and _is_object(head):
+            first, *others = [each for each in map(bytes.strip, head) if each] or [b""]
+            if others and _OBJECT.fullmatch(first):
                 yield from self._lines(chain(head, lines))
                 return
             file.seek(0)
@@ -111,14 +114,10 @@ class DataFile:
         try:
             data = _json(text)
         except ValueError as problem:
-            found = text.splitlines()
-            if not _is_object(found) and not _is_broken_object(found):
-                what = f"this is neither JSON nor JSON lines: {problem}"
-                raise InputError(what, where=str(self.path)) from problem
-            yield from self._lines(found)
-        else:
-            del head, text
-            yield from self._whole(data)
+            what = f"this is neither JSON nor JSON lines: {problem}"
+            raise InputError(what, where=str(self.path)) from problem
+        del head, text
+        yield from self._whole(data)
 
     def _opened(self) -> IO[bytes]:
         if not self.path.is_file():
@@ -225,15 +224,6 @@ def beside(file: Path, *places: str) -> Path | None:
     return next((place.resolve() for name in places if (place := file.parent / name).exists()), None)
 
 
-def picture_places(benchmark: Benchmark, data: Path) -> str:
-    """Say where the pictures of a data file's problems are looked for, as a sentence."""
-    names_them = type(benchmark).picture_named is not Benchmark.picture_named
-    named = ["the path that the problem names"] if names_them else []
-    folders = ", ".join(f"{name}/" if name else "the folder itself" for name in benchmark.picture_folders)
-    looked = " and ".join([*named, f"ID/image.png and ID.png in {folders}"])
-    return f"Looked in {data.parent} for {looked}."
-
-
 def _picture(id: str, named: str, benchmark: Benchmark, home: Path) -> Path | None:
     """Find the picture of a problem: the file that its row names, else `ID.png` or `ID/image.png`.
 
@@ -268,23 +258,6 @@ def _up_to_the_second(lines: Iterator[bytes]) -> Iterator[bytes]:
         found += bool(line.strip())
         if found == 2:
             return
-
-
-def _first(lines: Iterable[bytes]) -> bytes:
-    return next((line for line in lines if line.strip()), b"")
-
-
-def _is_object(lines: Iterable[bytes]) -> bool:
-    """Return whether the first line is an object, as JSON lines have it."""
-    try:
-        return isinstance(_json(_first(lines)), dict)
-    except ValueError:
-        return False
-
-
-def _is_broken_object(lines: Iterable[bytes]) -> bool:
-    first = _first(lines).strip()
-    return len(first) > 2 and first.startswith(b"{") and first.endswith(b"}")
 
 
 @contextmanager

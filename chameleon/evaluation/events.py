@@ -11,7 +11,6 @@ import gzip
 import json
 import re
 import zlib
-from array import array
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,14 +19,12 @@ from typing import Any
 
 from chameleon.errors import InputError, LogError
 from chameleon.evaluation.results import Result
-from chameleon.log import FORMAT, event_from_json, json_line, read_line
+from chameleon.log import event_from_json, read_line
 from chameleon.state import Event, RunStarted
 from chameleon.usage import Usage
 
 EVENTS, RECENT = "events.jsonl.gz", "recent.jsonl"
-PLAIN_EVENTS, PROMPTS = "events.jsonl", "prompts.jsonl"  # of earlier versions
 BACK = "back"
-_NAMED_PROMPTS = "chameleon-log-2"  # the format of plain events whose prompts may be named by their digests
 _ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')
 _AGAIN = "Take its problem out of results.jsonl to run it again, or give another folder for the results."
 _GZIP = 31  # for zlib: a gzip member
@@ -75,11 +72,10 @@ def usage_of(events: Iterable[Event]) -> Usage:
 
 
 class EventReader:
-    """Read the events of problems that have a result, also in folders of earlier versions."""
+    """Read the events of problems that have a result."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._plain = PlainEvents(folder)
         self._member: tuple[int, Mapping[str, list[bytes]]] = -1, {}  # the last one that was read
 
     def lines_of(self, result: Result) -> list[bytes]:
@@ -88,7 +84,7 @@ class EventReader:
         Raises `LogError` for lines that are damaged, `InputError` for a file that cannot be read.
         """
         if result.member is None:
-            return self._plain.lines_of(result.id)
+            return []
         found = self._packed(result.member).get(result.id)
         if found is None:  # not packed yet, or at this moment
             recent = _by_problem(whole_lines(self._folder / RECENT), self._folder / RECENT)
@@ -137,14 +133,11 @@ def recent_lines(folder: Path, start: int) -> dict[str, list[bytes]]:
 def unfinished_runs(
     folder: Path, recent: Mapping[str, list[bytes]], done: Container[str]
 ) -> dict[str, RunLines]:
-    """Read the runs of all problems that are not `done`, from the `recent_lines` and from older files.
+    """Read the runs of all problems that are not `done` from the `recent_lines`.
 
     Raises `LogError` naming the problem of which a line is damaged.
     """
-    plain = PlainEvents(folder)
-    lines = {id: plain.lines_of(id) for id in plain if id not in done and id not in recent}
-    lines |= {id: each for id, each in recent.items() if id not in done}
-    return {id: RunLines.of(id, each, folder) for id, each in lines.items()}
+    return {id: RunLines.of(id, each, folder) for id, each in recent.items() if id not in done}
 
 
 def _by_problem(lines: Iterable[bytes], path: Path) -> dict[str, list[bytes]]:
@@ -162,47 +155,6 @@ def _lines_after(path: Path, start: int) -> Iterator[bytes]:
         with path.open("rb") as file, suppress(OSError, EOFError, zlib.error):
             file.seek(start)
             yield from (line for line in gzip.GzipFile(fileobj=file) if line.endswith(b"\n"))
-
-
-class PlainEvents:
-    """The events of a folder of an earlier version, by problem: all runs in one file of plain lines.
-
-    What long prompts share is in a file of its own there, and named by its digest.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / PLAIN_EVENTS
-        self._places: dict[str, array[int]] = {}
-        self._prompts: dict[str, str] = {}
-        place = 0
-        for number, line in enumerate(whole_lines(self._path), 1):
-            with _named(self._path, f"line {number} is not an event"):
-                self._places.setdefault(_id_of(line), array("Q")).append(place)
-            place += len(line)
-        for line in whole_lines(folder / PROMPTS):
-            with _named(folder / PROMPTS, "a line is not a prompt"):
-                row = read_line(line)
-                self._prompts[row["digest"]] = row["text"]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def lines_of(self, id: str) -> list[bytes]:
-        """Return the lines of a problem's run, prompts whole. Raises `LogError` for one that is damaged."""
-        found: list[bytes] = []
-        for place in self._places.get(id, ()):
-            with self._path.open("rb") as file, _named(self._path, f"a line of problem {id} is not an event"):
-                file.seek(place)
-                data = read_line(file.readline())
-                if data.get("format") == _NAMED_PROMPTS:
-                    data["format"] = FORMAT
-                for message in (each for call in data.get("calls", ()) for each in call["messages"]):
-                    if isinstance(text := message[1], dict):
-                        if text["prompt"] not in self._prompts:
-                            raise ValueError(f"{PROMPTS} lacks what its prompt begins with")
-                        message[1] = self._prompts[text["prompt"]] + text["rest"]
-                found.append(json_line(data))
-        return found
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:

@@ -56,15 +56,9 @@ def _matching(folders: Sequence[str | os.PathLike[str]]) -> Iterator[Path]:
     """Yield the folders, and those that patterns match, in order. Raises `InputError` for none."""
     if not folders:
         raise InputError("no folder is named", hint="Name the folder of a kept evaluation.")
-    for each in map(Path, folders):
-        if each.exists() or not glob.has_magic(str(each)):
-            yield each
-            continue
-        matching = Path(each.anchor).glob(str(each.relative_to(each.anchor)))
-        if not (runs := sorted(path for path in matching if (path / SETTINGS).is_file())):
-            hint = "A folder of a grid has one for each arm."
-            raise InputError("no evaluation matches", where=str(each), hint=hint)
-        yield from runs
+    for each in folders:
+        matching = map(Path, sorted(glob.glob(str(each))))  # noqa: PTH207 - may begin anywhere
+        yield from [path for path in matching if (path / SETTINGS).is_file()] or [Path(each)]
 
 
 def _rows(run: Run, kind: Kind) -> Iterator[Row]:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from chameleon.errors import ChameleonError, InventoryError
 from chameleon.inventory.building import spec_error
@@ -38,12 +38,6 @@ class VariantSpec(Strict):
     modules: dict[Name, dict[str, Any] | None] | None = None
 
 
-def _some(arms: dict[str, VariantSpec | None]) -> dict[str, VariantSpec | None]:
-    if not arms:
-        raise ValueError("a grid has at least one arm")
-    return arms
-
-
 class GridSpec(Strict):
     """A whole grid file."""
 
@@ -51,7 +45,7 @@ class GridSpec(Strict):
     about: str = ""
     inventory: str
     common: VariantSpec = VariantSpec()
-    arms: Annotated[dict[Name, VariantSpec | None], AfterValidator(_some)]
+    arms: dict[Name, VariantSpec | None] = Field(min_length=1)
 
 
 @dataclass(frozen=True)

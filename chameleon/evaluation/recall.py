@@ -90,10 +90,9 @@ def read_queries(path: Path) -> list[Query]:
         where = f"{path}, row {number:,}"
         text = next((row[key] for key in _QUESTIONS if isinstance(row.get(key), str)), None)
         gold = next((row[key] for key in _GOLD if isinstance(row.get(key), str | int)), None)
-        if text is None:
-            raise InputError(f"this row has none of {', '.join(_QUESTIONS)}", where=where)
-        if gold is None:
-            raise InputError("this row has neither gold_table_id nor table_id", where=where)
+        if text is None or gold is None:
+            needed = f"one of {', '.join(_QUESTIONS)}, and gold_table_id or table_id"
+            raise InputError(f"this row lacks {needed}", where=where)
         found.append(Query(text, str(gold)))
     if not found:
         raise InputError("there are no queries", where=str(path))
@@ -142,10 +141,8 @@ def _place(id: str, hits: Sequence[Hit]) -> int:
 
 def _table(data: Mapping[str, Any], where: str) -> Table:
     header, rows = data.get("header"), data.get("rows")
-    if not isinstance(header, list) or not isinstance(rows, list):
-        raise InputError("a table has a header and rows, which are lists", where=where)
-    if not all(isinstance(row, list) for row in rows):
-        raise InputError("each row of a table is a list of cells", where=where)
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in (header, *rows)):
+        raise InputError("a table has a header and rows, which are lists of cells", where=where)
     width = max(map(len, [header, *rows]))
     if not width:
         raise InputError("the table has no column", where=where)

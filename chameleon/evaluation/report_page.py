@@ -42,7 +42,7 @@ def write_page(
     The same runs give the same page. Memory does not grow with the number of problems. The file is there
     only when it is whole. Raises `InputError` when it cannot be written.
     """
-    path = _regular(Path(file))
+    path = _place_of(Path(file))
     beside = path.with_name(f"{path.name}.new")
     sections = [Section(run, number, problems) for number, run in enumerate(runs, 1)]
     ids = {id for section in sections for id in section.anchors}
@@ -62,21 +62,17 @@ def write_page(
         beside.unlink(missing_ok=True)
 
 
-def _regular(path: Path) -> Path:
-    """Return the file that a path leads to. Raises `InputError` for what is neither new nor such a page."""
-    try:
-        path = path.resolve() if path.is_symlink() else path
-        if not path.exists():
-            return path
-        if path.is_file():
-            with path.open("rb") as file:
-                if _GENERATOR not in file.read(_HEAD_BYTES):
-                    hint = "Name another file, or delete it."
-                    raise InputError("the file is no page of `chameleon report`", where=str(path), hint=hint)
-            return path
-    except (OSError, RuntimeError) as problem:  # a circle of links
-        raise InputError("the page cannot be written there", where=str(path)) from problem
-    raise InputError("the page cannot be written: it is not a regular file", where=str(path))
+def _place_of(page: Path) -> Path:
+    """Return where a page goes, links followed. Raises `InputError` where anything but such a page is."""
+    path = page.resolve()
+    if path.is_file():
+        with path.open("rb") as file:
+            if _GENERATOR in file.read(_HEAD_BYTES):
+                return path
+    if path.exists():
+        what = "the page cannot be written: what is there is no page of `chameleon report`"
+        raise InputError(what, where=str(page), hint="Name another file, or delete it.")
+    return path
 
 
 def _environment() -> Environment:
@@ -249,10 +245,8 @@ def _picture_of(path: str) -> str:
         reason = getattr(problem, "strerror", None) or problem
         return f"The picture {name} cannot be read: {reason}."
     kind = next((kind for magic, kind in _PICTURES.items() if data.startswith(magic)), None)
-    if kind is None:
-        return f"The picture {name} is not shown: it is neither PNG nor JPEG."
-    if len(data) > _LARGEST_PICTURE:
-        return f"The picture {name} is not shown: it is larger than 2 MB."
+    if kind is None or len(data) > _LARGEST_PICTURE:
+        return f"The picture {name} is not shown: it is no PNG or JPEG of at most 2 MB."
     return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 

@@ -115,7 +115,6 @@ class Result:
         if type(member) is not int or not 0 <= member < _LARGEST_FILE:
             raise TypeError("a place is none")
         read = dict(data)
-        read.pop("events", None)  # of earlier versions: a place in their file of events
         read["usage"] = Usage.from_json(data["usage"])
         read["error"] = Failure(**data["error"]) if data["error"] else None
         for name in ("plan", "columns", "dropped"):

@@ -17,7 +17,6 @@ from chameleon.errors import InputError, LogError
 from chameleon.evaluation.events import (
     BACK,
     EVENTS,
-    PLAIN_EVENTS,
     RECENT,
     EventReader,
     RunLines,
@@ -85,7 +84,7 @@ class RunDir:
         """Keep further lines of a problem's run, as they were written."""
         with self._lock:
             for line in lines:
-                self._written(self._recent, line)
+                self._recent.append(line)
                 self._open.setdefault(id, []).append(line)
 
     def finish(self, result: Result) -> Result:
@@ -93,7 +92,7 @@ class RunDir:
         with self._lock:
             lines = self._open.get(result.id, [])
             result = replace(result, member=self._events.size if lines else None)
-            self._written(self._results, json_line(result.to_json()))
+            self._results.append(json_line(result.to_json()))
             self._open.pop(result.id, None)
             self._finished += lines
             if sum(map(len, self._finished)) >= max(_MEMBER_BYTES, self._recent.size // 2):
@@ -103,7 +102,7 @@ class RunDir:
     def _pack(self) -> None:
         """Make a gzip member of the events of problems with a result; the others stay plain."""
         if self._finished:
-            self._written(self._events, gzip.compress(b"".join(self._finished), mtime=0))
+            self._events.append(gzip.compress(b"".join(self._finished), mtime=0))
             self._finished = []
             self._rewrite_recent()
 
@@ -118,18 +117,7 @@ class RunDir:
 
     def require_kept(self) -> None:
         """Raise `LogError` when results or events do not lie in the directory any more."""
-        self._require(all(file.is_in_place for file in (self._results, self._events, self._recent)))
-
-    def _written(self, file: LineFile, line: bytes) -> int:
-        """Write a line, and return the place where it starts."""
-        try:
-            return file.append(line)
-        except LogError:
-            self._require(not file.is_deleted)
-            raise
-
-    def _require(self, there: bool) -> None:
-        if not there:
+        if not all(file.is_in_place for file in (self._results, self._events, self._recent)):
             what = "the folder was deleted or moved, so nothing more is kept in it"
             raise LogError(what, where=str(self.path))
 
@@ -207,7 +195,7 @@ class RunDir:
                 what = f"the folder was made with other settings: {told}"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
             return
-        for name in (RESULTS, EVENTS, RECENT, PLAIN_EVENTS):
+        for name in (RESULTS, EVENTS, RECENT):
             if (self.path / name).exists() and (self.path / name).stat().st_size:
                 what = f"the folder has {name} and no settings that made it"
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)

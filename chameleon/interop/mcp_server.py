@@ -147,7 +147,6 @@ class InventoryServer:
             on_list_tools=self._list_tools,
             on_call_tool=self._call,
             on_list_resources=self._list_runs,
-            on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_run,
         )
 
@@ -156,15 +155,6 @@ class InventoryServer:
 
     async def _list_runs(self, context: Context, params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=self.traces.listed() if self.lists_runs else [])
-
-    async def _list_templates(self, context: Context, params: Any) -> types.ListResourceTemplatesResult:
-        template = types.ResourceTemplate(
-            uri_template=f"{TRACES}{{id}}",
-            name="run",
-            description="The events of a run, one JSON object a line.",
-            mime_type=JSON_LINES,
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def _read_run(
         self, context: Context, params: types.ReadResourceRequestParams

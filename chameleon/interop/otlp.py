@@ -3,7 +3,6 @@
     with Traces("http://localhost:4318") as traces:
         for event in executor.stream(given):
             traces.event(event)
-        traces.end()
 
 What is sent of a run is in `spans.py`. A collector that does not answer costs a run only a warning.
 """
@@ -11,8 +10,6 @@ What is sent of a run is in `spans.py`. A collector that does not answer costs a
 from __future__ import annotations
 
 import logging
-import os
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
@@ -23,10 +20,9 @@ from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import read_run, verdict_of
 from chameleon.interop.spans import Attributes, RunSpans, conversation_id, score
 from chameleon.log import read_event
-from chameleon.state import Event, RunEnded, RunStarted
+from chameleon.state import Event, RunStarted
 
 _PATH = "/v1/traces"
-_POLL_SECONDS = 0.1
 _RUNS_AT_ONCE = 100  # of a folder, whose spans wait together
 
 _log = logging.getLogger("chameleon")
@@ -89,7 +85,8 @@ class Traces:
         return self.collector.sent == self.collector.made
 
     def close(self) -> int:
-        """Send what waits; warn of spans that did not arrive, and return how many."""
+        """End a run without a key, and send what waits; warn of lost spans, and return how many."""
+        self.end()
         self.collector.shutdown()  # type: ignore[no-untyped-call]
         made, fault = self.collector.made, self.collector.session.fault
         if lost := made - self.collector.sent:
@@ -105,23 +102,20 @@ class Traces:
         self.close()
 
 
-def export_log(path: Path, traces: Traces, *, follow: bool = False) -> int:
+def export_log(path: Path, traces: Traces) -> int:
     """Send the runs of a log; return how many there are.
 
-    `follow` waits for a log that grows, until its run ends. Raises `LogError` for a file that is not a log,
-    `InputError` for one that cannot be read.
+    Raises `LogError` for a file that is not a log, `InputError` for one that cannot be read.
     """
-    conversation, count = "", 0
-    if not follow:
-        begun = [event for event in _events_in(path) if isinstance(event, RunStarted)]
-        conversation = conversation_id(begun[0]) if len(begun) > 1 else ""
-    for event in _events_in(path, follow=follow):
-        count += isinstance(event, RunStarted)
-        if not count:
-            raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
+    events = list(_events_in(path))
+    begun = [event for event in events if isinstance(event, RunStarted)]
+    if events and events[:1] != begun[:1]:
+        raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
+    conversation = conversation_id(begun[0]) if len(begun) > 1 else ""
+    for event in events:
         traces.event(event, conversation=conversation)
     traces.end()
-    return count
+    return len(begun)
 
 
 def export_run_dir(path: Path, traces: Traces) -> int:
@@ -150,24 +144,12 @@ def scores_of(result: Result, benchmark: str) -> Iterator[tuple[str, Attributes]
         yield score(f"{benchmark} {name}", grade, label)
 
 
-def _events_in(path: Path, *, follow: bool = False) -> Iterator[Event]:
-    """Yield the events of a log; `follow` waits for the file, and for more of it until its run ends."""
-    place = number = 0
-    while True:
-        lines: list[bytes] = []
-        if not follow or path.exists():
-            try:
-                with path.open("rb") as file:
-                    if file.seek(0, os.SEEK_END) < place:  # the end of a run that failed was taken back
-                        place = number = 0
-                    file.seek(place)
-                    lines = [line for line in file if line.endswith(b"\n")]
-            except OSError as problem:
-                raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem
-        last: Event | None = None
-        for line in lines:
-            place, number = place + len(line), number + 1
-            yield (last := read_event(line, number, path))
-        if not follow or isinstance(last, RunEnded):
-            return
-        time.sleep(_POLL_SECONDS)
+def _events_in(path: Path) -> Iterator[Event]:
+    """Yield the events of a log, without a line that is not written to its end."""
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.endswith(b"\n"):
+                    yield read_event(line, number, path)
+    except OSError as problem:
+        raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem

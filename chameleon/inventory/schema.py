@@ -33,15 +33,6 @@ INPUT_TYPES: dict[str, type[Any] | tuple[type[Any], ...]] = {
     "path": (str, Path),
     "any": object,
 }
-CUSTOMARY_TYPES = {
-    "table": "Table",
-    "tables": "list",
-    "image": "path",
-    "text": "str",
-    "passages": "list",
-    "index": "str",
-}
-"""What the keys of the input are that the command line gives from files."""
 
 
 def _name(value: str) -> str:

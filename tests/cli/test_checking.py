@@ -150,7 +150,7 @@ def test_eval_refuses_what_is_missing_and_says_how_to_leave_it_out(
     done = command("eval", file, data, "--without", "shop", "--without", "scales")
     assert done.code == 0
     blind = f"1 problem (1), with a picture that was not found: run without it. Looked in {tmp_path}"
-    assert blind in done.err and "the path that the problem names and ID/image.png" in done.err
+    assert blind in done.err
 
 
 def test_why_an_evaluation_answered_without_a_module_is_told(
@@ -179,7 +179,7 @@ def test_an_inventory_is_read_without_its_code(command: Command, tmp_path: Path)
     (tmp_path / "tools.py").write_text("raise SystemExit('imported')")
     (tmp_path / "inner.yaml").write_text(
         "name: inner\nplanner: {use: then, planners: [{use: 'plans:Mine'}, {use: fixed, plan: [says]}]}\n"
-        f"modules: {{says: {{use: table_reader, note: 2020-01-01, size: 0x{'f' * 5_000}}}}}\n"
+        "modules: {says: {use: table_reader, note: 2020-01-01, size: .inf}}\n"
     )
     read = command("check", file, "--no-import")
     assert (read.code, read.err) == (0, "")

@@ -103,19 +103,3 @@ def test_further_tables_are_joined_by_their_files_names(
     assert outcome.out == "24\n" and all(call in outcome.err for call in calls)
     joined = model.last["Use f_join()"]
     assert "Other table : teams\n" in joined and "row 1 : Tarn | Italy" in joined
-
-
-def test_an_inventory_of_ones_own_that_takes_no_table_is_told_the_line_that_takes_one(
-    command: Command, tmp_path: Path
-) -> None:
-    table, file = tmp_path / "t.csv", tmp_path / "mine.yaml"
-    table.write_text("City,Visitors\nOslo,3\n")
-    head, tail = "name: mine\nplanner: {use: fixed, plan: table_reader}\n", "modules: {table_reader: {}}\n"
-    file.write_text(f"{head}input: {{question: str, unit: 'str?'}}\n{tail}")
-    asked = ("ask", "How many visitors are there?", "--table", str(table), "--inventory", str(file))
-    complaint = command(*asked).complaint
-    line = "input: {question: str, unit: 'str?', table: Table}"
-    assert complaint.startswith("the inventory mine takes no table. Leave it out, or name one that takes it")
-    assert complaint.endswith(f", such as tables, or write `{line}` in {file}.")
-    file.write_text(f"{head}{line}\n{tail}")
-    assert command(*asked).code == 0

@@ -135,4 +135,4 @@ def test_the_running_figures_say_what_is_not_known() -> None:
     assert running(tally, Usage(calls=2, cost=0.01)) == "accuracy 1.000, 2 calls, $0.01"
     tally.add(result(2, error=Failure("ModelError", "it broke")))
     told = running(tally, Usage(calls=4, cost=None))
-    assert told == "accuracy 0.500, answered 1 (1.000), failed 1, 4 calls, cost unknown"
+    assert told == "accuracy 0.500, failed 1, 4 calls, cost unknown"

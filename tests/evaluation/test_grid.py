@@ -126,7 +126,7 @@ FAULTS = {
     ),
     "a name of its own": (GRID.replace("about:", "name:"), 8, "unknown key 'arms.colder.name'"),
     "no arms": (GRID.partition("arms:")[0], 0, "the key 'arms' is missing"),
-    "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "a grid has at least one arm"),
+    "arms that are none": (GRID.partition("arms:")[0] + "arms: {}", 5, "at least 1 item"),
     "an arm that stands twice": (GRID.replace("alone:", "first:"), 11, "the key 'first' stands twice"),
     "no inventory of that name": (
         GRID.replace("base.yaml", "tablerag_tabfct"),

@@ -24,7 +24,7 @@ from tests.evaluation.conversations import problems
 from tests.evaluation.rows import Row, read_events, read_results
 
 Make = Callable[..., Asking]
-_VARIES = ("seconds", "started", "events")
+_VARIES = ("seconds", "started")
 
 
 def in_parts(made: Asking, of: int, *options: str) -> list[Path]:

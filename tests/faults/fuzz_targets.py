@@ -266,8 +266,7 @@ def logs() -> Target:
 def run_folders() -> Target:
     path, whole = folder(), run_files()
     lines = gzip.decompress(whole["events.jsonl.gz"])
-    for name in ("recent.jsonl", "events.jsonl"):  # the second is of an earlier version
-        whole[name] = lines.replace(b'{"id":"', b'{"id":"more')
+    whole["recent.jsonl"] = lines.replace(b'{"id":"', b'{"id":"more')
 
     def draw(random: Random) -> dict[str, bytes]:
         changed = random.choice(list(whole))

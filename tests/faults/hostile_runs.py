@@ -24,7 +24,6 @@ _RESULT: dict[str, Any] = {
     "error": None,
     "gold": "12",
     "columns": ["FREE", "INT", "G1-6"],
-    "events": [0, 1],
 }
 _DEEP = "[" * 100_000 + "]" * 100_000
 _HUGE = "9" * 400
@@ -61,9 +60,10 @@ def _run(
 ) -> Hostile:
     files = {
         "run/settings.json": settings or json.dumps(_SETTINGS),
-        "run/results.jsonl": f"{result or json.dumps(_RESULT)}\n",
-        "run/events.jsonl": events and f"{events}\n",
+        "run/results.jsonl": f"{result or json.dumps(_RESULT | ({'member': 0} if events else {}))}\n",
     }
+    if events:
+        files |= {"run/events.jsonl.gz": "", "run/recent.jsonl": f"{events}\n"}
     return Hostile((command[0], "run", *command[1:]), code, told, files)
 
 

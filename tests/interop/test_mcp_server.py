@@ -102,8 +102,6 @@ def test_the_trace_is_a_resource_that_folds_to_the_run() -> None:
         uri = result.structured_content["trace"]
         (listed,) = (await client.list_resources()).resources
         assert str(listed.uri) == uri and listed.mime_type == "application/jsonl"
-        (template,) = (await client.list_resource_templates()).resource_templates
-        assert template.uri_template == "chameleon://runs/{id}"
         (content,) = (await client.read_resource(uri)).contents
         state = State.fold(event_from_json(json.loads(line)) for line in content.text.splitlines())
         assert state.answer == "47" and isinstance(state.input["table"], Table)

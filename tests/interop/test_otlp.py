@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -188,22 +187,6 @@ def test_a_log_without_a_time_is_laid_from_now(log: Path, receiver: OtlpReceiver
     assert abs(send(log, receiver).start / 1e9 - time.time()) < 60
 
 
-def test_a_log_that_grows_is_followed_to_its_end(
-    executor: Executor, tmp_path: Path, receiver: OtlpReceiver
-) -> None:
-    path = tmp_path / "grows.jsonl"
-    with Traces(receiver.url) as traces:
-        follower = threading.Thread(target=export_log, args=(path, traces), kwargs={"follow": True})
-        follower.start()
-        with EventLog(path) as log:
-            for event in executor.stream({"question": ASKED}, log):
-                if isinstance(event, Nested):
-                    assert receiver.arrived.wait(5)
-        follower.join(10)
-        assert not follower.is_alive()
-    assert [trace.outline() for trace in receiver.traces] == [TREE]
-
-
 @pytest.mark.parametrize(
     ("status", "body", "fault"),
     [
@@ -356,7 +339,6 @@ def test_a_conversation_is_one_trace_a_question_under_one_id(
 
 def test_export_says_what_is_missing(command: Command, tmp_path: Path, log: Path) -> None:
     assert command("export", str(log)).code == 2
-    assert command("export", str(tmp_path), "--otlp", "http://127.0.0.1:9", "--follow").code == 2
     assert command("chat", "--table", f"{ROOT}/demos/data/league.csv", "--content").code == 2
     assert "No such file" in command("export", f"{tmp_path}/none", "--otlp", "http://127.0.0.1:9").err
     log.write_text("[]\n")
