@@ -50,7 +50,7 @@ class SqlTable:
         """Return the table with its columns typed by what they mean (`Column.meaning`).
 
         Numbers are INTEGER or REAL without their unit, true is 1, dates are DATE as "2024-05-04", times TIME
-        as "09:45:00", all else TEXT, which compares without regard to case. Blank cells are NULL; in a column
+        as "09:45", all else TEXT, which compares without regard to case. Blank cells are NULL; in a column
         of texts only empty ones, dashes and "n/a" are: "NA" may be Namibia.
         """
         kinds, cells = zip(*map(_typed_column, table.columns), strict=True) if table.header else ((), ())
