@@ -9,15 +9,15 @@ import re
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.choose import nearest_offered, offered_models
-from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, dialect_of
+from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, WireRequest, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.pace import Pace, pace_of
@@ -27,9 +27,6 @@ from chameleon.llm.prefixes import Prefixes
 from chameleon.llm.prices import Prices, Pricing
 from chameleon.llm.quirks import IN_CHAT, Probe, learn_from_error, learn_from_replies
 from chameleon.usage import Usage
-
-if TYPE_CHECKING:
-    from langchain_core.language_models.chat_models import BaseChatModel
 
 DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
@@ -42,22 +39,6 @@ _BY_RESPONSES = {"use_responses_api": True, "store": False, "include": ["reasoni
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class WireRequest:
-    """A request as it goes out: the client with its parameters, and what goes with the request itself.
-
-    `quirks` are those that it was written by.
-    """
-
-    chat: BaseChatModel
-    dialect: Dialect
-    extra: Mapping[str, Any]
-    fitted: Fitted
-    shared: int
-    tell: Tell | None
-    quirks: ModelQuirks
 
 
 class Connection:
@@ -165,9 +146,7 @@ class Connection:
                 if fitted.dropped and not self.allow_dropped:
                     raise self.refused(fitted.dropped, request.params)
                 try:
-                    messages = prepared.dialect.invoke(
-                        prepared.chat, request, prepared.shared, prepared.extra, prepared.tell
-                    )
+                    messages = prepared.dialect.invoke(prepared, request)
                     break
                 except Exception as error:
                     if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
