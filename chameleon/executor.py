@@ -262,7 +262,7 @@ class Executor:
 
         `within` has the terms of the run that this one is a step of.
         """
-        keep = log.append if isinstance(log, EventLog) else _keep_nothing
+        keep = log.append if isinstance(log, EventLog) else lambda _: None
         state, begun = self.begin(input, log)
         if begun is not None:
             keep(begun)
@@ -429,10 +429,6 @@ def _checked(state: State, raise_errors: bool) -> State:
     if raise_errors and state.waiting:
         raise needs_approval(state)
     return state
-
-
-def _keep_nothing(event: Event) -> None:
-    """Keep no log."""
 
 
 def _refused(problem: InputError) -> State:

@@ -13,7 +13,6 @@ from chameleon.errors import AuthFailed, EmptyReply, ModelError, NoModel, Parame
 from chameleon.prompt import Prompt, table_text
 from chameleon.quoting import unframed
 from chameleon.retrieval.document import Document
-from chameleon.table import Table
 
 if TYPE_CHECKING:
     from chameleon.llm import LLM
@@ -59,16 +58,12 @@ class Summaries:
         if document.table is None:
             return ""
         title = unframed(" ".join(document.name.split()))
+        shown = table_text(document.table, style="pipe", max_rows=self.max_rows, max_cell=self.max_cell)
         try:
-            reply = self.llm.ask(
-                self._prompt.render({"table": self._shown(document.table), "title": title}), whole=False
-            )
+            reply = self.llm.ask(self._prompt.render({"table": shown, "title": title}), whole=False)
         except ModelError as problem:
             return problem
         return reply.text.strip() or EmptyReply("the reply is empty")
-
-    def _shown(self, table: Table) -> str:
-        return table_text(table, style="pipe", max_rows=self.max_rows, max_cell=self.max_cell)
 
     def _with_summary(self, document: Document, summary: str | ModelError) -> Document:
         if isinstance(summary, str):

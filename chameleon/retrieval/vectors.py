@@ -158,7 +158,9 @@ class StoreVectors:
     def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
         ids = [id for key, texts in documents for id in self._ids(key, len(texts))]
         metadatas = [{_KEY: self._name(key)} for key, texts in documents for _ in texts]
-        plain = [_plain(text) for _, texts in documents for text in texts]
+        # Some stores take no lone surrogates and no NUL.
+        written = (text.encode("utf-8", "replace").decode() for _, texts in documents for text in texts)
+        plain = [text.replace("\0", " ") for text in written]
         with telling(_FAILED):
             self.store.add_texts(plain, metadatas=metadatas, ids=ids)
         self._counts.update((key, len(texts)) for key, texts in documents)
@@ -232,8 +234,3 @@ def best_first(pairs: Sequence[tuple[int, float]]) -> Found:
     for key, score in pairs:
         best[key] = max(score, best.get(key, score))
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _plain(text: str) -> str:
-    """Return a text as every store takes it."""
-    return text.encode("utf-8", "replace").decode().replace("\0", " ")
