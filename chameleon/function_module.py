@@ -20,7 +20,7 @@ from pydantic_core import to_jsonable_python
 
 from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
-from chameleon.module import Keys, Module, check_keys, checked_asks
+from chameleon.module import Keys, Module, check_keys
 from chameleon.state import State
 from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
@@ -61,7 +61,9 @@ class FunctionModule(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
         self.description = description or " ".join((inspect.getdoc(written) or "").split())
-        self.when, self.asks, self.at_most = when, checked_asks(asks, self.name), at_most
+        if asks not in ("", "approval"):
+            raise InventoryError(f"{self.name} asks for {asks!r}", hint='Write asks="approval", or nothing.')
+        self.when, self.asks, self.at_most = when, asks, at_most
         self._state = _parameter_of_state(function)
         # One that is not given the state sees nothing of it, and may run beside its neighbours.
         self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
