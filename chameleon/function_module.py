@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import functools
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
@@ -26,7 +25,6 @@ from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
 _AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
-_OPTIONAL = re.compile(r"^\s*(?:\w+\.)?Optional\[(.*)\]\s*$")
 
 
 class FunctionModule(Module):
@@ -118,7 +116,7 @@ def _parameter_of_state(function: Callable[..., Any]) -> str | None:
 def _is_state(hint: Any) -> bool:
     """Return whether an annotation is `State` or `State | None`, also where it can only be read as text."""
     if isinstance(hint, str):
-        kinds = {part.strip().rpartition(".")[2] for part in _OPTIONAL.sub(r"\1", hint).split("|")}
+        kinds = {part.strip().rpartition(".")[2] for part in hint.split("|")}
         return kinds - {"None"} == {"State"}
     return hint is State or set(get_args(hint)) == {State, NoneType}
 

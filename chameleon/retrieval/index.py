@@ -71,9 +71,6 @@ class Index:
     def __len__(self) -> int:
         return int(self._searcher.num_docs)
 
-    def __repr__(self) -> str:
-        return f"Index({str(self.path)!r}: {len(self):,} documents)"
-
     @property
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents, in the order in which they were added."""

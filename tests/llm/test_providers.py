@@ -28,9 +28,9 @@ SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
         ("ft:gpt-4o:org::id", {}, "openai:ft:gpt-4o:org::id"),
         ("llama3:8b", SERVER, "openai:llama3:8b"),
         ("claude-opus-5", SERVER, "openai:claude-opus-5"),
-        ("claude-opus-5", {}, "Did you mean anthropic:claude-opus-5"),
-        ("antropic:claude", {}, "Did you mean anthropic:claude"),
-        ("zzz:q", {}, "Providers: anthropic, "),
+        ("claude-opus-5", {}, "Did you mean 'anthropic'-opus-5"),
+        ("antropic:claude", {}, "Did you mean 'anthropic'"),
+        ("zzz:q", {}, "There are: anthropic, "),
         ("openai:", {}, "names no model"),
     ],
 )
