@@ -93,8 +93,7 @@ class Arguments:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Return the names of the arguments, in order."""
-        fields = self.model.model_fields.items()
-        return tuple(field.alias or name for name, field in fields)
+        return tuple(field.alias or name for name, field in self.model.model_fields.items())
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -162,8 +161,7 @@ class Arguments:
             what, hint = fault
             raise BadArguments(what, hint=hint)
         made = self.model.model_validate(whole)
-        fields = self.model.model_fields.items()
-        return {field.alias or name: getattr(made, name) for name, field in fields}
+        return {field.alias or name: getattr(made, name) for name, field in self.model.model_fields.items()}
 
     def _fault(self, given: Mapping[str, Any], open_ones: Collection[str] = ()) -> tuple[str, str] | None:
         """Return what is wrong with arguments, and what to do about it."""

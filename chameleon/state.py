@@ -182,12 +182,6 @@ class Plan:
     def __str__(self) -> str:
         return " → ".join(map(str, self.steps))
 
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        return html_rows(
-            [("plan", str(self)), ("by", self.by), ("note", self.note), ("refused", self.refused)]
-        )
-
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of its modules, in order."""

@@ -188,7 +188,8 @@ class OpenAIDialect(Dialect):
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
-        self.address = getattr(chat, "openai_api_base", None) or base_url() or "https://api.openai.com/v1"
+        own = getattr(chat, "openai_api_base", None) or getattr(chat, "base_url", None)
+        self.address = own or base_url() or "https://api.openai.com/v1"
         self._is_itself = is_openai_itself(str(self.address))
         self._responses = getattr(chat, "use_responses_api", None)
 

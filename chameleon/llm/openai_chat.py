@@ -98,11 +98,6 @@ class OpenAIChat(BaseModel):
         return profiles().get(self.model, {})
 
     @property
-    def openai_api_base(self) -> str:
-        """Return the address, as LangChain's client calls it."""
-        return self.base_url
-
-    @property
     def openai_api_key(self) -> SecretStr | None:
         """Return the key, as LangChain's client calls it."""
         return self.api_key
