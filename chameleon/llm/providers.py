@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -76,7 +77,8 @@ def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
         return f"{known}:{name.strip()}"
     if base_url(environ) or provider == "ft":  # OpenAI's fine-tuned models are called ft:…
         return f"openai:{model.strip()}"
-    hint = nearest(known, providers())
+    near = difflib.get_close_matches(known, providers(), n=1)
+    hint = f"Did you mean {near[0]}:{name}?" if near else nearest(known, providers())
     raise NoModel(f"there is no model provider {provider!r}", where=f"model {model}", hint=hint)
 
 
