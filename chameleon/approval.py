@@ -125,12 +125,13 @@ def may_run(
     allowed: list[Step] = []
     for step in group:
         module = inventory.modules[step.module]
+        times_run = ran.count(step.module) + before.get((step.module,), 0)
         if allowed and (module.asks or _limits_inside(module)):  # it may wait, and must not run if one fails
             break
         failure = None
         if step in state.denied or (module.asks and step not in answered):
             failure = not_approved(step)
-        elif module.at_most is not None and _times(step.module, ran, before) >= module.at_most:
+        elif module.at_most is not None and times_run >= module.at_most:
             times = "once" if module.at_most == 1 else f"{module.at_most:,} times"
             what = f"it may run at most {times} in a run, and has"
             failure = Failure("StepRejected", what, where=f"module {step.module}")
@@ -143,10 +144,6 @@ def may_run(
         if _limits_inside(module):
             break
     return tuple(allowed), None
-
-
-def _times(name: str, ran: Sequence[str], before: Ran) -> int:
-    return ran.count(name) + before.get((name,), 0)
 
 
 def _limits_inside(module: Module) -> bool:

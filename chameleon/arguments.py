@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -92,8 +93,7 @@ class Arguments:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Return the names of the arguments, in order."""
-        fields = self.model.model_fields.items()
-        return tuple(field.alias or name for name, field in fields)
+        return tuple(field.alias or name for name, field in self.model.model_fields.items())
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -112,17 +112,16 @@ class Arguments:
     @cached_property
     def signature(self) -> str:
         """Write the arguments on one line: `(amount: number, to: "F" | "C" = "F")`."""
-        schema, left = self.schema, [_MOST_TYPES]
-
-        def words(of: Mapping[str, Any]) -> str:
-            return self.in_words(of, schema, left=left)
-
-        told = (
-            f"{name}?: {words({**each, 'anyOf': kinds})}"
-            if (kinds := self._unless_null(each))
-            else f"{name}{self._optional(each, name)}: {words(each)}{self._default(each)}"
-            for name, each in schema["properties"].items()
-        )
+        schema, words = self.schema, _writer_of_types(self.schema)
+        told = []
+        for name, each in schema["properties"].items():
+            kinds = [kind for kind in each.get("anyOf", ()) if kind != {"type": "null"}]
+            if kinds and each.get("default", ...) is None:  # null where it is left out
+                told.append(f"{name}?: {words({**each, 'anyOf': kinds})}")
+            elif "default" in each:
+                told.append(f"{name}: {words(each)} = {json.dumps(each['default'], ensure_ascii=False)}")
+            else:
+                told.append(f"{name}{'' if name in self.required else '?'}: {words(each)}")
         return f"({', '.join(told)})"
 
     @cached_property
@@ -162,8 +161,7 @@ class Arguments:
             what, hint = fault
             raise BadArguments(what, hint=hint)
         made = self.model.model_validate(whole)
-        fields = self.model.model_fields.items()
-        return {field.alias or name: getattr(made, name) for name, field in fields}
+        return {field.alias or name: getattr(made, name) for name, field in self.model.model_fields.items()}
 
     def _fault(self, given: Mapping[str, Any], open_ones: Collection[str] = ()) -> tuple[str, str] | None:
         """Return what is wrong with arguments, and what to do about it."""
@@ -189,66 +187,45 @@ class Arguments:
         given = one_line(str(error["input"]), _LONGEST_VALUE)
         return f"the argument {place} of {self.module} is {given!r}: {error['msg']}"
 
-    def _optional(self, schema: Mapping[str, Any], name: str) -> str:
-        """Return the sign of an argument that may be left out, and has no default that JSON can hold."""
-        return "" if name in self.required or "default" in schema else "?"
 
-    @staticmethod
-    def _default(schema: Mapping[str, Any]) -> str:
-        return f" = {json.dumps(schema['default'], ensure_ascii=False)}" if "default" in schema else ""
+def schema_in_words(schema: Any, root: Mapping[str, Any]) -> str:
+    """Write the type that a part of a JSON schema describes: `number`, `"F" | "C"`, `{city: string}`."""
+    return _writer_of_types(root)(schema)
 
-    @staticmethod
-    def _unless_null(schema: Mapping[str, Any]) -> list[Any]:
-        """Return the types of an argument that is null where it is left out; none for another."""
-        is_null = schema.get("default", ...) is None
-        return [each for each in schema.get("anyOf", ()) if is_null and each != {"type": "null"}]
 
-    @staticmethod
-    def in_words(
-        schema: Any,
-        root: Mapping[str, Any],
-        depth: int = 0,
-        within: Sequence[str] = (),
-        left: list[int] | None = None,
-    ) -> str:
-        """Write a type in short: `number`, `"F" | "C"`, `[string]`, `{city: string}`.
+def _writer_of_types(root: Mapping[str, Any]) -> Callable[[Any], str]:
+    """Return what writes the types within a schema, up to `_MOST_TYPES` of them in all.
 
-        `within` are the types in which it stands: one within itself is "any", and so is what comes when no
-        types are `left` to write.
-        """
-        left = [_MOST_TYPES] if left is None else left
-        left[0] -= 1
-        if not isinstance(schema, Mapping) or depth > _DEEPEST or left[0] < 0:
+    A type within itself is "any", and so is what is nested too deeply, or one too many.
+    """
+    left = count(_MOST_TYPES, -1)
+
+    def words(schema: Any, depth: int = 0, within: Sequence[str] = ()) -> str:
+        if next(left) <= 0 or not isinstance(schema, Mapping) or depth > _DEEPEST:
             return "any"
         if isinstance(named := schema.get("$ref"), str):
             name = named.rpartition("/")[2]
             if name in within or len(within) == _DEEPEST:
                 return "any"
-            return Arguments.in_words(root.get("$defs", {}).get(name), root, depth, (*within, name), left)
+            return words(root.get("$defs", {}).get(name), depth, (*within, name))
         if "enum" in schema or "const" in schema:
             values: Sequence[Any] = schema.get("enum") or [schema.get("const")]
             return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
         if several := schema.get("anyOf") or schema.get("oneOf"):
-            return " | ".join(
-                dict.fromkeys(Arguments.in_words(each, root, depth, within, left) for each in several)
-            )
+            return " | ".join(dict.fromkeys(words(each, depth, within) for each in several))
         kind = schema.get("type", "any")
         if kind == "array":
-            return f"[{Arguments.in_words(schema.get('items', {}), root, depth + 1, within, left)}]"
-        if kind == "object" and schema.get("properties"):
-            return f"{{{', '.join(Arguments._members(schema, root, depth, within, left))}}}"
+            return f"[{words(schema.get('items', {}), depth + 1, within)}]"
+        if kind == "object" and (members := schema.get("properties")):
+            needed = schema.get("required", ())
+            signs = {name: "" if name in needed else "?" for name in members}
+            told = (f"{name}{signs[name]}: {words(members[name], depth + 1, within)}" for name in members)
+            return f"{{{', '.join(told)}}}"
         if kind == "object" and isinstance(of := schema.get("additionalProperties"), Mapping):
-            return f"{{string: {Arguments.in_words(of, root, depth + 1, within, left)}}}"
+            return f"{{string: {words(of, depth + 1, within)}}}"
         return " | ".join(kind) if isinstance(kind, list) else str(kind)
 
-    @staticmethod
-    def _members(
-        schema: Mapping[str, Any], root: Mapping[str, Any], depth: int, within: Sequence[str], left: list[int]
-    ) -> Iterator[str]:
-        needed = schema.get("required", ())
-        for name, each in schema["properties"].items():
-            told = Arguments.in_words(each, root, depth + 1, within, left)
-            yield f"{name}{'' if name in needed else '?'}: {told}"
+    return words
 
 
 def _model_of(
@@ -298,7 +275,7 @@ def output_of(run: Callable[..., Any]) -> str:
         schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Outputs)
     except Exception:  # annotations are code, and these are a help alone
         return ""
-    said = Arguments.in_words(schema, schema)
+    said = schema_in_words(schema, schema)
     return "" if said in ("any", "null", "object", "array") else said
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -163,7 +162,7 @@ class SandboxUnavailable(ChameleonError):
 
 
 class MachineError(ChameleonError):
-    """The machine lacks what nothing can do without: room, handles, memory, a place for temporary files."""
+    """The machine lacks what nothing can do without: room, handles, memory."""
 
 
 _ROOM = "Make room, then go on."
@@ -183,9 +182,7 @@ def lack_of(problem: BaseException | None) -> MachineError | None:
         if isinstance(part, MachineError):
             return part
         what, hint = _LACKS.get(part.errno, ("", "")) if isinstance(part, OSError) else ("", "")
-        if isinstance(part, OSError) and _is_about_temporary_files(part):
-            what, hint = "there is no folder for temporary files", "Set TMPDIR to one that can be written to."
-        elif getattr(part, "sqlite_errorname", "") == "SQLITE_FULL":
+        if getattr(part, "sqlite_errorname", "") == "SQLITE_FULL":
             what, hint = _LACKS[errno.ENOSPC]
         elif isinstance(part, RuntimeError) and "can't start new thread" in str(part):
             what, hint = "the machine can start no more threads", "Use fewer workers."
@@ -201,15 +198,6 @@ def causes(problem: BaseException | None) -> Iterator[BaseException]:
         seen.add(id(problem))
         yield problem
         problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
-
-
-def _is_about_temporary_files(problem: OSError) -> bool:
-    if problem.errno == errno.ENOENT and "No usable temporary directory" in str(problem.strerror):
-        return True
-    place = getattr(sys.modules.get("tempfile"), "tempdir", None)  # the folder was there before
-    if place is None or Path(str(problem.filename)).parent != Path(place):
-        return False
-    return not os.access(place, os.W_OK | os.X_OK)
 
 
 class ModelError(ChameleonError):

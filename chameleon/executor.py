@@ -6,12 +6,12 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from chameleon import bridge
 from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
@@ -45,7 +45,6 @@ from chameleon.values import freeze
 # must not leave the others idle, and the states that wait for it must fit into memory.
 _AHEAD = 32
 _log = logging.getLogger("chameleon")
-T = TypeVar("T")
 OnText = Callable[[str | None], None]
 Input = Mapping[str, Any]
 
@@ -172,18 +171,12 @@ class Executor:
         return await bridge.run(self.run, input, log, on_text=hear, raise_errors=raise_errors)
 
     async def abatch(
-        self,
-        inputs: Iterable[Input] | AsyncIterable[Input],
-        workers: int = 64,
-        *,
-        raise_errors: bool = False,
+        self, inputs: Iterable[Input], workers: int = 64, *, raise_errors: bool = False
     ) -> list[State]:
         """Run many inputs in the caller's event loop, `workers` at a time: see `batch`."""
         return [_checked(state, raise_errors) async for state in self.amap(inputs, workers)]
 
-    async def amap(
-        self, inputs: Iterable[Input] | AsyncIterable[Input], workers: int = 64
-    ) -> AsyncIterator[State]:
+    async def amap(self, inputs: Iterable[Input], workers: int = 64) -> AsyncIterator[State]:
         """Run many inputs in the caller's event loop, `workers` at a time: see `map`."""
         import asyncio
 
@@ -198,7 +191,7 @@ class Executor:
                     return _refused(problem)
 
         try:
-            async for given in _one_by_one(inputs):
+            for given in inputs:
                 waiting.append(asyncio.create_task(one(given)))
                 while waiting and (waiting[0].done() or len(waiting) > _AHEAD * workers):
                     yield await waiting.popleft()
@@ -262,7 +255,7 @@ class Executor:
 
         `within` has the terms of the run that this one is a step of.
         """
-        keep = log.append if isinstance(log, EventLog) else _keep_nothing
+        keep = log.append if isinstance(log, EventLog) else lambda _: None
         state, begun = self.begin(input, log)
         if begun is not None:
             keep(begun)
@@ -431,19 +424,6 @@ def _checked(state: State, raise_errors: bool) -> State:
     return state
 
 
-def _keep_nothing(event: Event) -> None:
-    """Keep no log."""
-
-
 def _refused(problem: InputError) -> State:
     """Return the state of an input that the inventory does not take."""
     return State(ended=RunEnded("failed", Failure.of(problem)))
-
-
-async def _one_by_one(inputs: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
-    if isinstance(inputs, AsyncIterable):
-        async for each in inputs:
-            yield each
-    else:
-        for each in inputs:
-            yield each

@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import functools
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
@@ -20,13 +19,12 @@ from pydantic_core import to_jsonable_python
 
 from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
-from chameleon.module import Keys, Module, check_keys, checked_asks
+from chameleon.module import Keys, Module, check_keys
 from chameleon.state import State
 from chameleon.text import nearest, snake_case, type_in_words
 from chameleon.values import adopted
 
 _AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
-_OPTIONAL = re.compile(r"^\s*(?:\w+\.)?Optional\[(.*)\]\s*$")
 
 
 class FunctionModule(Module):
@@ -61,7 +59,9 @@ class FunctionModule(Module):
         if not self.name.isidentifier():
             raise InventoryError(f"{function!r} has no name", hint='Give it one: tool(function, name="…").')
         self.description = description or " ".join((inspect.getdoc(written) or "").split())
-        self.when, self.asks, self.at_most = when, checked_asks(asks, self.name), at_most
+        if asks not in ("", "approval"):
+            raise InventoryError(f"{self.name} asks for {asks!r}", hint='Write asks="approval", or nothing.')
+        self.when, self.asks, self.at_most = when, asks, at_most
         self._state = _parameter_of_state(function)
         # One that is not given the state sees nothing of it, and may run beside its neighbours.
         self.reads = () if reads is None and self._state is None else reads  # type: ignore[misc]
@@ -116,7 +116,7 @@ def _parameter_of_state(function: Callable[..., Any]) -> str | None:
 def _is_state(hint: Any) -> bool:
     """Return whether an annotation is `State` or `State | None`, also where it can only be read as text."""
     if isinstance(hint, str):
-        kinds = {part.strip().rpartition(".")[2] for part in _OPTIONAL.sub(r"\1", hint).split("|")}
+        kinds = {part.strip().rpartition(".")[2] for part in hint.split("|")}
         return kinds - {"None"} == {"State"}
     return hint is State or set(get_args(hint)) == {State, NoneType}
 

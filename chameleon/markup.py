@@ -106,12 +106,6 @@ class _Reader:
         elif not self._unread_from:
             self.text.append(data)
 
-    def comment(self, text: str) -> None:
-        """Comments are not shown."""
-
-    def pi(self, target: str, data: str | None = None) -> None:
-        """Nor are processing instructions."""
-
     def close(self) -> None:
         """Nothing is left to be done at the end."""
 

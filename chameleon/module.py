@@ -204,10 +204,3 @@ def split_keys(keys: Keys) -> tuple[str, ...]:
     """Return keys as a tuple, whether they were written as one or as a string with commas."""
     listed = keys.split(",") if isinstance(keys, str) else keys
     return tuple(key.strip() for key in listed if key.strip())
-
-
-def checked_asks(asks: str, name: str) -> str:
-    """Return what a module asks for. Raises `InventoryError` for what is nothing to ask for."""
-    if asks not in ("", "approval"):
-        raise InventoryError(f"{name} asks for {asks!r}", hint='Write asks="approval", or nothing.')
-    return asks

@@ -151,11 +151,6 @@ class Prompt:
         """List the slots that must be filled."""
         return tuple(slot for slot in self.slots if not slot.endswith("?"))
 
-    @cached_property
-    def _empty(self) -> dict[str, Any]:
-        """Return what the slots hold that may be missing."""
-        return {slot.removesuffix("?"): "" for slot in self.slots if slot.endswith("?")}
-
     def render(self, slots: Mapping[str, Any]) -> Messages:
         """Return the messages to send, as (role, text) pairs. Raises `PromptError` naming an empty slot.
 
@@ -167,7 +162,8 @@ class Prompt:
         history = slots.get(HISTORY)
         if earlier := turns(history):
             slots = {**slots, HISTORY: earlier}
-        values = self._empty | {key: _shown(key, value) for key, value in slots.items() if value is not None}
+        values: dict[str, Any] = {slot[:-1]: "" for slot in self.slots if slot.endswith("?")}
+        values |= {key: _shown(key, value) for key, value in slots.items() if value is not None}
         if missing := [slot for slot in self.needs if slot not in values]:
             hint = nearest(missing[0], values)
             raise PromptError(f"nothing fills the slot {missing[0]!r}", where=self.name, hint=hint)

@@ -111,7 +111,9 @@ class Store:
         """
         try:
             if may_write:
-                _create_private(self.path)
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if not self.path.exists():  # it tells what was asked: only its owner may read it
+                    os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             if self._process != os.getpid():  # SQLite forbids using a connection across a fork
                 self._begin()
             with self._lock:
@@ -163,13 +165,6 @@ class Store:
         )
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
-
-
-def _create_private(path: Path) -> None:
-    """Create the file so that only its owner can read it: it tells what was asked."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _lay_out(connection: sqlite3.Connection, kind: Kind) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from chameleon import conversation, errors, values
 from chameleon.errors import ChameleonError, LogError, ModuleError, lack_of
@@ -182,12 +182,6 @@ class Plan:
     def __str__(self) -> str:
         return " → ".join(map(str, self.steps))
 
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        return html_rows(
-            [("plan", str(self)), ("by", self.by), ("note", self.note), ("refused", self.refused)]
-        )
-
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of its modules, in order."""
@@ -244,11 +238,7 @@ class Approval:
     steps: tuple[Step, ...]
     said: Said
     by: str = ""
-
-    @property
-    def calls(self) -> tuple[Call, ...]:
-        """Return none: no model has a part in it."""
-        return ()
+    calls: ClassVar[tuple[Call, ...]] = ()  # no model has a part in it
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.steps))
@@ -262,11 +252,7 @@ class Dropped:
     parameter: str
     value: Any
     why: str
-
-    @property
-    def calls(self) -> tuple[Call, ...]:
-        """Return none: the calls are those of the plan or step that follows."""
-        return ()
+    calls: ClassVar[tuple[Call, ...]] = ()  # they are those of the plan or step that follows
 
     def __str__(self) -> str:
         return f"{self.model} was asked without {self.parameter} {json.dumps(self.value)}: {self.why}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from itertools import islice
@@ -200,14 +201,8 @@ def type_in_words(value: object) -> str:
 
 def shared_start(a: str, b: str) -> int:
     """Return how many characters two texts begin with alike, by bisection: comparing slices is fast."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    lengths = range(1, min(len(a), len(b)) + 1)
+    return bisect_left(lengths, True, key=lambda length: a[:length] != b[:length])
 
 
 def as_name(name: str) -> str:

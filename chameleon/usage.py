@@ -42,14 +42,7 @@ class Usage:
     reasoning_tokens: int | None = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            _sum(self.input_tokens, other.input_tokens),
-            _sum(self.output_tokens, other.output_tokens),
-            _sum(self.cost, other.cost),
-            _sum(self.cached_tokens, other.cached_tokens),
-            _sum(self.reasoning_tokens, other.reasoning_tokens),
-        )
+        return Usage(*(_sum(getattr(self, name), getattr(other, name)) for name in self.__slots__))
 
     @property
     def in_words(self) -> str:

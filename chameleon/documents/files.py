@@ -19,7 +19,7 @@ from chameleon.documents.reading import READERS, SUFFIXES
 from chameleon.errors import InputError
 from chameleon.retrieval.manifest import is_ours
 from chameleon.table.found import LeftOut
-from chameleon.table.readers import KINDS, holds_tables
+from chameleon.table.readers import holds_tables
 from chameleon.table.records import printable
 
 LEDGER = "files.json"
@@ -42,9 +42,9 @@ class Walk:
     def files(self) -> Iterator[Path]:
         """Yield the files whose suffix promises tables or text, by name, folder by folder.
 
-        Hidden files and folders, other kinds of files, and folders that hold an index are counted in
-        `others`. Links are not followed: one that leads out of the folder is left out with the reason, and
-        so is a device or a pipe.
+        Hidden files and folders, other kinds of files, devices and pipes, and folders that hold an index are
+        counted in `others`. Links are not followed: one that leads out of the folder is left out with the
+        reason.
         """
         folders = [self.root]
         while folders:
@@ -76,8 +76,6 @@ class Walk:
             if holds_tables(path) or suffix in SUFFIXES:
                 return True
             self.others[suffix or "no suffix"] += 1
-        elif suffix in (*KINDS, *SUFFIXES):
-            self._leave(path, "is a device or a pipe, not a file")
         else:
             self.others["device or pipe"] += 1
         return False

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, str], object]
 """Told how many files are done, of how many, and which one is next ("" when the index is being written)."""
 
-_SHOWN_EVERY = 50  # documents of a file
 _STAYS = "; what the index has of it stays"
 
 
@@ -154,8 +153,6 @@ class _Reading:
                 self.summary.count(document)
                 entry.ids.append(document.id)
                 yield document
-                if len(entry.ids) % _SHOWN_EVERY == 0:
-                    self.progress(number, total, f"{name}, {document.kind} {len(entry.ids):,}")
             self._note(path, entry, old)
         self.progress(total, total, "")
 

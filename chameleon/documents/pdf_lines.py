@@ -88,11 +88,6 @@ class Line:
         return self.words[0].x0
 
     @property
-    def middle(self) -> float:
-        """Halfway up its small letters."""
-        return self.base + self.size / 4
-
-    @property
     def x1(self) -> float:
         return self.words[-1].x1
 

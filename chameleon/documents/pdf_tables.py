@@ -82,7 +82,8 @@ def _pieces(line: Line, grid: Grid) -> Iterator[tuple[Cell | None, Line]]:
     last, piece = None, replace(line, words=[])
     for word in line.words:
         is_set = line.turn or line.table
-        cell = None if is_set else grid.cell_at((word.x0 + word.x1) / 2, line.middle)
+        middle = line.base + line.size / 4  # halfway up the small letters
+        cell = None if is_set else grid.cell_at((word.x0 + word.x1) / 2, middle)
         spills = last is not None and word.x0 - piece.x1 <= _SPACE * line.size
         if piece.words and cell != last and not spills:
             yield last, piece

@@ -13,7 +13,6 @@ from chameleon.errors import AuthFailed, EmptyReply, ModelError, NoModel, Parame
 from chameleon.prompt import Prompt, table_text
 from chameleon.quoting import unframed
 from chameleon.retrieval.document import Document
-from chameleon.table import Table
 
 if TYPE_CHECKING:
     from chameleon.llm import LLM
@@ -34,12 +33,11 @@ class Summaries:
     everything and shows nothing. With a response store, building again costs nothing.
     """
 
-    def __init__(self, llm: LLM, *, prompt: str = PROMPT, max_rows: int = 20, max_cell: int = 200) -> None:
-        """Set the model, its prompt, and how much of a table it is shown."""
-        self.llm, self.max_rows, self.max_cell = llm, max_rows, max_cell
+    def __init__(self, llm: LLM) -> None:
+        self.llm = llm
         self.failed: dict[str, ModelError] = {}
         """By the ids of documents, why they have no summary."""
-        self._prompt = Prompt.load(prompt)
+        self._prompt = Prompt.load(PROMPT)
         self._failed_in_a_row = 0
 
     def __call__(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -59,16 +57,12 @@ class Summaries:
         if document.table is None:
             return ""
         title = unframed(" ".join(document.name.split()))
+        shown = table_text(document.table, style="pipe", max_rows=20, max_cell=200)
         try:
-            reply = self.llm.ask(
-                self._prompt.render({"table": self._shown(document.table), "title": title}), whole=False
-            )
+            reply = self.llm.ask(self._prompt.render({"table": shown, "title": title}), whole=False)
         except ModelError as problem:
             return problem
         return reply.text.strip() or EmptyReply("the reply is empty")
-
-    def _shown(self, table: Table) -> str:
-        return table_text(table, style="pipe", max_rows=self.max_rows, max_cell=self.max_cell)
 
     def _with_summary(self, document: Document, summary: str | ModelError) -> Document:
         if isinstance(summary, str):

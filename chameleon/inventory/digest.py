@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
-from chameleon.errors import ChameleonError, LogError
+from chameleon.errors import ChameleonError, LogError, versions_of
 from chameleon.inventory.inventory import Inventory
 from chameleon.llm_module import AsksModel
 from chameleon.planner import every_planner
@@ -33,7 +33,8 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
     An inventory made in Python has no digest, and a prompt that cannot be read has none: the step that asks
     with it tells why.
     """
-    settings: dict[str, Any] = {"version": _our_version()}
+    ours = "chameleon-compose"
+    settings: dict[str, Any] = {"version": versions_of(ours).get(ours, "unknown")}  # of a folder, say
     if inventory.spec:
         data = inventory.spec.model_dump(exclude=_MAY_CHANGE, exclude_defaults=True)
         settings["inventory"] = hashlib.sha256(json.dumps(data, default=_plain).encode()).hexdigest()[:12]
@@ -106,10 +107,8 @@ def check_same(
         )
     if before.get("without", ()) != settings.get("without", ()):
         raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE)
-    for part, inner in before.get("inside", {}).items():
-        if settings.get("inside", {}).get(part) != inner:
-            raise LogError(f"the inventory that {part} runs has changed since the log began", hint=_NEW_FILE)
-    for part, what in (("tools", "the tool {} of a server"), ("prompts", "the prompt of {}")):
+    parts = {"inside": "the inventory that {} runs", "tools": "the tool {} of a server"}
+    for part, what in {**parts, "prompts": "the prompt of {}"}.items():
         now = settings.get(part, {})
         for owner, kept in before.get(part, {}).items():
             if now.get(owner, kept) != kept:
@@ -125,15 +124,6 @@ def check_same(
                 where=str(given[key]),
                 hint="Give a new file for the log, or put the old one back.",
             )
-
-
-def _our_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("chameleon-compose")
-    except PackageNotFoundError:  # run from a folder that is not installed
-        return "unknown"
 
 
 def _plain(value: Any) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import ChameleonError, InventoryError, PlanError, PromptError, raised_at
 from chameleon.inventory.source import KeyPath
-from chameleon.llm_module import AsksModel, LLMModule
+from chameleon.llm_module import AsksModel
 from chameleon.module import Module
 from chameleon.planner import Planner, check_arguments, check_names, every_planner
 from chameleon.state import State, Step
@@ -19,16 +17,6 @@ from chameleon.text import nearest
 if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory
 
-_CALLED_WITH: Mapping[type[Any], Mapping[str, tuple[str, ...]]] = {
-    Module: {"run": ("state",), "update_input": ("input", "output"), "update_cache": ("cache", "output")},
-    LLMModule: {
-        "slots": ("state",),
-        "messages": ("state",),
-        "parse": ("text",),
-        "interpret": ("text", "state"),
-    },
-    Planner: {"propose": ("state", "inventory")},
-}
 _EVERY_STATE_HAS = ("title", "context", "unavailable")
 _FILLS_SLOTS = ("slots", "messages", "ask", "run", "propose", "choose")  # methods that may add slots
 
@@ -77,12 +65,10 @@ def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
 
 
 def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iterator[ChameleonError]:
-    """Yield what the part's own check says, what is wrong with its prompt, and methods nobody can call."""
+    """Yield what the part's own check says, and what is wrong with its prompt."""
     label = f"{'module' if isinstance(part, Module) else 'planner'} {part.name}"
     if fault := _failed(part.check, label):
         yield fault.at(inventory.place(path))
-    if not type(part).__module__.startswith("chameleon."):
-        yield from _wrong_signatures(part)
     if isinstance(part, AsksModel):
         try:
             part.template.check()
@@ -103,27 +89,6 @@ def _failed(check: Callable[[], object], label: str) -> InventoryError | None:
         what = f"the check of the {label} failed: {message}{raised_at(problem)}"
         return InventoryError(what, hint="To say what is missing, a check raises a ChameleonError.")
     return None
-
-
-def _wrong_signatures(part: Module | Planner) -> Iterator[InventoryError]:
-    """Yield an error for each method that cannot be called as the engine calls it."""
-    kinds = [methods for base, methods in _CALLED_WITH.items() if isinstance(part, base)]
-    for name, arguments in [call for methods in kinds for call in methods.items()]:
-        method = getattr(part, name)
-        try:
-            signature = inspect.signature(method)
-        except (TypeError, ValueError):  # written in C
-            continue
-        try:
-            (signature.bind_partial if name == "run" else signature.bind)(*arguments)
-        except TypeError:
-            code = getattr(inspect.unwrap(method), "__code__", None)
-            what = f"{name} of the class {type(part).__name__} takes {signature}"
-            yield InventoryError(
-                f"{what}, and is called with ({', '.join(arguments)})",
-                hint=f"Write `def {name}({', '.join(('self', *arguments))})`.",
-                where=f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code else "",
-            )
 
 
 def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[InventoryError]:

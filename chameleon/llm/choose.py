@@ -196,10 +196,8 @@ def offered_models(
 
 
 def _day(date: Any) -> datetime.date | None:
-    """Read a day as servers write it: a date, a time, or seconds since 1970."""
-    with suppress(TypeError, ValueError, OverflowError, OSError):
-        if isinstance(date, (int, float)) and date:
-            return datetime.datetime.fromtimestamp(date, datetime.UTC).date()
+    """Read a day as servers write it: a date, or a time that begins with it."""
+    with suppress(ValueError):
         return datetime.date.fromisoformat(str(date)[:10])
     return None
 

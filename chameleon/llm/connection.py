@@ -9,15 +9,15 @@ import re
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
 from chameleon.llm.choose import nearest_offered, offered_models
-from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, dialect_of
+from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, WireRequest, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
 from chameleon.llm.message import ModelRequest, Reply
 from chameleon.llm.pace import Pace, pace_of
@@ -25,11 +25,8 @@ from chameleon.llm.parameters import Fitted, ModelQuirks, efforts_of, fit, reaso
 from chameleon.llm.parse_reply import fault, parse_reply
 from chameleon.llm.prefixes import Prefixes
 from chameleon.llm.prices import Prices, Pricing
-from chameleon.llm.quirks import IN_CHAT, Probe, learn_from_error, learn_from_replies
+from chameleon.llm.quirks import IN_CHAT, learn_from_error, learn_from_replies
 from chameleon.usage import Usage
-
-if TYPE_CHECKING:
-    from langchain_core.language_models.chat_models import BaseChatModel
 
 DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
@@ -42,22 +39,6 @@ _BY_RESPONSES = {"use_responses_api": True, "store": False, "include": ["reasoni
 _THOUGHT_TO_THE_LIMIT = re.compile(r"could not finish the message because max_\w*tokens", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class WireRequest:
-    """A request as it goes out: the client with its parameters, and what goes with the request itself.
-
-    `quirks` are those that it was written by.
-    """
-
-    chat: BaseChatModel
-    dialect: Dialect
-    extra: Mapping[str, Any]
-    fitted: Fitted
-    shared: int
-    tell: Tell | None
-    quirks: ModelQuirks
 
 
 class Connection:
@@ -75,7 +56,7 @@ class Connection:
         self._pricing = Pricing(client.name, prices)
         self._lock = threading.Lock()
         self._quirks = ModelQuirks()
-        self._probe, self._prefixes = Probe(), Prefixes()
+        self._prefixes = Prefixes()
         # A script is nobody's server.
         is_scripted = self.name.startswith("scripted:")
         self.pace = Pace() if is_scripted else pace_of(self.name, self.address, tuple(client.secrets))
@@ -158,35 +139,32 @@ class Connection:
         Raises:
             ParameterRefused: A parameter is not taken, and that is not allowed.
         """
-        with self._probe.turn(frozenset(request.params)):
-            prepared = self._prepare(request, n, widened, tell)
-            while True:
-                fitted = prepared.fitted
-                if fitted.dropped and not self.allow_dropped:
-                    raise self.refused(fitted.dropped, request.params)
-                try:
-                    messages = prepared.dialect.invoke(
-                        prepared.chat, request, prepared.shared, prepared.extra, prepared.tell
-                    )
-                    break
-                except Exception as error:
-                    if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
-                        with self._lock:
-                            self._quirks = replace(self._quirks, thinks=True)
-                        why = fault(self.name, "", "length")  # nothing is paid for it
-                        spent = Reply("", "length", Usage(calls=1), model=self.name, error=why)
-                        return [spent] + [spent.unpaid()] * (n - 1)
-                    if not self._learn(error, request, prepared, widened):
-                        raise
-                    refused, prepared = prepared, self._prepare(request, n, widened, tell)
-                    if prepared.quirks == refused.quirks:  # another thread may have learned it first
-                        raise
-            cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
-            known: dict[str, Any] = {"cut_at": cut_at, "dropped": dropped, "secrets": secrets}
-            known["has_tools"] = bool(request.tools)
-            replies = [parse_reply(message, self._pricing, **known) for message in messages[:n]]
-            with self._lock:
-                self._quirks = learn_from_replies(messages, replies, n, self._quirks, fitted)
+        prepared = self._prepare(request, n, widened, tell)
+        while True:
+            fitted = prepared.fitted
+            if fitted.dropped and not self.allow_dropped:
+                raise self.refused(fitted.dropped, request.params)
+            try:
+                messages = prepared.dialect.invoke(prepared, request)
+                break
+            except Exception as error:
+                if status_of(error) == 400 and _THOUGHT_TO_THE_LIMIT.search(message_of(error)):
+                    with self._lock:
+                        self._quirks = replace(self._quirks, thinks=True)
+                    why = fault(self.name, "", "length")  # nothing is paid for it
+                    spent = Reply("", "length", Usage(calls=1), model=self.name, error=why)
+                    return [spent] + [spent.unpaid()] * (n - 1)
+                if not self._learn(error, request, prepared, widened):
+                    raise
+                refused, prepared = prepared, self._prepare(request, n, widened, tell)
+                if prepared.quirks == refused.quirks:
+                    raise
+        cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
+        known: dict[str, Any] = {"cut_at": cut_at, "dropped": dropped, "secrets": secrets}
+        known["has_tools"] = bool(request.tools)
+        replies = [parse_reply(message, self._pricing, **known) for message in messages[:n]]
+        with self._lock:
+            self._quirks = learn_from_replies(messages, replies, n, self._quirks, fitted)
         # One request was paid, whichever of its samples is looked at.
         return replies[:1] + [reply.unpaid() for reply in replies[1:]]
 
@@ -215,6 +193,8 @@ class Connection:
     def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:
         """Remember what an error teaches; tell whether the request is to be made again."""
         with self._lock:
+            if self._quirks != prepared.quirks:  # another thread has learned something: first try with that
+                return True
             quirks = learn_from_error(
                 error,
                 self._quirks,

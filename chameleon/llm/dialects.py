@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import read_in_time
 from chameleon.llm.message import ModelRequest
-from chameleon.llm.parameters import ModelQuirks
+from chameleon.llm.parameters import Fitted, ModelQuirks
 from chameleon.llm.parse_reply import text_of
 from chameleon.llm.prefixes import split_at
 from chameleon.llm.providers import base_url, is_openai_itself
@@ -29,6 +30,23 @@ _NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan i
 _IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
 Tell = Callable[[str], None]
 _FEW_SAMPLES, _MOST_SAMPLES = 8, 128
+
+
+@dataclass(frozen=True)
+class WireRequest:
+    """A request as it goes out: the client with its parameters, and what goes with the request itself.
+
+    `shared` characters begin other prompts as well; `tell` gets the pieces of the text as they come. `quirks`
+    are those that it was written by.
+    """
+
+    chat: BaseChatModel
+    dialect: Dialect
+    extra: Mapping[str, Any]
+    fitted: Fitted
+    shared: int
+    tell: Tell | None
+    quirks: ModelQuirks
 
 
 class Dialect:
@@ -59,24 +77,18 @@ class Dialect:
         """Return the messages as LangChain has them; `shared` characters begin other prompts as well."""
         return [for_langchain(role, text) for role, text in request.messages]
 
-    def invoke(
-        self,
-        chat: BaseChatModel,
-        request: ModelRequest,
-        shared: int,
-        extra: Mapping[str, Any],
-        tell: Tell | None = None,
-    ) -> Sequence[AIMessage]:
-        """Make the request; return a message for each sample. `tell` gets the pieces of its text."""
-        messages, stop = self.messages(request, shared), extra.get("stop")
-        extra = {name: value for name, value in extra.items() if name != "stop"}
+    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
+        """Make the request; return a message for each sample."""
+        messages, stop = self.messages(request, wire.shared), wire.extra.get("stop")
+        extra = {name: value for name, value in wire.extra.items() if name != "stop"}
         if request.schema is None:
-            return (self._ask(self._with_tools(chat, request), messages, tell, stop=stop, **extra),)
+            return (self._ask(self._with_tools(wire.chat, request), messages, wire.tell, stop=stop, **extra),)
         if extra:
             what = f"{self.name} cannot take {', '.join(extra)} together with an output schema"
             raise SchemaRefused(what, hint=_IN_TEXT)
         try:
-            structured = chat.with_structured_output({"title": "reply", **request.schema}, include_raw=True)
+            form = {"title": "reply", **request.schema}
+            structured = wire.chat.with_structured_output(form, include_raw=True)
         except NotImplementedError:
             raise SchemaRefused(f"{self.name} offers no structured output", hint=_IN_TEXT) from None
         from langchain_core.exceptions import OutputParserException
@@ -89,8 +101,8 @@ class Dialect:
         message: AIMessage = answer["raw"]
         if not message.tool_calls:
             return (message,)
-        form = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
-        return (message.model_copy(update={"content": form, "tool_calls": []}),)
+        text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+        return (message.model_copy(update={"content": text, "tool_calls": []}),)
 
     def _with_tools(self, chat: Any, request: ModelRequest) -> Any:
         if not request.tools:
@@ -162,18 +174,11 @@ class AnthropicDialect(Dialect):
             made[number].content = [kept, {"type": "text", "text": text[place:]}]
         return made
 
-    def invoke(
-        self,
-        chat: BaseChatModel,
-        request: ModelRequest,
-        shared: int,
-        extra: Mapping[str, Any],
-        tell: Tell | None = None,
-    ) -> Sequence[AIMessage]:
-        thinking = getattr(chat, "thinking", None) or {"type": "disabled"}
+    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
+        thinking = getattr(wire.chat, "thinking", None) or {"type": "disabled"}
         if request.schema is not None and thinking.get("type") != "disabled":
             raise SchemaRefused(f"{self.name} cannot be held to a schema while it thinks", hint=_IN_TEXT)
-        return super().invoke(chat, request, shared, extra, tell)
+        return super().invoke(wire, request)
 
 
 class OpenAIDialect(Dialect):
@@ -183,7 +188,8 @@ class OpenAIDialect(Dialect):
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
-        self.address = getattr(chat, "openai_api_base", None) or base_url() or "https://api.openai.com/v1"
+        own = getattr(chat, "openai_api_base", None) or getattr(chat, "base_url", None)
+        self.address = own or base_url() or "https://api.openai.com/v1"
         self._is_itself = is_openai_itself(str(self.address))
         self._responses = getattr(chat, "use_responses_api", None)
 
@@ -216,18 +222,11 @@ class OpenAIDialect(Dialect):
             own = sent.pop("extra_body", None) or getattr(self.chat, "extra_body", None) or {}
             extra["extra_body"] = {**own, **body}
 
-    def invoke(
-        self,
-        chat: BaseChatModel,
-        request: ModelRequest,
-        shared: int,
-        extra: Mapping[str, Any],
-        tell: Tell | None = None,
-    ) -> Sequence[AIMessage]:
-        messages = self.messages(request, shared)
-        if "n" not in extra:
-            return (self._ask(self._with_tools(chat, request), messages, tell, **extra),)
-        made = self._waited(chat.generate, chat.agenerate, [messages], **extra).generations[0]
+    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
+        messages, chat = self.messages(request, wire.shared), wire.chat
+        if "n" not in wire.extra:
+            return (self._ask(self._with_tools(chat, request), messages, wire.tell, **wire.extra),)
+        made = self._waited(chat.generate, chat.agenerate, [messages], **wire.extra).generations[0]
         return [choice.message for choice in made]
 
 
@@ -247,15 +246,9 @@ class DirectDialect(OpenAIDialect):
     def messages(self, request: ModelRequest, shared: int) -> Any:
         return [for_openai(role, text) for role, text in request.messages]
 
-    def invoke(
-        self,
-        chat: Any,
-        request: ModelRequest,
-        shared: int,
-        extra: Mapping[str, Any],
-        tell: Tell | None = None,
-    ) -> Sequence[AIMessage]:
-        found: Sequence[AIMessage] = chat.ask(self.messages(request, shared), extra, tell)
+    def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
+        client: Any = wire.chat
+        found: Sequence[AIMessage] = client.ask(self.messages(request, wire.shared), wire.extra, wire.tell)
         return found
 
 

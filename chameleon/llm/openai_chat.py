@@ -98,11 +98,6 @@ class OpenAIChat(BaseModel):
         return profiles().get(self.model, {})
 
     @property
-    def openai_api_base(self) -> str:
-        """Return the address, as LangChain's client calls it."""
-        return self.base_url
-
-    @property
     def openai_api_key(self) -> SecretStr | None:
         """Return the key, as LangChain's client calls it."""
         return self.api_key
@@ -138,11 +133,12 @@ class OpenAIChat(BaseModel):
         url, headers, proxy = self._place
         # What is larger, such as pictures, is not written at once.
         data = body if len(body) < _LARGE else BytesIO(body)
+        trust = _authorities() if url.startswith("https:") else True
         try:
             async with (
                 asyncio.timeout(self.timeout),
                 _session().post(
-                    url, data=data, headers=headers, proxy=proxy, ssl=_trust(url), allow_redirects=False
+                    url, data=data, headers=headers, proxy=proxy, ssl=trust, allow_redirects=False
                 ) as response,
             ):
                 if 300 <= response.status < 400:  # followed, it would carry the key there
@@ -224,9 +220,7 @@ def _encoded(body: Json) -> bytes:
         return json.dumps(body).encode()
 
 
-@cache
-def _sessions() -> dict[Any, aiohttp.ClientSession]:
-    return {}
+_sessions: dict[Any, aiohttp.ClientSession] = {}  # by loop
 
 
 class _Connector(aiohttp.TCPConnector):
@@ -240,19 +234,15 @@ class _Connector(aiohttp.TCPConnector):
 
 def _session() -> aiohttp.ClientSession:
     """Return the connections of the loop that runs: that of requests alone asks, so that all share them."""
-    loop, known = asyncio.get_running_loop(), _sessions()
-    if loop not in known:
+    loop = asyncio.get_running_loop()
+    if loop not in _sessions:
         # As many connections as there are calls in flight: these are bounded elsewhere.
         connector = _Connector(limit=0, ttl_dns_cache=300)
         jar = aiohttp.DummyCookieJar()  # accounts share the session
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=None)
-        known[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=jar)
-        atexit.register(_close, loop, known[loop], os.getpid())
-    return known[loop]
-
-
-def _trust(url: str) -> ssl.SSLContext | bool:
-    return _authorities() if url.startswith("https:") else True
+        _sessions[loop] = aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=jar)
+        atexit.register(_close, loop, _sessions[loop], os.getpid())
+    return _sessions[loop]
 
 
 @cache

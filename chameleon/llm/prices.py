@@ -55,19 +55,14 @@ class Pricing:
         return self._listed(tokens)
 
     @cached_property
-    def _provider(self) -> str:
-        provider = self.model.partition(":")[0]
-        return _PROVIDERS.get(provider, provider)
-
-    @cached_property
     def _of_list(self) -> Any:
         """Look the model up in the list, once: that takes longer than to sum up a reply."""
         try:
             from genai_prices import data_snapshot
 
-            return data_snapshot.get_snapshot().find_provider_model(
-                self.model.partition(":")[2], None, self._provider, None
-            )
+            provider, _, name = self.model.partition(":")
+            listed = _PROVIDERS.get(provider, provider)
+            return data_snapshot.get_snapshot().find_provider_model(name, None, listed, None)
         except (ImportError, LookupError):  # a model that the list does not have
             return None
 

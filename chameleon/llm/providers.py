@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
 from chameleon.llm.capabilities import provider_of, section
 from chameleon.llm.deadline import bound_replies
-from chameleon.text import one_line, redact
+from chameleon.text import nearest, one_line, redact
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -77,9 +77,8 @@ def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
         return f"{known}:{name.strip()}"
     if base_url(environ) or provider == "ft":  # OpenAI's fine-tuned models are called ft:…
         return f"openai:{model.strip()}"
-    nearest = difflib.get_close_matches(known, providers(), n=1)
-    listed = f"Providers: {', '.join(sorted(providers()))}."
-    hint = f"Did you mean {nearest[0]}:{name}?" if nearest else listed
+    near = difflib.get_close_matches(known, providers(), n=1)
+    hint = f"Did you mean {near[0]}:{name}?" if near else nearest(known, providers())
     raise NoModel(f"there is no model provider {provider!r}", where=f"model {model}", hint=hint)
 
 

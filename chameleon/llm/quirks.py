@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
-import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chameleon import bridge
 from chameleon.llm.capabilities import EFFORTS
 from chameleon.llm.failures import message_of, says_too_long, status_of
 from chameleon.llm.message import Reply
@@ -39,7 +34,6 @@ OURS = frozenset({"n", "cache_control", "stream"})
 IN_CHAT = "tools in chat completions"
 _NOT_IN_CHAT = re.compile(r"function tools\b.*\buse /v1/responses", re.IGNORECASE | re.DOTALL)
 _MIN_SPARE = 1_024  # tokens; to try with less is not worth a request
-_PATIENCE_S = 2.0  # a server refuses at once: a request that is not refused by then is being answered
 
 _STATUSES = frozenset({None, 400, 403, 422})
 _CODES = frozenset({"unsupported_value", "unsupported_parameter", "unknown_parameter", "extra_forbidden"})
@@ -192,35 +186,3 @@ def learn_from_replies(
     if is_spent or (has_thought and "reasoning" not in fitted.sent):
         quirks = replace(quirks, thinks=True)
     return quirks
-
-
-class Probe:
-    """Keeps many requests at once from being refused for the same reason.
-
-    The first request with names that no request has succeeded with goes ahead; others with unproven names
-    wait for its end, two seconds at most.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._ahead: Future[None] | None = None
-        self._proven: frozenset[str] = frozenset()
-
-    @contextmanager
-    def turn(self, names: frozenset[str]) -> Iterator[None]:
-        """Wait until it is safe to ask; the names are proven where the block ends without an exception."""
-        mine, until = Future[None](), time.monotonic() + _PATIENCE_S
-        while not names <= self._proven and time.monotonic() < until:
-            with self._lock:
-                ahead = self._ahead = self._ahead or mine
-            if ahead is mine:
-                break
-            with suppress(TimeoutError):
-                bridge.result(ahead, max(0.0, until - time.monotonic()))
-        try:
-            yield
-            self._proven |= names
-        finally:
-            if self._ahead is mine:
-                self._ahead = None
-                mine.set_result(None)

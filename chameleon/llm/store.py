@@ -76,9 +76,6 @@ class ResponseStore:
         found.place = None
         return found
 
-    def __repr__(self) -> str:
-        return f"ResponseStore({str(self.path)!r}, {self.mode!r})"
-
     def get(self, request: ModelRequest) -> dict[str, Any] | None:
         """Return the recorded reply, or None where the model must be asked.
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InventoryError, MissingPackage, ModelError
 from chameleon.retrieval.models import missing_packages, once, telling
@@ -56,13 +56,6 @@ def require_embeddings(name: str) -> None:
         )
 
 
-@runtime_checkable
-class ManyQueries(Protocol):
-    """An embedding model that takes many queries at once; LangChain's take one."""
-
-    def embed_queries(self, texts: list[str]) -> list[list[float]]: ...
-
-
 class Embedder:
     """An embedding model as unit vectors, with its prefixes and a memory of the last 16,384 texts.
 
@@ -96,8 +89,9 @@ class Embedder:
         return found
 
     def _embed_queries(self, texts: list[str]) -> list[list[float]]:
-        if isinstance(self.model, ManyQueries):
-            return self.model.embed_queries(texts)
+        if (many := getattr(self.model, "embed_queries", None)) is not None:  # LangChain's take one at a time
+            found: list[list[float]] = many(texts)
+            return found
         with ThreadPoolExecutor(_REQUESTS) as pool:
             return list(pool.map(self.model.embed_query, texts))
 

@@ -71,9 +71,6 @@ class Index:
     def __len__(self) -> int:
         return int(self._searcher.num_docs)
 
-    def __repr__(self) -> str:
-        return f"Index({str(self.path)!r}: {len(self):,} documents)"
-
     @property
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents, in the order in which they were added."""
@@ -124,17 +121,16 @@ class Index:
 
     def keys(self, places: Sequence[Place]) -> list[int]:
         """Return the keys of documents, which ascend in the order in which they were added."""
-        with failing(self.path, "read"):
-            addresses = [engine.load().DocAddress(*place) for place in places]
-            found: list[Any] = self._searcher.fast_field_values(KEY, addresses)
-        return found
+        return self._numbers(KEY, places)
 
     def kinds(self, places: Sequence[Place]) -> list[Kind]:
         """Return which of documents are tables, and which passages."""
+        return [KINDS[number] for number in self._numbers(KIND, places)]
+
+    def _numbers(self, field: str, places: Sequence[Place]) -> list[Any]:
         with failing(self.path, "read"):
             addresses = [engine.load().DocAddress(*place) for place in places]
-            numbers: list[Any] = self._searcher.fast_field_values(KIND, addresses)
-        return [KINDS[number] for number in numbers]
+            return self._searcher.fast_field_values(field, addresses)
 
     def count(self, kind: Kind) -> int:
         """Return how many documents are of a kind."""

@@ -8,7 +8,6 @@ what it says and by which model. So what a killed build has left in a vector sto
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,40 +30,8 @@ _WIDER = 4  # as many documents are asked for, to have the scores of those that 
 _FAILED = "the vector store failed"
 
 
-class Vectors(ABC):
-    """What keeps the vectors of documents and finds the nearest. One serves all threads."""
-
-    @abstractmethod
-    def keys(self) -> set[int]:
-        """Return the keys of the documents that have vectors."""
-
-    @abstractmethod
-    def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
-        """Embed documents: the key and the texts of each."""
-
-    @abstractmethod
-    def keep(self, keys: Set[int]) -> None:
-        """Take out all documents but these."""
-
-    @abstractmethod
-    def save(self) -> None:
-        """Write them to the file, in one step. Raises `InputError`."""
-
-    @abstractmethod
-    def clean(self) -> None:
-        """Remove elsewhere what was taken out: the index without it has been committed."""
-
-    @abstractmethod
-    def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
-        """Return, of each query, up to `k` documents."""
-
-    @abstractmethod
-    def scores(self, query: str, keys: Sequence[int]) -> list[float]:
-        """Return how near these documents are; the least of all for one without vectors."""
-
-
-class FaissVectors(Vectors):
-    """A file of FAISS; a search compares all vectors."""
+class FaissVectors:
+    """A file of FAISS; a search compares all vectors. One serves all threads."""
 
     def __init__(self, file: Path, load: Callable[[], Embedder]) -> None:
         """Set the file, and what loads the embedding model when it is first asked.
@@ -81,9 +48,11 @@ class FaissVectors(Vectors):
             raise InputError("the vectors cannot be read", where=str(file)) from problem
 
     def keys(self) -> set[int]:
+        """Return the keys of the documents that have vectors."""
         return set((self._ids() >> _TEXT_BITS).tolist())
 
     def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
+        """Embed documents: the key and the texts of each."""
         import numpy
 
         matrix = self._model().passages([text for _, texts in documents for text in texts])
@@ -94,6 +63,7 @@ class FaissVectors(Vectors):
         self._index.add_with_ids(matrix, ids)
 
     def keep(self, keys: Set[int]) -> None:
+        """Take out all documents but these."""
         import numpy
 
         ids = self._ids()
@@ -102,6 +72,7 @@ class FaissVectors(Vectors):
             self._index.remove_ids(others)
 
     def save(self) -> None:
+        """Write them to the file, in one step. Raises `InputError`."""
         if self._index is None:
             self._index = self._empty(1)
         new = self.file.with_suffix(".new")
@@ -112,9 +83,10 @@ class FaissVectors(Vectors):
             raise InputError(f"the vectors cannot be written: {problem}", where=str(self.file)) from problem
 
     def clean(self) -> None:
-        """Do nothing: the file has all."""
+        """Remove elsewhere what was taken out, once the index is committed: nothing, the file has all."""
 
     def nearest(self, queries: Sequence[str], k: int) -> list[Found]:
+        """Return, of each query, up to `k` documents."""
         total, rows = self._index.ntotal if self._index is not None else 0, 4 * k
         if not total or not queries:
             return [[] for _ in queries]
@@ -129,6 +101,7 @@ class FaissVectors(Vectors):
             rows *= 2
 
     def scores(self, query: str, keys: Sequence[int]) -> list[float]:
+        """Return how near these documents are; the least of all for one without vectors."""
         import numpy
 
         vector = self._model().queries([query])
@@ -167,8 +140,11 @@ class FaissVectors(Vectors):
             )
 
 
-class StoreVectors(Vectors):
-    """A vector store of LangChain; a file keeps which documents it was given, and in how many texts."""
+class StoreVectors:
+    """A vector store of LangChain, with the methods of `FaissVectors`.
+
+    A file keeps which documents it was given, and in how many texts.
+    """
 
     def __init__(self, file: Path, store: VectorStore, place: str) -> None:
         """Set the file, the store, and what the store knows this index by."""
@@ -182,7 +158,9 @@ class StoreVectors(Vectors):
     def add(self, documents: Sequence[tuple[int, list[str]]]) -> None:
         ids = [id for key, texts in documents for id in self._ids(key, len(texts))]
         metadatas = [{_KEY: self._name(key)} for key, texts in documents for _ in texts]
-        plain = [_plain(text) for _, texts in documents for text in texts]
+        # Some stores take no lone surrogates and no NUL.
+        written = (text.encode("utf-8", "replace").decode() for _, texts in documents for text in texts)
+        plain = [text.replace("\0", " ") for text in written]
         with telling(_FAILED):
             self.store.add_texts(plain, metadatas=metadatas, ids=ids)
         self._counts.update((key, len(texts)) for key, texts in documents)
@@ -242,6 +220,9 @@ class StoreVectors(Vectors):
         return [f"{self._name(key)}-{n}" for n in range(count)]
 
 
+Vectors = FaissVectors | StoreVectors
+
+
 def require_faiss() -> None:
     """Raise `MissingPackage` where FAISS is not installed, or cannot be loaded."""
     require("faiss-cpu", "vectors in a file need", "faiss", module="faiss", imports=True)
@@ -253,8 +234,3 @@ def best_first(pairs: Sequence[tuple[int, float]]) -> Found:
     for key, score in pairs:
         best[key] = max(score, best.get(key, score))
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _plain(text: str) -> str:
-    """Return a text as every store takes it."""
-    return text.encode("utf-8", "replace").decode().replace("\0", " ")

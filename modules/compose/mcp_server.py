@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chameleon.arguments import Arguments
+from chameleon.arguments import Arguments, schema_in_words
 from chameleon.errors import InventoryError, NotApproved
 from chameleon.interop.mcp_client import connection
 from chameleon.interop.mcp_results import output_of
@@ -182,7 +182,7 @@ def _returns(schema: Any) -> str:
     """Write what a tool returns by its schema, or "" if that says nothing."""
     try:
         parts = schema["properties"]
-        text = Arguments.in_words(parts["result"] if parts.keys() == {"result"} else schema, schema)
+        text = schema_in_words(parts["result"] if parts.keys() == {"result"} else schema, schema)
     except Exception:  # a stranger's schema may have any form, and this is a help alone
         return ""
     return "" if text in ("any", "object") else one_line(harmless(text), _MAX_DESCRIPTION_CHARS)

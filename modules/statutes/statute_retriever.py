@@ -42,7 +42,6 @@ class StatuteRetriever(Module):
         *,
         statutes: str | None = None,
         ancestors: Ancestors = "text",
-        facts: bool = False,
         max_tokens: PositiveInt = 8000,
     ) -> None:
         """Set `strategy`, what of the statutes is given to the model (Mavi et al., 2023).
@@ -53,13 +52,13 @@ class StatuteRetriever(Module):
 
         `statutes`: a file or folder of statutes; those in the input win, and where there are neither, the
         text of the input is the statute. `ancestors`: what comes along of what a provision stands in: "text"
-        with what leads into it, "headings", or "none". `facts`: whether what the facts refer to is retrieved
-        as well. `max_tokens`: how much text, in estimated tokens. A question that names no provision gets
-        all statutes, as far as they fit. What is named and is not there is logged as a warning.
+        with what leads into it, "headings", or "none". `max_tokens`: how much text, in estimated tokens. A
+        question that names no provision gets all statutes, as far as they fit. What is named and is not there
+        is logged as a warning.
         """
         self.strategy: Strategy = strategy
         self.ancestors: Ancestors = ancestors
-        self.statutes, self.facts, self.max_tokens = statutes, facts, max_tokens
+        self.statutes, self.max_tokens = statutes, max_tokens
 
     def check(self) -> None:
         if self.statutes is not None and not Path(self.statutes).expanduser().exists():
@@ -72,7 +71,6 @@ class StatuteRetriever(Module):
         law.check()
         question, sections = str(state.input["question"]), law.sections
         referents = references_in(question, sections)
-        referents += references_in(text, sections) if self.facts and given else []
         excerpt = StatuteExcerpt(self.max_tokens, self.ancestors)
         found = self.provisions(referents, sections)
         for node in found:

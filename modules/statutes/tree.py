@@ -159,11 +159,6 @@ class Node:
         """Return the path as it is written: "152(d)(2)"."""
         return path_name(self.path)
 
-    @property
-    def text(self) -> str:
-        """Return its text exactly, with all that is in it."""
-        return "".join(line.text for line in self.lines)
-
     def child(self, label: str, level: str = "") -> Node | None:
         """Return the first provision of that label directly in it, if it is of that level."""
         found = self._first_of_label.get(label)

@@ -40,32 +40,25 @@ class LLMFilter(Cut, LLMModule):
     samples = 5
     max_rows: int | None = 40
 
-    def __init__(
-        self,
-        agree: Literal["result", "text"] = "result",
-        *,
-        least_rows: int = 2,
-        timeout: float | None = None,
-    ) -> None:
+    def __init__(self, agree: Literal["result", "text"] = "result", *, timeout: float | None = None) -> None:
         """What most samples agree on is taken, the first of them on a tie.
 
         - `agree`: "result": samples agree that keep the same rows and columns, and code that fails votes for
           the whole table, which loses a tie; "text": samples agree that have the same code to the letter, and
           that code is run (published).
-        - `least_rows`: a table with fewer rows stays whole without a call.
         - `timeout`: seconds for one program, by default the sandbox's 2.
 
         Whatever goes wrong (no code, an error, an empty or foreign result) leaves the table whole, and the
         output says why.
         """
-        self.agree, self.least_rows, self.timeout = agree, least_rows, timeout
+        self.agree, self.timeout = agree, timeout
 
     def runtime_info(self) -> Mapping[str, Any]:
         return {"pandas": "", "runs": not without_pandas()} | versions_of("pandas")
 
     def run(self, state: State) -> dict[str, Any]:
         table: Table = state.input["table"]
-        if len(table.rows) < self.least_rows:
+        if len(table.rows) < 2:
             return whole("the table is small")
         if reason := without_pandas():
             return whole(reason)

@@ -281,12 +281,10 @@ def test_everything_works_where_a_loop_runs() -> None:
 def test_inputs_of_a_batch_may_come_one_by_one_and_a_bad_one_is_a_state_that_failed() -> None:
     runner = executor({"echo": lambda state: state.input["question"]})
 
-    async def inputs() -> AsyncIterator[dict[str, Any]]:
-        for number in range(5):
-            yield {"question": {1, 2} if number == 3 else str(number)}
+    inputs = ({"question": {1, 2} if number == 3 else str(number)} for number in range(5))
 
     async def answers() -> list[Any]:
-        return [state.answer or why(state) async for state in runner.amap(inputs(), workers=2)]
+        return [state.answer or why(state) async for state in runner.amap(inputs, workers=2)]
 
     found = asyncio.run(answers())
     assert found[:3] + found[4:] == ["0", "1", "2", "4"]

@@ -70,17 +70,6 @@ def test_other_failures_are_taken_for_no_lack() -> None:
     )
 
 
-def test_a_folder_for_temporary_files_that_went_away_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with pytest.raises(OSError) as caught:
-        tempfile.mkdtemp()
-    assert str(lack_of(caught.value)) == (
-        "there is no folder for temporary files. Set TMPDIR to one that can be written to."
-    )
-
-
 def test_an_index_stops_where_no_file_can_be_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:

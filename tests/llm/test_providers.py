@@ -30,7 +30,7 @@ SERVER = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
         ("claude-opus-5", SERVER, "openai:claude-opus-5"),
         ("claude-opus-5", {}, "Did you mean anthropic:claude-opus-5"),
         ("antropic:claude", {}, "Did you mean anthropic:claude"),
-        ("zzz:q", {}, "Providers: anthropic, "),
+        ("zzz:q", {}, "There are: anthropic, "),
         ("openai:", {}, "names no model"),
     ],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ import httpx
 import pytest
 import yaml
 
-from chameleon.llm.quirks import OURS, WIRE_NAMES, Probe, refusal_of
+from chameleon.llm.quirks import OURS, WIRE_NAMES, refusal_of
 from tests.llm.asking import Json
 
 ALL = frozenset({*WIRE_NAMES, *OURS})
@@ -138,42 +136,3 @@ def test_an_sdk_that_has_no_such_argument(sdk: str, argument: Json, name: str) -
 )
 def test_other_errors_are_no_refusals(error: Exception, sent: frozenset[str]) -> None:
     assert refusal_of(error, sent) is None
-
-
-def enter(probe: Probe, *names: str) -> None:
-    with probe.turn(frozenset(names)):
-        pass
-
-
-def test_one_request_goes_ahead_where_names_are_not_proven() -> None:
-    probe, inside, most = Probe(), list[int](), list[int]()
-
-    def work(number: int) -> None:
-        with probe.turn(frozenset({"temperature"})):
-            if not inside:
-                inside.append(number)
-                threading.Event().wait(0.05)
-                most.append(len(inside))
-            inside.append(number)
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(work, range(8)))
-    assert most == [1]
-
-
-def test_who_waits_for_whom(monkeypatch: pytest.MonkeyPatch) -> None:
-    probe = Probe()
-    with pytest.raises(RuntimeError), probe.turn(frozenset({"a"})):
-        raise RuntimeError  # a failure proves nothing, and stops nobody
-    with ThreadPoolExecutor(1) as threads:
-        with probe.turn(frozenset({"a"})):
-            waiting = threads.submit(enter, probe, "a")
-            with pytest.raises(TimeoutError):
-                waiting.result(0.05)
-        waiting.result(1)
-        with probe.turn(frozenset({"b"})):  # names that are proven wait for nobody
-            threads.submit(enter, probe, "a").result(1)
-            threads.submit(enter, probe).result(1)
-        monkeypatch.setattr("chameleon.llm.quirks._PATIENCE_S", 0.05)
-        with probe.turn(frozenset({"c"})):  # nobody waits for ever
-            threads.submit(enter, probe, "c").result(1)
