@@ -125,9 +125,10 @@ def _bare(cell: str) -> Amount | None:
     figure = match["figure"]
     whole = figure.replace(",", "").replace("'", "").replace(" ", "")
     if match["power"] or "." in whole:
-        number: Number = Decimal(whole + (match["power"] or ""))
-        if number.adjusted() > _LARGEST_POWER:
+        decimal = Decimal(whole + (match["power"] or ""))
+        if decimal.adjusted() > _LARGEST_POWER:
             return None
+        number: Number = decimal
     elif len(whole) > 400:
         return None
     else:

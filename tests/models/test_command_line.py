@@ -149,7 +149,7 @@ def test_an_evaluation_stops_at_the_first_refusal_that_nobody_knew_of(
 ) -> None:
     server = hosted
     outcome = command("eval", "tabmwp_pot", PROBLEMS, "--store", "off", "--model", "o9-mini")
-    assert outcome.code == 1 and len(server.requests) == len(server.refused) <= 2
+    assert outcome.code == 1 and len(server.requests) == len(server.refused) <= 16
     assert "--allow-dropped" in outcome.err and "does not support" in outcome.err
 
 

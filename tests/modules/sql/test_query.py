@@ -44,7 +44,7 @@ def test_columns_are_typed_by_what_their_cells_say(ask: Ask) -> None:
     assert result.rows == (
         ("Ann", 12467, 5.0, "2024-05-04", "09:45", "x", "1"),
         ("Bob", -3, 2.5, "2023-06-01", "10:30", None, "b"),
-        ("Zoë", None, 10.0, None, "08:00:00", "y", None),
+        ("Zoë", None, 10.0, None, "08:00", "y", None),
     )
 
 
