@@ -17,7 +17,7 @@ from chameleon.table.meaning import is_nothing
 from chameleon.text import one_line
 
 Cell = int | float | str | None
-SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME"]
+SqlType = Literal["INTEGER", "REAL", "TEXT", "DATE", "DATETIME", "TIME", "BOOLEAN"]
 
 # SQLite would read a DATE or TIME as a number where it looks like one.
 _DECLARED = {
@@ -26,6 +26,7 @@ _DECLARED = {
     "TEXT": "TEXT COLLATE NOCASE",
     "DATE": "TEXT",
     "DATETIME": "TEXT",
+    "BOOLEAN": "INTEGER",
     "TIME": "TEXT",
 }
 _MOST_INTEGER, _TOO_LARGE = 2**63, 10**308
@@ -55,8 +56,8 @@ class SqlTable:
         """
         kinds, cells = zip(*map(_typed_column, table.columns), strict=True) if table.header else ((), ())
         columns: dict[str, SqlType] = dict(zip(safe_names(table.header), kinds, strict=True))
-        whys = zip(columns, (column.meaning.why for column in table.columns), strict=True)
-        texts = {name: why for name, why in whys if columns[name] == "TEXT"}
+        pairs = zip(columns, table.columns, strict=True)
+        texts = {name: _why(column) for name, column in pairs if columns[name] not in ("INTEGER", "REAL")}
         return cls(columns, list(zip(*cells, strict=True)), texts)
 
     @property
@@ -129,10 +130,21 @@ def safe_names(header: Iterable[str]) -> list[str]:
     return names
 
 
+def _why(column: Column) -> str:
+    """Say why the cells of a column have no order in SQL, "" where they have one."""
+    meaning = column.meaning
+    if meaning.kind == "code" and len(set(map(len, filter(None, column.cells)))) > 1:
+        return "its codes are no numbers"
+    is_partial = meaning.kind == "period" and not meaning.unit
+    return "its dates are told in part" if is_partial else meaning.why
+
+
 def _typed_column(column: Column) -> tuple[SqlType, list[Cell]]:
     """Return the SQL type of a column and its cells as values of it; text for all but numbers and dates."""
     meaning = column.meaning
-    if meaning.is_number or meaning.kind == "boolean" or meaning.unit == "year":
+    if meaning.kind == "boolean":
+        return "BOOLEAN", [each if each is None else int(each) for each in meaning.values]
+    if meaning.is_number or meaning.unit == "year":
         if all(
             each is None or (isinstance(each, int) and abs(each) < _MOST_INTEGER) for each in meaning.plain
         ):

@@ -72,7 +72,7 @@ def run_sql(
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
     typed = table if isinstance(table, SqlTable) else SqlTable.of(table)
-    if fault := fault_of(sql, typed.header, typed.texts):
+    if fault := fault_of(sql, typed.columns, typed.texts):
         return SqlResult("error", message=fault)
     runner = executor or shared_sandbox()
     return SqlResult.of(runner.call(_GUARDED, {"sql": sql, "image": typed.image}, timeout=timeout))

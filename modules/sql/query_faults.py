@@ -6,92 +6,156 @@ SQLite takes a name in double quotes that is no column for a text, and adds up w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 from chameleon.text import nearest
 
 _TOKEN = re.compile(
-    r"(?P<quoted>\"(?:[^\"]|\"\")*\")|(?P<other>'(?:[^']|'')*'|`[^`]*`|\[[^]]*\])|--[^\n]*|/\*.*?(?:\*/|\Z)"
-    r"|(?P<word>[^\W\d]\w*)|\d[\w.]*|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w])",
+    r"(?P<quoted>\"(?:[^\"]|\"\")*\")|(?P<text>'(?:[^']|'')*')|(?P<other>`[^`]*`|\[[^]]*\])|--[^\n]*|/\*.*?(?:\*/|\Z)"
+    r"|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w])",
     re.DOTALL,
 )
-_SELECTS = ("SELECT", "DISTINCT", "ALL", ",")
-_COMPARED = frozenset("= == < > <= >= != <> LIKE GLOB IN BETWEEN IS NOT".split())  # noqa: SIM905
-_BEFORE_COMPARED = frozenset("WHERE AND OR NOT ( ON HAVING WHEN SELECT BY ,".split())  # noqa: SIM905
-_CLAUSES = frozenset("SELECT FROM WHERE GROUP ORDER HAVING LIMIT ON".split())  # noqa: SIM905
-_AFTER_ITEM = frozenset(", ) ; FROM AS UNION INTERSECT EXCEPT LIMIT".split()) | {""}  # noqa: SIM905
-_AFTER_TERM = frozenset(", ) ; ASC DESC LIMIT HAVING ORDER COLLATE NULLS".split()) | {""}  # noqa: SIM905
-_AGGREGATES = frozenset("SUM AVG MIN MAX COUNT TOTAL MEDIAN GROUP_CONCAT".split())  # noqa: SIM905
-_SUMS, _EXTREMES = frozenset(("SUM", "AVG", "TOTAL")), frozenset(("MIN", "MAX"))
+_WORDS = (
+    "SELECT DISTINCT ALL FROM WHERE GROUP ORDER BY HAVING LIMIT OFFSET ON AS AND OR NOT IN IS LIKE GLOB BETWEEN"
+    " NULL CASE WHEN THEN ELSE UNION INTERSECT EXCEPT JOIN LEFT INNER OUTER CROSS NATURAL USING ASC DESC NULLS"
+    " COLLATE WITH RECURSIVE OVER PARTITION ROWS RANGE EXISTS VALUES ESCAPE FILTER"
+)
+_KEYWORDS = frozenset(_WORDS.split())
+_CLAUSES = frozenset(("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "ON"))
 _ORDERS = frozenset(("<", ">", "<=", ">=", "BETWEEN"))
+_COMPARED = _ORDERS | {"=", "==", "!=", "<>", "LIKE", "GLOB", "IN", "IS", "NOT"}
+_COUNTS = frozenset("+-*/%")
+_BEFORE_COMPARED = frozenset(("WHERE", "AND", "OR", "NOT", "(", "ON", "HAVING", "WHEN", "SELECT", "BY", ","))
+_AFTER_ITEM = frozenset(("", ",", ")", ";", "FROM", "AS", "UNION", "INTERSECT", "EXCEPT", "LIMIT"))
+_AFTER_TERM = frozenset(("", ",", ")", ";", "ASC", "DESC", "LIMIT", "HAVING", "ORDER", "COLLATE", "NULLS"))
+_SUMS, _EXTREMES = frozenset(("SUM", "AVG", "TOTAL")), frozenset(("MIN", "MAX"))
+_OF_COLUMNS = (
+    _SUMS
+    | _EXTREMES
+    | frozenset(
+        (
+            "COUNT",
+            "GROUP_CONCAT",
+            "LOWER",
+            "UPPER",
+            "ABS",
+            "ROUND",
+            "LENGTH",
+            "TRIM",
+            "SUBSTR",
+            "CAST",
+            "DISTINCT",
+        )
+    )
+)
+_NUMERIC = frozenset(("REAL", "INTEGER", "INT", "NUMERIC", "FLOAT", "DECIMAL", "DOUBLE"))
 _NAMES = ("quoted", "word", "other")
 
 
-def fault_of(sql: str, columns: Collection[str], texts: Mapping[str, str]) -> str:
-    """Say why a query cannot be trusted, "" where nothing speaks against it.
+@dataclass(frozen=True)
+class _Place:
+    """Where a name stands: the words around it, its clause, and the function whose argument it is."""
 
-    - A name in double quotes that is no column, where it is a whole item of SELECT, a term of ORDER BY or
-      GROUP BY, the argument of an aggregate or the left side of a comparison. As a value that is compared,
-      and after THEN and ELSE, it is a text: models write texts so.
-    - A sum or average of a column of texts. `texts` has these by name, with the reason for those that are
+    before: str
+    after: str
+    then: str  # the word behind `after`
+    clause: str
+    call: str
+
+    @property
+    def is_name(self) -> bool:
+        """Tell whether a text makes no sense here, so that a column must be meant."""
+        if self.before == "BY" or (self.clause in ("ORDER", "GROUP") and self.before == ","):
+            return self.after in _AFTER_TERM
+        if self.call in _OF_COLUMNS and self.before in ("(", "DISTINCT"):
+            return True
+        is_item = self.clause == "SELECT" and self.before in ("SELECT", "DISTINCT", "ALL", ",")
+        if (
+            (is_item and self.after in _AFTER_ITEM)
+            or self.before in {*_COUNTS, "CASE"}
+            or self.after in _COUNTS
+        ):
+            return True
+        return self.after in _COMPARED and self.before in _BEFORE_COMPARED
+
+    def is_counted(self, *, is_unclear: bool) -> bool:
+        """Tell whether a column is taken for numbers here; of one that is unclear, whether for any order."""
+        is_whole = self.before in ("(", "DISTINCT") and self.after == ")"
+        if is_whole and self.call in (_SUMS | _EXTREMES if is_unclear else _SUMS):
+            return True
+        if is_unclear and self.after == "AS" and self.then in _NUMERIC and self.call == "CAST":
+            return True
+        is_term = self.clause == "ORDER" and self.before in ("BY", ",") and self.after in _AFTER_TERM
+        is_ordered = self.after in _ORDERS or self.before in _ORDERS
+        return is_unclear and (is_term or is_ordered or bool(_COUNTS & {self.before, self.after}))
+
+
+def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> str:
+    """Say why a query cannot be trusted, "" where nothing speaks against it. `columns` have their types.
+
+    - A name in double quotes that is no column, where it is an item of SELECT, a term of ORDER BY or GROUP BY,
+      the argument of an aggregate, a part of a sum or the left side of a comparison. As a value that is
+      compared, and after THEN and ELSE, it is a text: models write texts so.
+    - A sum or average of what is no number. `texts` has such columns, with the reason for those that are
       unclear: of these no least, greatest or order either.
+    - Truth that is compared with a text: it is 1 or 0.
     """
-    tokens = [match for match in _TOKEN.finditer(sql) if match.lastgroup or match[0][0].isdigit()]
-    words = ["", *(each[0] if each.lastgroup == "quoted" else each[0].upper() for each in tokens), ""]
-    known = (
-        {name.lower() for name in columns} | {"w", "rowid", "_rowid_", "oid"} | _aliases(tokens, words[1:-1])
-    )
-    unread = {name.lower(): (name, why) for name, why in texts.items()}
+    tokens = [match for match in _TOKEN.finditer(sql) if match.lastgroup]
+    words = [each[0].upper() if each.lastgroup == "word" else each[0] for each in tokens]
+    names = {name.lower(): name for name in columns}
+    given = {"w", "rowid", "_rowid_", "oid"} | _aliases(tokens, words)
     clauses, calls = [""], [""]
     for place, token in enumerate(tokens):
-        before, word, after = words[place : place + 3]
-        if word == "(":
+        start = place - 2 if words[max(place - 1, 0)] == "." else place
+        before = words[start - 1] if start else ""
+        after, then, *_ = (*words[place + 1 : place + 3], "", "")
+        if token[0] == "(":
             clauses.append("")
             calls.append(before)
-        elif word == ")" and len(clauses) > 1:
+        elif token[0] == ")" and len(clauses) > 1:
             clauses.pop()
             calls.pop()
-        elif token.lastgroup == "word" and word in _CLAUSES:
-            clauses[-1] = word
-        elif token.lastgroup in _NAMES and "." not in (before, after):
-            name = token[0] if token.lastgroup == "word" else token[0][1:-1].replace('""', '"')
-            at = (before, after, clauses[-1], calls[-1])
-            if token.lastgroup == "quoted" and name.lower() not in known and _is_name(*at):
-                return f'no such column: "{name}". {nearest(name, columns)}'
-            if name.lower() in unread and token[0][0] != "'" and _is_counted(*at, *unread[name.lower()][1:]):
-                column, why = unread[name.lower()]
-                return f'the column "{column}" holds texts, no numbers' + (f": {why}" if why else "")
+        elif token.lastgroup == "word" and words[place] in _CLAUSES:
+            clauses[-1] = words[place]
+        elif token.lastgroup in _NAMES and after != ".":
+            low, at = _bare(token).lower(), _Place(before, after, then, clauses[-1], calls[-1])
+            is_value = after in _COMPARED and _bare_text(then).lower() in names
+            is_free = token.lastgroup == "quoted" and start == place and low not in names and low not in given
+            if is_free and at.is_name and not is_value:
+                return f'no such column: "{_bare(token)}". {nearest(_bare(token), columns)}'
+            if (column := names.get(low)) is None or low in given:
+                continue
+            why = texts.get(column)
+            if why is not None and at.is_counted(is_unclear=bool(why)):
+                return f'the column "{column}" holds no numbers' + (f": {why}" if why else "")
+            if columns[column] == "BOOLEAN" and after in _COMPARED and then[:1] in ("'", '"'):
+                return f'the column "{column}" holds 1 for true and 0 for false'
     return ""
 
 
-def _is_counted(before: str, after: str, clause: str, call: str, why: str) -> bool:
-    """Tell whether a column is taken for numbers here; of one that is unclear, whether for any order."""
-    if before in ("(", "DISTINCT") and after == ")" and call in (_EXTREMES | _SUMS if why else _SUMS):
-        return True
-    is_term = clause == "ORDER" and before in ("BY", ",") and after in _AFTER_TERM
-    return bool(why) and (is_term or after in _ORDERS)
+def _bare(token: re.Match[str]) -> str:
+    return _bare_text(token[0])
 
 
-def _aliases(tokens: list[re.Match[str]], words: list[str]) -> set[str]:
-    """Return the names that a query gives itself: behind AS, behind an expression, and before it for WITH."""
+def _bare_text(word: str) -> str:
+    return word[1:-1].replace('""', '"') if word[:1] in ('"', "`", "[", "'") else word
+
+
+def _aliases(tokens: Sequence[re.Match[str]], words: Sequence[str]) -> set[str]:
+    """Return the names that a query gives itself: behind AS or an expression, and those of WITH."""
     found = set()
-    for place in range(len(tokens)):
-        if tokens[place].lastgroup not in _NAMES:
-            continue
+    for place, token in enumerate(tokens):
         before = words[place - 1] if place else ""
-        is_behind = place and (before == ")" or tokens[place - 1].lastgroup == "quoted")
-        is_table = words[place + 1 : place + 3] == ["AS", "("] and before in ("WITH", "RECURSIVE", ",")
-        if before == "AS" or is_table or (is_behind and tokens[place].lastgroup == "quoted"):
-            found.add(tokens[place][0].strip('"`[]').lower())
+        kind = tokens[place - 1].lastgroup if place else ""
+        ends = before in (")", "END") or kind in ("quoted", "other", "number", "text")
+        ends = ends or (kind == "word" and before not in _KEYWORDS)
+        can_name = token.lastgroup in (*_NAMES, "text") and words[place] not in _KEYWORDS
+        is_table = words[place + 1 : place + 2] in (["AS"], ["("]) and before in ("WITH", "RECURSIVE", ",")
+        if can_name and (before == "AS" or ends or (is_table and "WITH" in words)):
+            found.add(_bare(token).lower())
+        if is_table and words[place + 1] == "(" and "WITH" in words:  # t("R", "S") AS
+            inside = takewhile(lambda each: each[0] != ")", tokens[place + 2 :])
+            found |= {_bare(each).lower() for each in inside if each.lastgroup in _NAMES}
     return found
-
-
-def _is_name(before: str, after: str, clause: str, call: str) -> bool:
-    """Tell whether a text makes no sense between these words, so that a column must be meant."""
-    if clause == "SELECT" and before in _SELECTS and after in _AFTER_ITEM:
-        return True
-    if clause in ("ORDER", "GROUP") and before in ("BY", ",") and after in _AFTER_TERM:
-        return True
-    if call in _AGGREGATES and before in ("(", "DISTINCT") and after in (")", ","):
-        return True
-    return after in _COMPARED and before in _BEFORE_COMPARED

@@ -6,7 +6,7 @@ import pytest
 
 from chameleon.modules.sql.query_faults import fault_of
 
-COLUMNS = ["Region", "City", "Net Sales"]
+COLUMNS = {"Region": "TEXT", "City": "TEXT", "Net Sales": "TEXT", "Paid": "BOOLEAN", "Day": "DATE"}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,13 @@ def test_a_name_that_is_no_column_is_told(sql: str, name: str) -> None:
         'SELECT COALESCE("City", "none") FROM w WHERE "City" LIKE "A%" OR "City" BETWEEN "a" AND "b"',
         'SELECT w."City" FROM "w" WHERE "City" != "it""s"',
         "SELECT '\"Town\"' FROM w",
+        'SELECT SUM("Net Sales") AS \'Total\' FROM w ORDER BY "Total"',
+        'SELECT Region, COUNT(*) n FROM w GROUP BY Region ORDER BY "n"',
+        'SELECT "Net Sales"*2 "dbl", CASE WHEN 1 THEN 2 END "big" FROM w ORDER BY "dbl", "big"',
+        'SELECT City, RANK() OVER (ORDER BY "Net Sales") rn FROM w ORDER BY "rn"',
+        'WITH t("R","S") AS (SELECT Region, City FROM w) SELECT "R" FROM t ORDER BY "S"',
+        'SELECT COUNT(*) FROM w WHERE "2024-06-01" < "Day"',
+        "SELECT COUNT(*) FROM w WHERE Paid = TRUE AND Paid IS NOT NULL",
     ],
 )
 def test_texts_and_names_of_the_query_itself_stay(sql: str) -> None:
@@ -54,11 +61,16 @@ def test_texts_and_names_of_the_query_itself_stay(sql: str) -> None:
         'SELECT "City" FROM w ORDER BY "Net Sales" DESC LIMIT 1',
         "SELECT MAX([Net Sales]) FROM w",
         'SELECT COUNT(*) FROM w WHERE "Net Sales" > 500',
+        'SELECT COUNT(*) FROM w WHERE 500 < "Net Sales"',
+        'SELECT SUM(w."Net Sales") FROM w',
+        'SELECT SUM(CAST("Net Sales" AS REAL)) FROM w',
+        'SELECT "Net Sales" + 0 FROM w',
+        'SELECT AVG("Day") FROM w',
     ],
 )
 def test_texts_are_not_added_up_and_what_is_unclear_has_no_order(sql: str) -> None:
-    said = fault_of(sql, COLUMNS, {"City": "", "Net Sales": "cell <5 cannot be read"})
-    assert said.startswith('the column "') and "holds texts, no numbers" in said
+    said = fault_of(sql, COLUMNS, {"City": "", "Day": "", "Net Sales": "cell <5 cannot be read"})
+    assert said.startswith('the column "') and "holds no numbers" in said
 
 
 @pytest.mark.parametrize(
@@ -71,3 +83,7 @@ def test_texts_are_not_added_up_and_what_is_unclear_has_no_order(sql: str) -> No
 )
 def test_what_texts_allow_is_no_fault(sql: str) -> None:
     assert fault_of(sql, COLUMNS, {"City": "", "Net Sales": "cell <5 cannot be read"}) == ""
+
+
+def test_truth_is_not_compared_with_a_text() -> None:
+    assert "holds 1 for true" in fault_of("SELECT COUNT(*) FROM w WHERE \"Paid\" = 'TRUE'", COLUMNS, {})
