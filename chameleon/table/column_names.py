@@ -24,9 +24,11 @@ _LISTS = {name: frozenset(words.split()) for name, words in (
     ("unit", "unit units uom currency ccy cur measure"),
     ("time", "year years season date time period fy when"),
     ("name", "name surname lastname code country symbol ticker abbreviation initials"),
+    ("money", "amount price cost net gross total revenue sales fee tax vat balance salary value sum paid"),
     ("hours", "hour hours hrs hh worked overtime"), ("seat", "seat seats room gate flat apartment"),
     ("place", "no nr number num # index"),
 )}  # fmt: skip
+_LONGEST = 12
 _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 
 
@@ -76,12 +78,12 @@ def _parts(word: str) -> tuple[str, ...]:
 
 def names_units(name: str, cells: Iterable[str]) -> bool:
     """Tell whether a column names units or currencies: kg and g under "Unit", USD and EUR under any name."""
-    units = set()
+    units, is_named = set(), ColumnName(name).has("unit")
     for cell in cells:
         text = cell.strip().lower()
         if text not in units and not is_blank(text):
-            if text not in UNITS:
+            if not (text in UNITS or (is_named and text.replace("/", "").isalpha() and len(text) < _LONGEST)):
                 return False
             units.add(text)
-    are_money = all(len(unit) == 3 and UNITS[unit][0] in CURRENCIES for unit in units)
-    return bool(units) and (are_money or ColumnName(name).has("unit"))
+    are_money = all(len(unit) == 3 and UNITS.get(unit, ("",))[0] in CURRENCIES for unit in units)
+    return bool(units) and (are_money or is_named)

@@ -31,6 +31,7 @@ from chameleon.table.meaning import DASHES, Kind, Meaning, is_blank, is_nothing,
 from chameleon.table.units import CURRENCIES, UNITS
 from chameleon.text import one_line
 
+APART = "units apart"  # the hint for a part of a table without the column of units
 _TRUTHS = {"true": True, "false": False}
 _CODED = re.compile(
     r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE
@@ -39,6 +40,7 @@ _SURELY_CODED = re.compile(r"0\d+|\+\d[\d ()/-]{7,}|0x[0-9A-F]+|\d+(?:\.\d+){2,}
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*")
 _MONTHLY = re.compile(r"\d\d(\d\d)[-/](0[1-9]|1[0-2])")
 _SHORT_MONTH = re.compile(r"[A-Za-z]{3,9}[-']\d\d")
+_SEASON = re.compile(r"\d{4}[-/]\d\d(?:\d\d)?")
 _SCORE, _MIXED_NUMBER = re.compile(r"\d+/\d+"), re.compile(r"\d+ \d+/\d")
 _ZONE = re.compile(r":\d\d(?:[.,]\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$")
 _BASES = frozenset(base for base, _ in UNITS.values())
@@ -56,6 +58,8 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
     either: figures such as 12.500 are unclear), "day first" or "month first".
     """
     told = ColumnName(name)
+    if hint == APART:
+        return Meaning("unclear", list(cells), why="its units stand in another column", odd=(0,), mark=hint)
     is_version = told.has("version") and any("." in cell for cell in cells)
     if is_version and all(map(_VERSION.fullmatch, filter(None, cells))):
         return Meaning("code", list(cells))
@@ -79,7 +83,8 @@ def with_units(found: Meaning, name: str, cells: Sequence[str], units: Sequence[
     """Return the meaning of figures whose units stand beside them; unclear where they cannot be converted."""
     pairs = zip(cells, units, strict=True)
     joined = meaning_of(name, [f"{cell} {unit}" if cell.strip() else "" for cell, unit in pairs], found.mark)
-    return joined if joined.is_number else replace(joined, values=list(cells))
+    mark = APART if len({unit.strip().lower() for unit in units if unit.strip()}) > 1 else joined.mark
+    return replace(joined, mark=mark, values=joined.values if joined.is_number else list(cells))
 
 
 def _plain_figures(cells: Sequence[str], hint: str) -> Meaning | None:
@@ -325,7 +330,7 @@ class _Column:
         bases = dict.fromkeys(of_unit[unit].base for unit in units)
         base, bare = next(iter(bases)), "" in rows
         if len(bases) > 1:
-            if not any(each in UNITS for each in bases) and len(bases) > len(found) / 2:
+            if not any(each.partition(" ")[0] in _BASES for each in bases) and len(bases) > len(found) / 2:
                 return None  # texts that begin with a figure
             odd = [n for n, cell in enumerate(self.cells) if cell in found and found[cell].base != base]
             why = f"its figures are in {', '.join(units[:-1])} and {units[-1]}"
@@ -385,4 +390,4 @@ def _iso(span: Span, text: str) -> tuple[str, Any]:
     if one.day and two.day and (date := two.date) is not None:
         year, week, _ = date.isocalendar()
         return "week", f"{year}-W{week:02}"
-    return "", text
+    return ("season" if _SEASON.fullmatch(text) else ""), text

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from chameleon.cached import cached_property
 from chameleon.errors import InputError, MissingPackage
 from chameleon.table.cell_text import cell_text
-from chameleon.table.column_names import names_units
-from chameleon.table.columns import meaning_of, with_units
+from chameleon.table.column_names import ColumnName, names_units
+from chameleon.table.columns import APART, meaning_of, with_units
 from chameleon.table.conventions import marks_in
 from chameleon.table.meaning import Meaning
 from chameleon.values import held_as
@@ -36,9 +36,12 @@ class Column:
 
     @cached_property
     def meaning(self) -> Meaning:
-        found = meaning_of(self.name, self.cells, self.table.hint(self.index))
+        hint = self.table.hint(self.index)
+        found = meaning_of(self.name, self.cells, "" if hint == APART else hint)
         beside = self._units_beside() if found.kind == "number" and not found.unit else None
-        return found if beside is None else with_units(found, self.name, self.cells, beside.cells)
+        if beside is not None:
+            return with_units(found, self.name, self.cells, beside.cells)
+        return meaning_of(self.name, self.cells, hint) if hint == APART else found
 
     @property
     def notes(self) -> list[str]:
@@ -46,15 +49,20 @@ class Column:
         return [f"{self.name}: {note}" for note in (*self.meaning.notes, self.meaning.why) if note]
 
     def _units_beside(self) -> Column | None:
-        """Return the column next to it that names the units of its figures: kg and g, USD and EUR."""
-        columns = self.table.columns
-        after, before = columns[self.index + 1 : self.index + 2], columns[max(self.index - 1, 0) : self.index]
-        for column in (*after, *before):
+        """Return the column that names the units of its figures: kg and g, USD and EUR.
+
+        That is the next one, or one further right if no other figures stand between; for amounts of money
+        also beyond other such amounts, or on the left.
+        """
+        is_money, columns = ColumnName(self.name).has("money"), self.table.columns
+        for column in columns[self.index + 1 :]:
             if names_units(column.name, column.cells):
-                if column.index > self.index or not column.index:
-                    return column
-                if not columns[column.index - 1].meaning.is_number:
-                    return column
+                return column
+            if column.meaning.is_number and not (is_money and ColumnName(column.name).has("money")):
+                return None
+        for column in columns[max(self.index - 1, 0) : self.index]:
+            if is_money and names_units(column.name, column.cells):
+                return column
         return None
 
 

@@ -18,9 +18,9 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _WORDS = (
-    "SELECT DISTINCT ALL FROM WHERE GROUP ORDER BY HAVING LIMIT OFFSET ON AS AND OR NOT IN IS LIKE GLOB BETWEEN"
-    " NULL CASE WHEN THEN ELSE UNION INTERSECT EXCEPT JOIN LEFT INNER OUTER CROSS NATURAL USING ASC DESC NULLS"
-    " COLLATE WITH RECURSIVE OVER PARTITION ROWS RANGE EXISTS VALUES ESCAPE FILTER"
+    "SELECT DISTINCT ALL FROM WHERE GROUP ORDER BY HAVING LIMIT OFFSET ON AS AND OR NOT IN IS LIKE GLOB NULL"
+    " BETWEEN CASE WHEN THEN ELSE UNION INTERSECT EXCEPT JOIN LEFT INNER OUTER CROSS NATURAL USING ASC DESC"
+    " NULLS COLLATE WITH RECURSIVE OVER PARTITION ROWS RANGE EXISTS VALUES ESCAPE FILTER"
 )
 _KEYWORDS = frozenset(_WORDS.split())
 _CLAUSES = frozenset(("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "ON"))
@@ -95,8 +95,8 @@ class _Place:
 def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> str:
     """Say why a query cannot be trusted, "" where nothing speaks against it. `columns` have their types.
 
-    - A name in double quotes that is no column, where it is an item of SELECT, a term of ORDER BY or GROUP BY,
-      the argument of an aggregate, a part of a sum or the left side of a comparison. As a value that is
+    - A name in double quotes that is no column, where it is an item of SELECT, a term of ORDER BY or GROUP
+      BY, the argument of an aggregate, a part of a sum or the left side of a comparison. As a value that is
       compared, and after THEN and ELSE, it is a text: models write texts so.
     - A sum or average of what is no number. `texts` has such columns, with the reason for those that are
       unclear: of these no least, greatest or order either.

@@ -38,6 +38,8 @@ def meaning(cells: str, name: str = "V", hints: tuple[str, ...] = ()) -> Meaning
         ("1.234,50 | 2.000,00", "number", "", [1234.5, 2000]),
         ("1,200 | TBD | 2,300", "number", "", [1200, N, 2300]),
         ("1 1/2 | 2 | 3/4", "number", "", [1.5, 2, 0.75]),
+        ("1.2 k | 950 | 3 k", "number", "", [1200, 950, 3000]),
+        ("2 dozen | 5", "number", "", [24, 5]),
         ("1st | 2nd | 3rd", "number", "", [1, 2, 3]),
         ("$1,200.00 | ($1,200.00) | -$5", "money", "$", [1200, -1200, -5]),
         ("$(900) | $300", "money", "$", [-900, 300]),
@@ -67,7 +69,7 @@ def meaning(cells: str, name: str = "V", hints: tuple[str, ...] = ()) -> Meaning
         ("Jan-24 | Dec-23", "period", "month", ["2024-01", "2023-12"]),
         ("Q1 2024 | 2023 Q4", "period", "quarter", ["2024-Q1", "2023-Q4"]),
         ("2024-W11 | 2024-W02", "period", "week", ["2024-W11", "2024-W02"]),
-        ("2023/24 | 2024/25", "period", "", ["2023/24", "2024/25"]),
+        ("2023/24 | 2024/25", "period", "season", ["2023/24", "2024/25"]),
         ("1999 | 2006", "period", "year", [1999, 2006]),
         ("02116 | 12207", "code", "", ["02116", "12207"]),
         ("12A | 12B | 14C", "code", "", ["12A", "12B", "14C"]),
@@ -76,6 +78,8 @@ def meaning(cells: str, name: str = "V", hints: tuple[str, ...] = ()) -> Meaning
         ("true | FALSE | ", "boolean", "", [True, False, N]),
         ("4 Mill Lane | 12 High Street", "text", "", ["4 Mill Lane", "12 High Street"]),
         ("12/31 | 24/7", "text", "", ["12/31", "24/7"]),
+        ("3/10 | 7/10 | 5", "text", "", ["3/10", "7/10", "5"]),
+        ("03.2024 | 11.2023", "period", "month", ["2024-03", "2023-11"]),
         ("10-20 | 30-40", "text", "", ["10-20", "30-40"]),
         ("NA | ML", "text", "", ["NA", "ML"]),
     ],
@@ -104,6 +108,14 @@ def test_a_column_is_of_one_kind(cells: str, kind: str, unit: str, values: list[
         ("12.500 | 8.750 | 980", "12.500 may mean thousands or decimals"),
         ("12.500 € | 8.750 €", "12.500 € may mean thousands or decimals"),
         ("Jan-05 | Feb-24", "Jan-05 may be a day or a year"),
+        ("5% increase | 3% decrease", "its figures are in % increase and % decrease"),
+        ("$20 per hour | $800 per week", "its figures are in $ per hour and $ per week"),
+        ("5 mW | 2 MW", "cell 5 mW cannot be read"),
+        ("9'58\" | 10'02\"", "cell 9'58\" cannot be read"),
+        ("20 °C | 300", "300 stands without °C"),
+        ("2024-01-01 10:00Z | 2024-01-01 10:30+02:00", "its times are of different zones"),
+        ("1.234 | 12.345 | 987", "1.234 may mean thousands or decimals"),
+        ("EUR 1.234 | EUR 2.345", "EUR 1.234 may mean thousands or decimals"),
         ("1:05:12 | 12:40", "12:40 may be hours or minutes, beside times with seconds"),
     ],
 )
@@ -123,6 +135,11 @@ def test_what_does_not_fit_makes_a_column_unclear(cells: str, why: str) -> None:
         ("Invoice", "5001|5002|5010", "code"),
         ("ZIP", "12207|12208|12207", "code"),
         ("Version", "1.9|1.10|1.2", "code"),
+        ("Customer number", "11|22|11", "code"),
+        ("customerid", "501|502|507", "code"),
+        ("Order #", "11|22|33", "code"),
+        ("Seat", "12B|14B|3B", "code"),
+        ("Date", "20240304|20240305", "date"),
         ("No.", "1|2|3", "number"),
         ("No. of beds", "11|22|33", "number"),
         ("Customers", "120|80|95", "number"),
@@ -160,6 +177,14 @@ def test_a_column_of_units_measures_its_neighbor() -> None:
     assert parts.columns[1].meaning.plain == [0.5, 2, 1] and parts.notes == ["Weight: 500 g counts as 0.5 kg"]
     sales = Table(["Ccy", "Amount", "Shop"], [["USD", "5", "A"], ["JPY", "900", "B"]])
     assert sales.columns[1].meaning.why == "its figures are in USD and JPY"
+    net = Table(
+        ["Net", "Gross", "By", "Currency", "Users"],
+        [["1", "2", "a", "USD", "3"], ["4", "5", "b", "EUR", "6"]],
+    )
+    kinds = [column.meaning.kind for column in net.columns]
+    assert kinds == ["unclear", "unclear", "text", "text", "number"]
+    assert net.take_columns([0, 2]).columns[0].meaning.why == "its units stand in another column"
+    assert parts.take_rows([0, 1]).columns[1].meaning.unit == "g"
 
 
 def test_what_was_assumed_is_a_note() -> None:
