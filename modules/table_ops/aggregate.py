@@ -15,6 +15,7 @@ from chameleon.modules.table_ops.names import call_in, column_in_call, column_na
 from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import datatype_of, keys_of, unclear
 from chameleon.table import Column
+from chameleon.table.meaning import is_nothing
 
 COUNT = "Count"
 _SPELLINGS = {"sum": "total", "average": "avg mean", "count": "number", "min": "minimum", "max": "maximum"}
@@ -151,7 +152,7 @@ def _summed(function: str, column: Column | None, rows: Sequence[int]) -> str:
     if column is None:
         return str(len(rows))
     if function == "count":
-        return str(sum(bool(column.cells[row].strip()) for row in rows))
+        return str(sum(not is_nothing(column.cells[row]) for row in rows))
     keys = keys_of(column, datatype_of(column))
     keyed = [row for row in rows if keys[row] is not None]
     if not keyed:

@@ -219,7 +219,9 @@ def _held(relation: str, value: str, column: Column) -> list[bool]:
         return found if order else list(map(or_, equal, found))
     if order is None:
         return equal
-    if meaning.is_ordered:
+    if meaning.is_ordered or read_amount(value) is not None:
+        if meaning.kind == "code" and all(map(str.isdigit, (value, *filter(None, cells)))):
+            return [bool(cell) and order(int(cell), int(value)) for cell in cells]
         raise StepRejected(f"{value[:60]!r} cannot be compared with the column {column.name!r}")
     key = value.casefold().strip()
     return [bool(cell.strip()) and order(cell.casefold().strip(), key) for cell in cells]
@@ -249,7 +251,7 @@ def _value_in(value: str, column: Column) -> Any:
     amount = read_amount(value, meaning.mark or ".")
     if amount is None or not (meaning.is_number or meaning.unit == "year"):
         return None
-    if amount.base and meaning.base and amount.base != meaning.base:
-        what = f"{value!r} is not in {meaning.unit}, as the column {column.name!r} is"
-        raise StepRejected(what)
+    is_share = meaning.kind == "percent" and not amount.base and 0 < abs(amount.number) < 1
+    if is_share or (amount.base and amount.base != meaning.base and (meaning.base or amount.unit == "%")):
+        raise StepRejected(f"{value!r} is not in {meaning.unit or 'the unit'} of the column {column.name!r}")
     return amount.number if not amount.base else Fraction(amount.of_base) / meaning.factor

@@ -143,6 +143,9 @@ def test_a_value_is_compared_as_the_column_is_meant(
         (["5 kg", "8 kg"], "V > 6 cm"),
         (["12.500 €", "8.750 €"], "V > 9"),
         (["7", "<5", "9"], "V > 8"),
+        (["5%", "30%"], "V > 0.2"),
+        (["0.05", "0.3"], "V > 20%"),
+        (["1.5 Mrd", "900 Mio"], "V > 100"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(cells: list[str], condition: str) -> None:
