@@ -107,7 +107,10 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
 )
 def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -> None:
     table = Table(["key", *(f"other {n}" for n in range(1, len(table.header)))], table.rows)
-    held = rows_where(f"key {sign} {wanted}", table)
+    try:
+        held = rows_where(f"key {sign} {wanted}", table)
+    except StepRejected:
+        return  # a column of texts
     opposite = rows_where(f"not (key {sign} {wanted})", table)
     assert opposite == [not each for each in held]
 
