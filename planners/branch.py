@@ -9,13 +9,14 @@ from chameleon.errors import InventoryError
 from chameleon.inventory import Inventory
 from chameleon.llm_module import AsksModel
 from chameleon.module import split_keys
-from chameleon.planner import Planner, ask, plans_at, state_at
+from chameleon.planner import ask, plans_at, state_at
+from chameleon.planners.then import Then
 from chameleon.state import Plan, State
 
 SEES = "model.sees"
 
 
-class Branch(Planner):
+class Branch(Then):
     """Asks the first of its two `planners` where there is all that `key` names, else the second.
 
     A key is such as "input.table" or "cache.table_choice"; commas join several. "model.sees" is there where
@@ -41,23 +42,13 @@ class Branch(Planner):
                 where="planner branch",
             )
         self.reads = tuple(each for each in self.keys if each != SEES)
-        self.planners: list[Planner] = planners
+        super().__init__(planners)
         self.whole = all(planner.whole for planner in self.planners)
 
     def with_llm(self, llm: Any) -> Self:
         copied = super().with_llm(llm)
         copied.llm = llm
         return copied
-
-    def handles_failure(self, state: State) -> bool:
-        """Return whether the planner whose plan failed wants to be asked again."""
-        place = plans_at(0, state)[1]
-        return self.planners[place].handles_failure(state_at(place, state))
-
-    def goes_on_after(self, state: State) -> bool:
-        """Return what the planner whose plan failed says."""
-        place = plans_at(0, state)[1]
-        return self.planners[place].goes_on_after(state_at(place, state))
 
     def propose(self, state: State, inventory: Inventory) -> Plan:
         place = plans_at(0, state)[1] if state.plans else int(not self._holds(state, inventory))

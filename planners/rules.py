@@ -68,16 +68,12 @@ class Rules(Planner):
             for rule in self.rules:
                 for test in rule.when.values():
                     re.compile(test.matches or "")
-        except ValueError as problem:
+        except (ValueError, re.error) as problem:
             told = str(problem)
             if isinstance(problem, ValidationError):
                 first = problem.errors()[0]
                 told = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
             raise InventoryError(f"a rule cannot be used: {told}", where="planner rules") from problem
-        except re.error as problem:
-            raise InventoryError(
-                f"a pattern is no regular expression: {problem}", where="planner rules"
-            ) from problem
         self._plans = [as_steps(rule.plan, "rules", n, "plan") for n, rule in enumerate(self.rules)]
 
     @property
