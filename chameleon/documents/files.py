@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from chameleon.documents.reading import READERS, SUFFIXES
-from chameleon.errors import InputError
 from chameleon.retrieval.manifest import is_ours
 from chameleon.table.found import LeftOut
 from chameleon.table.readers import holds_tables
@@ -25,9 +21,6 @@ from chameleon.table.records import printable
 LEDGER = "files.json"
 _LONGEST_NAME = 500  # characters
 _SQLITE_ENDS = ("-wal", "-journal")  # what SQLite keeps next to a database counts as part of it
-_RECENT_NS = 2_000_000_000
-
-Stamp = list[list[int]]
 
 
 @dataclass
@@ -99,28 +92,16 @@ def _is_hidden(path: Path) -> bool:
     return path.name.startswith((".", "~$"))
 
 
-def require_file(path: Path) -> None:
-    """Raise `InputError` unless this is an ordinary file: a device may never end, and a pipe never begin."""
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError) as problem:
-        message = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(f"cannot be read ({message})", where=printable(str(path))) from problem
-    if not stat.S_ISREG(mode):
-        raise InputError("is no file and no folder", where=printable(str(path)))
-
-
 @dataclass
 class Entry:
-    """A file: how the index calls it, its size and time of change, its digest, its documents, what it lacks.
+    """A file: how the index calls it, the digest of its bytes, its documents, what it lacks.
 
     `left_out` is repeated as long as the file is unchanged; `summarised` says whether a model has described
     all its tables; `engine` is the OCR engine, "" for none, by which some of its pages could not be read.
     """
 
     name: str
-    stamp: Stamp
-    digest: str
+    digest: str = ""
     ids: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     summarised: bool = False
@@ -128,7 +109,7 @@ class Entry:
 
     def read_again(self) -> None:
         """Have the next run read the file, whether it has changed or not."""
-        self.stamp, self.digest = [], ""
+        self.digest = ""
 
 
 class Ledger:
@@ -142,6 +123,7 @@ class Ledger:
             return
         content = json.loads(file.read_bytes())
         for path, entry in content["files"].items():
+            entry.pop("stamp", None)  # of older versions
             left_out = [LeftOut(**each) for each in entry["left_out"]]
             self.entries[path] = Entry(**{**entry, "left_out": left_out})
             self._taken.add(entry["name"])
@@ -168,32 +150,11 @@ def _names(path: Path, least: int) -> Iterator[str]:
         yield printable(f"{path} ({number})")[-_LONGEST_NAME:]
 
 
-def stamp_of(path: Path) -> Stamp:
-    """Return size and time of change. A time just past is left out: a later change might have the same.
-
-    Raises OSError for a file that is not there.
-    """
-    stamp = []
-    for file in _parts(path):
-        status = file.stat()
-        is_recent = time.time_ns() - status.st_mtime_ns < _RECENT_NS
-        stamp.append([status.st_size, 0 if is_recent else status.st_mtime_ns])
-    return stamp
-
-
 def digest_of(path: Path) -> str:
     """Return the digest of the bytes, with those of what SQLite keeps next to it. Raises OSError."""
     digest = hashlib.sha256()
-    for file in _parts(path):
+    beside = [Path(f"{path}{end}") for end in _SQLITE_ENDS]
+    for file in [path, *(each for each in beside if os.access(each, os.F_OK))]:
         with file.open("rb") as opened:
             digest.update(hashlib.file_digest(opened, "sha256").digest())
     return digest.hexdigest()
-
-
-def _parts(path: Path) -> list[Path]:
-    parts = [path]
-    for end in _SQLITE_ENDS:
-        with suppress(OSError):  # also for a name that grows too long
-            (part := Path(f"{path}{end}")).stat()
-            parts.append(part)
-    return parts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from chameleon.cached import cached_property
 from chameleon.documents.file_documents import file_documents
-from chameleon.documents.files import LEDGER, Entry, Ledger, Walk, digest_of, require_file, stamp_of
+from chameleon.documents.files import LEDGER, Entry, Ledger, Walk, digest_of
 from chameleon.documents.reading import PICTURES
 from chameleon.documents.scans import engine_installed
 from chameleon.errors import ChameleonError, InputError, MissingPackage, lack_of
@@ -81,9 +81,9 @@ def index_files(
 ) -> Summary:
     """Put the tables and texts of these files, and of the files in these folders, into the index `out`.
 
-    What is there already is added to: files with the size and time of change, or else the bytes, that they
-    had are not read again; what a changed file holds takes the place of what it held, and what a file held
-    that is gone from one of the folders is taken out. `retriever` says what will search the index, "auto"
+    What is there already is added to: files with the bytes that they had are not read again; what a changed
+    file holds takes the place of what it held, and what a file held that is gone from one of the folders is
+    taken out. `retriever` says what will search the index, "auto"
     for a new one. `with_summaries` has a model describe every table that is read; files that were indexed
     without are read again. What cannot be read or described is in the summary. Raises `InputError` when there
     is nothing to index, for another retriever than the index was built for, for an index that is damaged, and
@@ -169,11 +169,7 @@ class _Reading:
             and (old.engine is None or old.engine == self._engine)
         )
         try:
-            entry = Entry(name, stamp_of(path), "", summarised=self.summarises)
-            if old and is_done and old.stamp == entry.stamp and all(time for _, time in entry.stamp):
-                self._skip(old)
-                return None
-            entry.digest = digest_of(path)
+            entry = Entry(name, digest_of(path), summarised=self.summarises)
         except OSError as problem:
             if (lack := lack_of(problem)) is not None:
                 raise lack from problem
@@ -182,15 +178,10 @@ class _Reading:
             self.summary.left_out.append(LeftOut(name, why))
             return None
         if old and is_done and old.digest == entry.digest:
-            old.stamp = entry.stamp
-            self._skip(old)
+            self.summary.unchanged += 1
+            self.summary.left_out += old.left_out  # what it lacks is as it was, too
             return None
         return entry
-
-    def _skip(self, entry: Entry) -> None:
-        """Count a file that is as it was, and so is what it lacks."""
-        self.summary.unchanged += 1
-        self.summary.left_out += entry.left_out
 
     def _read(self, path: Path, entry: Entry) -> Iterator[Document]:
         """Yield the documents of a file, and note all else; one that cannot be read is read again next time.
@@ -265,11 +256,11 @@ def _files(sources: Sequence[Path], summary: Summary) -> tuple[dict[Path, Path],
             hint = "Give the files that it was built of."
             raise InputError("is an index, not a file or folder to index", where=str(source), hint=hint)
         if not source.is_dir():
-            try:
-                require_file(source)
+            if source.is_file():  # a device may never end, and a pipe never begin
                 found.setdefault(source.resolve(), Path(source.name))
-            except InputError as error:
-                summary.left_out.append(LeftOut.of(error))
+            else:
+                why = "is no file and no folder that can be read"
+                summary.left_out.append(LeftOut(printable(str(source)), why))
             continue
         root = source.resolve()
         walk = Walk(root)

@@ -26,7 +26,7 @@ class Limits:
 
     Seconds of wall and CPU time, megabytes of memory on top of the loaded libraries, kilobytes of
     source, captured stdout and encoded answer, nesting levels and integer digits of the answer.
-    Programs start no threads and no processes, so those two can only be 0.
+    Programs start no threads and no processes.
     """
 
     wall_s: float = 2.0
@@ -37,14 +37,8 @@ class Limits:
     result_kb: int = 1024
     depth: int = 12
     int_digits: int = 4000
-    threads: int = 0
-    processes: int = 0
 
     def __post_init__(self) -> None:
-        if self.threads or self.processes:
-            raise InputError(
-                "model-written programs start no threads and no processes", where="Limits.threads"
-            )
         for name in ("wall_s", "cpu_s", "memory_mb", "source_kb", "stdout_kb", "result_kb", "depth"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be more than 0", where="Limits")

@@ -50,19 +50,6 @@ class Sandbox(ABC):
         wall = self._wall(timeout)
         return self._run(self._request(code, inputs, result, timeout), wall)
 
-    async def arun(
-        self,
-        code: str,
-        inputs: Mapping[str, Any] | None = None,
-        *,
-        result: str = "ans",
-        timeout: float | None = None,
-    ) -> ExecResult:
-        """Run a program as `run` does, without blocking the event loop."""
-        import asyncio
-
-        return await asyncio.to_thread(self.run, code, inputs, result=result, timeout=timeout)
-
     def call(self, file: Path, request: Mapping[str, Any], *, timeout: float | None = None) -> ExecResult:
         """Have a trusted Python file do work that a hostile request could turn against us.
 

@@ -29,7 +29,6 @@ from chameleon.text import is_address
 _SUFFIXES = {
     "csv": "csv",
     "tsv": "tsv tab",
-    "pipe": "",
     "markdown": "md markdown",
     "json": "json",
     "jsonl": "jsonl ndjson",
@@ -43,7 +42,6 @@ _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in
 KINDS = tuple(f".{suffix}" for suffix in _BY_SUFFIX)
 """Suffixes of files that hold tables."""
 
-_BY_NAME = {**_BY_SUFFIX, **{kind: kind for kind in _SUFFIXES}}
 _TEXTS = ("", "csv", "tsv", "pipe", "markdown", "json", "jsonl")
 _DATABASES = ("sqlite", "duckdb", "parquet")
 _AMBIGUOUS = (".db", ".db3")  # these are of SQLite, of DuckDB or of something else
@@ -67,7 +65,6 @@ def tables_in(
     source: Path | bytes,
     name: str = "",
     *,
-    format: str | None = None,
     sheet: str | None = None,
     first: bool = False,
 ) -> Iterator[Finding]:
@@ -79,14 +76,14 @@ def tables_in(
     memory and seconds. Raises `InputError` for a file that cannot be read, `MissingPackage` where its reader
     is not installed.
     """
-    name, kind = name or _name_of(source), _kind_named(format)
-    if _is_short_text(source, name, kind):
-        yield from read_tables(source, name, kind, sheet, first)
+    name = name or _name_of(source)
+    if _is_short_text(source, name):
+        yield from read_tables(source, name, sheet, first)
         return
     from chameleon.sandbox.bounded import called
 
     place, data = ([], source) if isinstance(source, bytes) else ([str(source.absolute())], None)
-    for finding in called(tables_as_json, *place, name, kind, sheet, first, name=name, data=data):
+    for finding in called(tables_as_json, *place, name, sheet, first, name=name, data=data):
         yield finding_from_json(finding)
 
 
@@ -96,7 +93,7 @@ def tables_as_json(source: bytes | str, *settings: Any) -> Iterator[list[Any]]:
 
 
 def read_tables(
-    source: Path | bytes, name: str, kind: str = "", sheet: str | None = None, first: bool = False
+    source: Path | bytes, name: str, sheet: str | None = None, first: bool = False
 ) -> Iterator[Finding]:
     """Yield what `tables_in` does, read in this process without bounds."""
     origin, has_table = Origin(name), False
@@ -109,13 +106,13 @@ def read_tables(
             return sheet.isdecimal() or sheet.casefold().startswith(label.casefold())
         return not (first and has_table)
 
-    own_kind = _kind_of(data, name)
-    if own_kind and own_kind not in _SUFFIXES:
+    kind = _kind_of(data, name)
+    if kind and kind not in _SUFFIXES:
         hint = "Give a CSV, TSV, Markdown, JSON or Excel file."
-        raise origin.error(f"is {NAMES[own_kind]}, not a table", hint=hint)
+        raise origin.error(f"is {NAMES[kind]}, not a table", hint=hint)
     if not data.strip():
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
-    match kind or own_kind:
+    match kind:
         case "workbook":
             from chameleon.table.workbooks import workbook_tables
 
@@ -131,9 +128,7 @@ def read_tables(
         yield finding
 
 
-def choose_table(
-    source: str | Path | bytes, *, name: str = "", format: str | None = None, sheet: str | None = None
-) -> Found:
+def choose_table(source: str | Path | bytes, *, name: str = "", sheet: str | None = None) -> Found:
     """Read the first table of a file, of its bytes, or at the address of a database; or `sheet` of it.
 
     `sheet` is a sheet, a table of a database, a heading or key above a table, or the table's number. Sets
@@ -146,7 +141,7 @@ def choose_table(
     else:
         source = Path(source) if isinstance(source, str) else source
         name = name or _name_of(source)
-        findings = tables_in(source, name, format=format, sheet=sheet, first=True)
+        findings = tables_in(source, name, sheet=sheet, first=True)
     found = list(findings)
     tables = [each for each in found if isinstance(each, Found | Unread)]
     names = told_apart([each.label or f"table {number}" for number, each in enumerate(tables, 1)])
@@ -177,22 +172,17 @@ def _without_table(
 
 
 def read_table(
-    source: str | Path | bytes,
-    *,
-    format: str | None = None,
-    caption: str = "",
-    name: str = "",
-    sheet: str | None = None,
+    source: str | Path | bytes, *, caption: str = "", name: str = "", sheet: str | None = None
 ) -> Table:
     """Read the table of a file, of its bytes, or of a database at an address (`postgresql://user@host/name`).
 
     CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines, HTML, spreadsheets, Parquet, SQLite and DuckDB, also
-    compressed by gzip. The content and the suffix tell the format, unless `format` (a suffix) does. Of
+    compressed by gzip. The content and the suffix, that of `name` for bytes, tell the format. Of
     several tables the first is read, or the one that `sheet` names; `choose_table` tells which. Files of more
     megabytes than CHAMELEON_MAX_TABLE_MB (64) are refused before they are read; errors call it `name`. Raises
     `InputError` for whatever is wrong with it, `MissingPackage` when its reader is not installed.
     """
-    table = choose_table(source, name=name, format=format, sheet=sheet).table
+    table = choose_table(source, name=name, sheet=sheet).table
     return table.with_caption(caption) if caption else table
 
 
@@ -200,15 +190,7 @@ def _name_of(source: Path | bytes) -> str:
     return "the input" if isinstance(source, bytes) else printable(str(source))
 
 
-def _kind_named(format: str | None) -> str:
-    """Return the kind of file that a person calls by a suffix or by its name. Raises `InputError`."""
-    key = (format or "").strip().lower().lstrip(".")
-    if key and key not in _BY_NAME:
-        raise InputError(f"no table format is called {format!r}", hint=f"There are: {', '.join(_SUFFIXES)}.")
-    return _BY_NAME[key] if key else ""
-
-
-def _is_short_text(source: Path | bytes, name: str, kind: str) -> bool:
+def _is_short_text(source: Path | bytes, name: str) -> bool:
     """Tell whether a file is so short and plain that it can do no harm; its reader says what is wrong."""
     try:
         if isinstance(source, bytes):
@@ -220,7 +202,7 @@ def _is_short_text(source: Path | bytes, name: str, kind: str) -> bool:
                 start, size = file.read(_START_BYTES), status.st_size
     except (OSError, ValueError):
         return True
-    kind = kind or _kind_of(start, name)
+    kind = _kind_of(start, name)
     is_page = kind == "" and b"<" in start
     return size <= _SHORT_BYTES and kind in _TEXTS and not is_page and kind_of_bytes(start) != "gzip"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import signal
 import socket
@@ -104,19 +103,6 @@ def test_threads_share_a_sandbox_and_it_outlives_the_one_that_made_it() -> None:
         answers = threads.map(lambda n: sandbox.run(f"ans = {n} ** 2").value, range(40))
         assert list(answers) == [n**2 for n in range(40)]
         assert len(own_children()) == before + 1
-
-
-def test_arun_leaves_the_loop_free(sealed: Sandbox) -> None:
-    async def tick_while_running() -> tuple[int, str]:
-        run = asyncio.ensure_future(sealed.arun("while True:\n    pass", timeout=0.2))
-        ticks = 0
-        while not run.done():
-            await asyncio.sleep(0.01)
-            ticks += 1
-        return ticks, run.result().status
-
-    ticks, status = asyncio.run(tick_while_running())
-    assert status == "timeout" and ticks > 5
 
 
 def test_closing_ends_every_process_and_every_handle() -> None:

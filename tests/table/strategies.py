@@ -7,11 +7,19 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chameleon.table import Table, read_table
+from chameleon.table.found import Found
+from chameleon.table.records import Origin
+from chameleon.table.text_files import bar_table
 
 
 def read_text(text: str, format: str | None = None, **asked: Any) -> Table:
     """Read the table of a text, as it would stand in a file."""
-    return read_table(text.encode("utf-8", "replace"), format=format, **asked)
+    if format == "pipe":
+        (found,) = bar_table(text, Origin("the input"))
+        assert isinstance(found, Found)
+        return found.table
+    name = f"the input.{format}" if format else ""
+    return read_table(text.encode("utf-8", "replace"), **{"name": name, **asked})
 
 
 _WORDS = [

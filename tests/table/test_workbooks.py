@@ -167,7 +167,7 @@ def test_every_cut_or_changed_workbook_is_refused_in_one_line() -> None:
     for place in range(0, len(good), 97):
         for bad in (good[:place], good[:place] + bytes([good[place] ^ 0x55]) + good[place + 1 :]):
             try:
-                read_table(bad, format="xlsx")
+                read_table(bad, name="bad.xlsx")
             except InputError as error:
                 assert "\n" not in str(error)
 
