@@ -64,12 +64,6 @@ _UNREADABLE = (
 _BEGINS = (b'{"event":"', b'{"event": "')
 
 
-def _notes_on(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was assumed of the table of a run, for people who read the log."""
-    notes = getattr(given.get("table"), "notes", None)
-    return {"notes": notes} if notes else {}
-
-
 def event_to_json(event: Event) -> dict[str, Any]:
     """Write one event as a JSON object; `event_from_json` gives it back."""
     written: dict[str, Any]
@@ -82,7 +76,7 @@ def event_to_json(event: Event) -> dict[str, Any]:
                 "inventory": event.inventory,
                 "input": values.to_json(event.input),
                 "settings": values.to_json(event.settings),
-                **_notes_on(event.input),
+                **({"notes": notes} if (notes := getattr(event.input.get("table"), "notes", None)) else {}),
             }
         case Plan():
             written = {

@@ -384,20 +384,6 @@ def doctor(json: bool = JSON) -> None:
     examine(lambda: Settings.load(_SETTABLE), as_json=json)
 
 
-@command()
-def sandbox(
-    file: Path = argument("FILE.py", "The program."),
-    result: str = option(default="ans", help="The variable that holds the answer."),
-    timeout: float = option(default=2.0, min=0.01, max=3600, help="Seconds of wall time."),
-    kind: Literal["auto", "sealed", "monty"] = option(default="auto", help="The sandbox to use."),
-    json: bool = JSON,
-) -> int:
-    """Run one program in the sandbox; print its result and the guarantees that are really active."""
-    from chameleon.cli.programs import run_file
-
-    return run_file(file, result=result, timeout=timeout, kind=kind, as_json=json)
-
-
 @command("list")
 def list_kind(
     kind: Literal["modules", "planners", "inventories", "grids", "benchmarks"] = argument(

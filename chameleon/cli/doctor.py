@@ -63,7 +63,6 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         "settings": {"file": str(settings.path) if settings.path else None, "sets": settings.data},
         "settings_fault": fault or None,
         "variables": _variables(),
-        "namesake": _namesake(),
         "keys": sorted(
             key for key, value in os.environ.items() if key.endswith("_API_KEY") and value.strip()
         ),
@@ -79,8 +78,6 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         echo_json(found)
         return
     echo(f"{_PACKAGE} {found['chameleon']}, Python {found['python']}, {found['platform']}")
-    if found["namesake"]:
-        echo(f"Warning: {harmless(found['namesake'])}.")
     echo(f"Model: {harmless(found['model'])}")
     if fault:
         echo(f"Settings: {harmless(fault)}")
@@ -119,17 +116,6 @@ def _variables() -> dict[str, dict[str, str]]:
             sets = VARIABLES.get(name) or f"nothing: there is no such variable. {nearest(name, VARIABLES)}"
             found[name] = {"value": redact(value), "sets": sets}
     return found
-
-
-def _namesake() -> str | None:
-    """Warn of Zope's template engine, which has the same import name: the files of both mix."""
-    with suppress(metadata.PackageNotFoundError):
-        other = metadata.distribution("Chameleon")
-        return (
-            f"the template engine {other.name} {other.version} is installed here too, and its package has "
-            f"the same name: give each an environment of its own, and install {_PACKAGE} again in one of them"
-        )
-    return None
 
 
 def _store() -> str:

@@ -13,7 +13,6 @@ IN_OPTIONS = {
     "Give 'choices' in the input.": "Give them with --choices.",
     "Give 'question' in the input.": "Ask one in quotes.",
     "Give 'image' or 'text' in the input.": "Give one with --image FILE or --text FILE.",
-    "Did you mean to give it as a text?": "Did you mean --text?",
     "Give a workbook as a table.": "A workbook goes with --table.",
     "Or give another file for the log.": "Or give another file with --log.",
     "Give a new file for the log": "Give a new file with --log",

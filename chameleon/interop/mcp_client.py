@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chameleon.bridge import wire
 from chameleon.errors import ChameleonError, InventoryError, ModuleError, require
@@ -183,8 +183,22 @@ class Connection:
             folder = (self.folder or Path()) / (self.spec.cwd or "")
             self._process = ServerProcess(self.spec.command or (), _from_environment(self.spec.env), folder)
             made = self._process.streams()
+        import anyio
+
+        send, fitting = anyio.create_memory_object_stream[Any](0)
+
+        async def pass_on(messages: Any) -> None:
+            async with send:
+                async for message in messages:
+                    result = getattr(getattr(message, "message", None), "result", None)
+                    if isinstance(result, dict) and isinstance(tools := result.get("tools"), list):
+                        result["tools"] = [each for each in tools if _fits(each, self.spec.place)]
+                    await send.send(message)
+
         async with made as (incoming, outgoing):
-            yield _Listing(incoming, self.spec.place), outgoing
+            task = asyncio.create_task(pass_on(incoming))
+            yield fitting, outgoing
+            task.cancel()
 
     async def _failure(self, problem: BaseException, purpose: str) -> ChameleonError:
         """Return a sentence about what went wrong, with what to do about it."""
@@ -235,49 +249,17 @@ class Connection:
         return "It may have done its work, and is not asked again." if is_call else ""
 
 
-class _Listing:
-    """A stream of messages, in which no tool is listed that the SDK would refuse all others for."""
+def _fits(tool: Any, place: str) -> bool:
+    """Tell whether a tool is listed as the protocol has it: the SDK would refuse all others for it."""
+    from mcp_types.methods import validate_server_result
 
-    def __init__(self, stream: Any, place: str) -> None:
-        self._stream, self._place = stream, place
-
-    async def receive(self) -> Any:
-        """Return the next message."""
-        return self._without_odd_tools(await self._stream.receive())
-
-    def _without_odd_tools(self, message: Any) -> Any:
-        result = getattr(getattr(message, "message", None), "result", None)
-        if isinstance(result, dict) and isinstance(tools := result.get("tools"), list):
-            result["tools"] = [each for each in tools if self._fits(each)]
-        return message
-
-    def _fits(self, tool: Any) -> bool:
-        from mcp_types.methods import validate_server_result
-
-        try:
-            validate_server_result("tools/list", "2025-11-25", {"tools": [tool]})
-        except ValueError:
-            name = tool.get("name") if isinstance(tool, dict) else tool
-            shown = one_line(harmless(str(name)), 60)
-            _log.warning("%s: the tool %s is left out: it is not listed as one", self._place, shown)
-            return False
-        return True
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        return self._without_odd_tools(await self._stream.__anext__())
-
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *problem: Any) -> Any:
-        return await self._stream.__aexit__(*problem)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+    try:
+        validate_server_result("tools/list", "2025-11-25", {"tools": [tool]})
+    except ValueError:
+        shown = one_line(harmless(str(tool.get("name") if isinstance(tool, dict) else tool)), 60)
+        _log.warning("%s: the tool %s is left out: it is not listed as one", place, shown)
+        return False
+    return True
 
 
 _connections: dict[tuple[str, Path | None], Connection] = {}

@@ -38,7 +38,7 @@ from chameleon.planner import (
 )
 from chameleon.state import State, Step
 from chameleon.steps import Access
-from chameleon.text import html_rows, nearest, type_in_words, with_article
+from chameleon.text import nearest, type_in_words, with_article
 from chameleon.usage import Budget
 
 if TYPE_CHECKING:
@@ -318,13 +318,6 @@ class Inventory:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
-
-    def _repr_html_(self) -> str:
-        """Show it in a notebook."""
-        takes = ", ".join(f"{key}: {kind}" for key, kind in self.input_types.items())
-        planner, modules = type(self.planner).__name__, ", ".join(self.modules)
-        rows = [("inventory", self.name), ("about", self.about), ("input", takes)]
-        return html_rows([*rows, ("planner", planner), ("modules", modules)])
 
     def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
         """Raise `PlanError` when the plan, steps or names, cannot follow what has been done so far.

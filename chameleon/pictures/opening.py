@@ -9,7 +9,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -143,8 +143,7 @@ def _bytes_of(path: str | Path) -> bytes:
         if not file.exists():
             raise InputError("there is no such picture", where=where, hint="Check the path.")
         if not file.is_file():
-            kind = "a folder" if file.is_dir() else "a device or a pipe"
-            raise InputError(f"is {kind}, not a file", where=where, hint="Give the path of one picture.")
+            raise InputError("is not a file", where=where, hint="Give the path of one picture.")
         if file.stat().st_size > MAX_BYTES:
             raise _too_large(f"has {file.stat().st_size / 1e6:,.0f} MB", where)
         return file.read_bytes()
@@ -176,28 +175,15 @@ def opened(data: bytes, where: str, page: int = 0) -> Iterator[Image]:
     except (InputError, MemoryError):
         raise
     except UnidentifiedImageError:
-        raise _not_a_picture(data, where) from None
+        what = "is no picture, or one of an unknown format or damaged from its beginning"
+        hint = "Give a PNG, JPEG, GIF, WebP, BMP or TIFF file."
+        raise InputError(what, where=where, hint=hint) from None
     except Image.DecompressionBombError:
         raise _too_large(f"has more than {MAX_PIXELS / 1e6:.0f} million pixels", where) from None
     except Exception as problem:  # Pillow names no base class for what damaged files make it raise
         said = one_line(str(problem) or type(problem).__name__, 120)
         what, hint = f"the picture is damaged or cut off ({said})", "Save or download it again."
         raise InputError(what, where=where, hint=hint) from None
-
-
-def _not_a_picture(data: bytes, where: str) -> InputError:
-    hint = "Give a PNG, JPEG, GIF, WebP, BMP or TIFF file."
-    if not data:
-        return InputError("is empty", where=where, hint=hint)
-    if data.lstrip().startswith((b"%!PS", b"\xc5\xd0\xd3\xc6")):
-        return InputError("is PostScript, which is a program", where=where, hint=hint)
-    with suppress(UnicodeDecodeError):
-        if "\0" not in data.decode("utf-8"):
-            return InputError(
-                "is no picture but text", where=where, hint="Did you mean to give it as a text?"
-            )
-    what = "is no picture, or one of an unknown format or damaged from its beginning"
-    return InputError(what, where=where, hint=hint)
 
 
 def _too_large(what: str, where: str) -> InputError:

@@ -242,8 +242,8 @@ class Both(Condition):
 def _check_units(*columns: SheetColumn) -> None:
     """Raise `Unfit` where amounts cannot be compared: one is unclear, or their units are of several kinds."""
     for column in columns:
-        if column.unclear:
-            raise Unfit(f'"{column.plain}" cannot be computed with: {column.unclear}')
+        if column.meaning.why:
+            raise Unfit(f'"{column.plain}" cannot be computed with: {column.meaning.why}')
     bases = {column.meaning.base for column in columns if column.meaning.base}
     factors = {column.meaning.factor for column in columns if column.meaning.base}
     if len(bases) > 1 or len(factors) > 1:
@@ -554,12 +554,7 @@ class Greater(Form):
         return f"which of {' and '.join(self.names)} has more: {told}"
 
     def line(self, sheet: Sheet) -> str:
-        self._field(sheet, 0, "column", tuple(self.forms[0].own_columns))
-        values = [form.line(sheet) + form.item for form in self.forms]
-        if self.truth:
-            return f"{values[0]} {'>' if self.descending else '<'} {values[1]}"
-        pairs = ", ".join(f"{name!r}: {value}" for name, value in zip(self.names, values, strict=True))
-        return f"pd.Series({{{pairs}}}).idx{'max' if self.descending else 'min'}()"
+        raise NoLine
 
 
 @dataclass(frozen=True)
@@ -623,6 +618,4 @@ def _differs(part: Part, sheet: Sheet) -> bool:
             amounts = (each for cell in cells for each in amounts_in(cell) if column.meaning.base)
             is_other = any(each.base and each.factor != column.meaning.factor for each in amounts)
             return is_other or any(map(is_blank, cells)) or bool(part.part and column.dtype != "date")
-        case Greater(names, truth=truth):
-            return len({*names}) < len(names) or (truth and len(names) > 2)
     return False

@@ -104,11 +104,6 @@ class SheetColumn:
         return "number" if kind in NUMBERS else "empty" if kind == "empty" else "text"
 
     @property
-    def unclear(self) -> str:
-        """Why it cannot be computed with, "" where it can."""
-        return self.meaning.why
-
-    @property
     def dtype(self) -> Literal["number", "date", "text", ""]:
         """What `Table.to_pandas` makes of it; "" for texts that are not those of its cells, and times."""
         if self.meaning.kind in ("date", "datetime"):
@@ -120,7 +115,7 @@ class SheetColumn:
     @cached_property
     def numbers(self) -> list[Number | None]:
         """The number of each cell, in the unit of the column; of times those of their smallest part."""
-        if self.unclear:
+        if self.meaning.why:
             found = (next(iter(amounts_in(cell)), None) for cell in self.cells)
             return [each and each.number for each in found]
         values = self.meaning.values
@@ -140,7 +135,7 @@ class SheetColumn:
     def unit(self) -> str:
         """The unit that its amounts are written with, "" where they have none."""
         is_written = any(amount.unit for cell in self.sample[:9] for amount in amounts_in(cell))
-        return self.meaning.unit if is_written and not self.unclear else ""
+        return self.meaning.unit if is_written and not self.meaning.why else ""
 
     @cached_property
     def unit_stems(self) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -54,10 +55,8 @@ class DocumentFolder:
         digest, files = hashlib.sha256(), list(self._files())
         for file in files:
             digest.update(f"{self._shown(file)}\0{file.stat().st_size}\0".encode("utf-8", "surrogateescape"))
-            try:
+            with suppress(OSError):  # told by the first search
                 digest.update(file.read_bytes())
-            except OSError:  # told by the first search
-                digest.update(b"unreadable")
         told = {"documents": len(files), "sha256": digest.hexdigest()}
         return {"provider": self.name, "folder": self.path.name, **told}
 

@@ -251,7 +251,7 @@ def _value_in(value: str, column: Column) -> Any:
     amount = read_amount(value, meaning.mark or ".")
     if amount is None or not (meaning.is_number or meaning.unit == "year"):
         return None
-    is_share = meaning.kind == "percent" and not amount.base and 0 < abs(amount.number) < 1
+    is_share = meaning.kind == "percent" and not amount.base and 0 < abs(Fraction(amount.number)) < 1
     if is_share or (amount.base and amount.base != meaning.base and (meaning.base or amount.unit == "%")):
         raise StepRejected(f"{value!r} is not in {meaning.unit or 'the unit'} of the column {column.name!r}")
     return amount.number if not amount.base else Fraction(amount.of_base) / meaning.factor

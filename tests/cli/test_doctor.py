@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -32,14 +31,3 @@ def test_doctor_says_that_no_database_keeps_replies(
     told = command("doctor")
     assert told.code == 0 and "Response store: the response store is a file, and postgresql:…" in told.out
     assert "pa55word" not in told.out + command("doctor", "--json").out
-
-
-def test_doctor_warns_of_the_template_engine_of_the_same_name(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "template engine" not in command("doctor").out
-    about = tmp_path / "Chameleon-4.6.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: Chameleon\nVersion: 4.6.0\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert "\nWarning: the template engine Chameleon 4.6.0 is installed here too" in command("doctor").out

