@@ -400,8 +400,8 @@ _REFUSED_PICTURES: dict[str, tuple[str, Content, str]] = {
         f"<svg xmlns='http://www.w3.org/2000/svg'><text>{EVIL}</text></svg>",
         "no picture",
     ),
-    "a program": ("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n{} loop", "PostScript"),
-    "an empty one": ("a.png", b"", "is empty"),
+    "a program": ("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n{} loop", "is no picture"),
+    "an empty one": ("a.png", b"", "is no picture"),
 }
 _PICTURE = ("ask", "What is the fare?", "-i", "pictures_offline", "--image")
 PICTURES = {
