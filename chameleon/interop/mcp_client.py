@@ -185,9 +185,7 @@ class Connection:
             made = self._process.streams()
         import anyio
 
-        send, fitting = anyio.create_memory_object_stream[Any](0)
-
-        async def pass_on(messages: Any) -> None:
+        async def pass_on(messages: Any, send: Any) -> None:
             async with send:
                 async for message in messages:
                     result = getattr(getattr(message, "message", None), "result", None)
@@ -196,9 +194,11 @@ class Connection:
                     await send.send(message)
 
         async with made as (incoming, outgoing):
-            task = asyncio.create_task(pass_on(incoming))
-            yield fitting, outgoing
-            task.cancel()
+            send, fitting = anyio.create_memory_object_stream[Any](0)
+            async with send, fitting:
+                task = asyncio.create_task(pass_on(incoming, send))
+                yield fitting, outgoing
+                task.cancel()
 
     async def _failure(self, problem: BaseException, purpose: str) -> ChameleonError:
         """Return a sentence about what went wrong, with what to do about it."""
