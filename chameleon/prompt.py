@@ -269,6 +269,7 @@ def types_in_words(table: Table) -> str:
     told = " · ".join(f"{one_line(each.name, _LONGEST_NAME)}: {each.meaning.told}" for each in shown)
     more = f" · {len(table.columns) - _MOST_TYPED} more columns" if len(table.columns) > _MOST_TYPED else ""
     notes = [f"{one_line(each.name, _LONGEST_NAME)}: {note}" for each in shown for note in each.meaning.notes]
+    notes = [*table.structure, *notes]
     return unframed(f"{told}{more}" + "".join(f". Note: {note}" for note in notes[:_MOST_NOTES]))
 
 

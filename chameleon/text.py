@@ -244,3 +244,9 @@ def beginning(text: str, max_tokens: int) -> str:
         words = part.rsplit(maxsplit=1)
         part = words[0] if len(words) == 2 else part
     return part.rstrip()
+
+
+def counted(number: int, name: str) -> str:
+    """Write a number with its noun: "1 problem", "2,000 problems", "3 replies"."""
+    several = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return f"{number:,} {name if number == 1 else several}"

@@ -24,7 +24,7 @@ ROOMS = {  # what may be imported beside the core; a room that is not named take
     "chameleon/pictures": "pictures ocr easyocr",
     "chameleon/retrieval": "retrieval embeddings faiss",
     "chameleon/sandbox": "programs monty",
-    "chameleon/table": "excel databases corpus programs",
+    "chameleon/table": "databases corpus programs",
     "chameleon/web": "web",
     "benchmarks": "text-metrics binder-metric programs",
     "modules/compose": "models",

@@ -18,7 +18,7 @@ from chameleon.cli.exporting import receiver
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
-from chameleon.cli.out import Interrupted, ReplyStream, Terminated, counted, echo, is_verbose, say
+from chameleon.cli.out import Interrupted, ReplyStream, Terminated, echo, is_verbose, say
 from chameleon.cli.progress import Activity
 from chameleon.cli.show import RunPage
 from chameleon.cli.words import now_in_words
@@ -29,7 +29,7 @@ from chameleon.executor import Executor
 from chameleon.inventory.digest import check_same, files_of
 from chameleon.state import Event, Failure, RunEnded, RunStarted, State
 from chameleon.table import Table, to_terminal
-from chameleon.text import harmless, one_line
+from chameleon.text import counted, harmless, one_line
 
 if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces

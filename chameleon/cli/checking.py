@@ -10,7 +10,7 @@ from dataclasses import replace
 from pydantic_core import from_json, to_json
 
 from chameleon.cli.hints import error_in_options, in_options
-from chameleon.cli.out import counted, echo, echo_json, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
 from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.executor import Executor
@@ -21,7 +21,7 @@ from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
 from chameleon.module import split_keys
 from chameleon.sandbox import importable
-from chameleon.text import harmless, one_line, redact
+from chameleon.text import counted, harmless, one_line, redact
 
 _CARD = "card"
 _LABELS = {"llm": "A run still needs a model", _CARD: "Note"}

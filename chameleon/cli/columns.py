@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.out import counted, echo, echo_json, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.words import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
@@ -18,7 +18,7 @@ from chameleon.evaluation.results import Count, Tally
 from chameleon.evaluation.run import figure, in_figures
 from chameleon.figures import in_time
 from chameleon.table.formats import padded, places
-from chameleon.text import harmless
+from chameleon.text import counted, harmless
 
 _GAP = "  "
 _WIDEST_NAME, _WIDEST_CELL = 32, 60

@@ -13,7 +13,7 @@ from chameleon.cli.columns import show_counts
 from chameleon.cli.exporting import receiver
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import EvalOptions
-from chameleon.cli.out import Interrupted, counted, is_verbose, say
+from chameleon.cli.out import Interrupted, is_verbose, say
 from chameleon.cli.progress import Activity, Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import dropped_by_model, placed, set_up
@@ -33,7 +33,7 @@ from chameleon.figures import in_digits, in_dollars, in_time
 from chameleon.inventory.obstacles import all_of
 from chameleon.llm.connection import DROPPED
 from chameleon.state import Event
-from chameleon.text import harmless, one_line
+from chameleon.text import counted, harmless, one_line
 from chameleon.usage import Usage
 from chameleon.values import freeze
 

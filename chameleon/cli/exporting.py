@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from chameleon.cli.options import SpanOptions
-from chameleon.cli.out import counted, say
+from chameleon.cli.out import say
 from chameleon.cli.progress import Activity
+from chameleon.text import counted
 
 if TYPE_CHECKING:
     from chameleon.interop.otlp import Traces

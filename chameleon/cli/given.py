@@ -14,14 +14,14 @@ from typing import Any
 import typer
 
 from chameleon.cli.options import QuestionOptions, origin
-from chameleon.cli.out import counted, say
+from chameleon.cli.out import say
 from chameleon.cli.setup import that_takes
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
 from chameleon.table.databases import address_name
 from chameleon.table.readers import KINDS, choose_table
 from chameleon.table.records import read_within
-from chameleon.text import harmless
+from chameleon.text import counted, harmless
 from chameleon.text import is_address as is_database
 
 STANDARD_INPUT = "-"
@@ -99,7 +99,13 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         with _told_by_option("--table", source):
             is_piped = source == STANDARD_INPUT
             data = read_within(sys.stdin.buffer, _NAME) if is_piped else source
-            found = choose_table(data, name=_NAME if is_piped else "", sheet=sheet)
+            found = choose_table(
+                data,
+                name=_NAME if is_piped else "",
+                sheet=sheet,
+                header=options.header or "",
+                keep_totals=options.keep_totals,
+            )
         name = _file_name(source)
         if found.others and not sheet:
             others = ", ".join(map(repr, found.others[:_MOST_NAMED]))

@@ -18,7 +18,7 @@ from chameleon.cli.columns import TextColumn, in_blocks
 from chameleon.cli.evaluating import EvalRun, check_data
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GridOptions, names
-from chameleon.cli.out import Interrupted, counted, echo, echo_json, say
+from chameleon.cli.out import Interrupted, echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
 from chameleon.cli.setup import placed, set_up
@@ -32,7 +32,7 @@ from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import DASH, Run, read_run
 from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
 from chameleon.llm import ResponseStore, choose_model
-from chameleon.text import one_line
+from chameleon.text import counted, one_line
 from chameleon.usage import Usage
 
 _FIGURES = "grid.json"

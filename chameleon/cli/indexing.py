@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.out import counted, echo, echo_json, is_quiet, is_verbose, say
+from chameleon.cli.out import echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.setup import reason_of_model
 from chameleon.cli.words import spent_in_words
@@ -18,7 +18,7 @@ from chameleon.errors import InputError, NoModel
 from chameleon.figures import in_time
 from chameleon.retrieval.make import settings_at
 from chameleon.retrieval.spec import RetrieverSpec
-from chameleon.text import harmless
+from chameleon.text import counted, harmless
 from chameleon.usage import Meter, Usage, recording
 
 if TYPE_CHECKING:

@@ -134,9 +134,3 @@ def say(text: str, style: Style = "dim") -> None:
     if not _quiet:
         echo(text, err=True, style=style)
         sys.stderr.flush()
-
-
-def counted(number: int, name: str) -> str:
-    """Write a number with its noun: "1 problem", "2,000 problems", "3 replies"."""
-    several = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-    return f"{number:,} {name if number == 1 else several}"

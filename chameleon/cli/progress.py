@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from chameleon.cli.out import counted, draws_on, give_way_with, is_quiet, say
-from chameleon.text import harmless
+from chameleon.cli.out import draws_on, give_way_with, is_quiet, say
+from chameleon.text import counted, harmless
 
 _PATIENCE = 0.7  # seconds before anything is shown
 _SECONDS_BETWEEN_LINES = 10.0

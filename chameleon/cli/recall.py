@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from chameleon.cli.out import counted, echo, echo_json, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.errors import InputError
 from chameleon.evaluation.recall import check_gold, measure, read_corpus, read_queries
 from chameleon.figures import in_time
+from chameleon.text import counted
 
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chameleon.cli.columns import TextColumn, counts_table, in_blocks, terminal_width
-from chameleon.cli.out import counted, echo, echo_json, say
+from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.progress import Activity
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.results import Count
 from chameleon.evaluation.run import DASH, Run, read_run, told_apart
-from chameleon.text import one_line
+from chameleon.text import counted, one_line
 
 _TOP_PROGRAMS = 10
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from chameleon.cli.columns import show_counts
 from chameleon.cli.options import DataOptions
-from chameleon.cli.out import counted, say
+from chameleon.cli.out import say
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Benchmark, Problem, Scorer
 from chameleon.evaluation.data import DataFile, beside, find_benchmark, read_problems, recognised
@@ -18,7 +18,7 @@ from chameleon.evaluation.evaluate import Spending
 from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import Tally
 from chameleon.evaluation.score import Field, score
-from chameleon.text import nearest
+from chameleon.text import counted, nearest
 
 
 class Data:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
-from chameleon.cli.out import counted
 from chameleon.figures import in_digits, with_unit, without_noise
 from chameleon.inventory import Inventory
 from chameleon.state import State, Step
 from chameleon.steps import parallel_group
 from chameleon.table import Table
-from chameleon.text import harmless
+from chameleon.text import counted, harmless
 from chameleon.usage import Usage
 from chameleon.values import to_json
 
@@ -106,7 +105,8 @@ def notes_on(state: State, most: int | None = None) -> list[str]:
     sources = state.cache.get("sources")
     of = [source for source in sources if isinstance(source, Mapping)] if isinstance(sources, tuple) else []
     used = {name for source in of for name in source.get("columns") or ()}
-    notes = [note for each in table.columns if not used or each.name in used for note in each.notes]
+    of_columns = (each.notes for each in table.columns if not used or each.name in used)
+    notes = [*table.structure, *chain.from_iterable(of_columns)]
     left = len(notes) - (most or len(notes))
     return [*notes[:most], f"and {left} more; --json shows all"] if left > 0 else notes
 

@@ -13,7 +13,7 @@ from chameleon.documents.reading import SUFFIXES, read_document
 from chameleon.retrieval.document import Document
 from chameleon.table import Table
 from chameleon.table.found import Found, LeftOut, Note, Unread
-from chameleon.table.readers import holds_tables, tables_in
+from chameleon.table.readers import ALL, holds_tables, tables_in
 from chameleon.text import clean_cell
 
 _LONGEST_LABEL = 80
@@ -87,7 +87,7 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
             caption = table.caption or SEPARATOR.join(heading.split(SEPARATOR)[-2:])
             place = {"heading": heading, "page": page}
             known = {key: value for key, value in place.items() if value}
-            yield Found(Table(table.header, tuple(rows), caption), known)
+            yield ALL.structured(Found(Table(table.header, tuple(rows), caption), known))
             pieces = []
         if passage is not None and "table" in passage:
             pieces.append(passage)

@@ -34,7 +34,7 @@ SUFFIXES = frozenset((*_DOCUMENTS, ".htm", ".xhtml", ".md", ".markdown", ".txt",
 
 _log = logging.getLogger("chameleon")
 _CACHE, _MAX_CACHE_BYTES = "~/.cache/chameleon/documents", 200_000_000
-READERS = 2
+READERS = 3
 """Counted up whenever a reader gives other tables or passages than before: files are read again then."""
 _PAGE = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S

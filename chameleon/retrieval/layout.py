@@ -31,7 +31,10 @@ _HEAD = 5  # width, height, names, cells, terms
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The terms of each cell of a document, and the width and height of its table (0 without one)."""
+    """The terms of each cell of a document, and the width and height of its table (0 without one).
+
+    The cells of rows that are set apart come last.
+    """
 
     cells: list[tuple[str, ...]]
     width: int
@@ -41,7 +44,8 @@ class Layout:
     def of(cls, document: Document) -> Layout:
         table = document.table
         texts = [*(table.header if table else ()), caption_of(document), document.text]
-        cells = terms_of([*texts, *chain.from_iterable(table.rows if table else ())])
+        rows = (*table.rows, *(each.row for each in table.apart or ())) if table else ()
+        cells = terms_of([*texts, *chain.from_iterable(rows)])
         return cls(cells, len(table.header) if table else 0, len(table.rows) if table else 0)
 
     def weighted(self) -> Iterator[str]:

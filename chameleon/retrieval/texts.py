@@ -67,7 +67,7 @@ def _joined(start: str, lines: list[str]) -> str:
 def _lines(document: Document) -> Iterator[str]:
     """The text, sentence by sentence, then the rows; what is empty is left out."""
     yield from filter(None, map(str.strip, _GAP.split(document.text)))
-    for row in document.table.rows if document.table else ():
+    for row in document.table.whole.rows if document.table else ():
         if line := ", ".join(cell.strip() for cell in row if cell.strip()):
             yield line
 

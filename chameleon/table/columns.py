@@ -32,6 +32,11 @@ from chameleon.table.units import CURRENCIES, UNITS
 from chameleon.text import one_line
 
 APART = "units apart"  # the hint for a part of a table without the column of units
+GROUPS = "groups"  # the hint for a column whose blanks may belong to the name above
+_WHY = {
+    APART: "its units stand in another column",
+    GROUPS: "rows without it may belong to the name above",
+}
 _TRUTHS = {"true": True, "false": False}
 _CODED = re.compile(
     r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE
@@ -58,8 +63,8 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
     either: figures such as 12.500 are unclear), "day first" or "month first".
     """
     told = ColumnName(name)
-    if hint == APART:
-        return Meaning("unclear", list(cells), why="its units stand in another column", odd=(0,), mark=hint)
+    if hint in _WHY:
+        return Meaning("unclear", list(cells), why=_WHY[hint], odd=(0,), mark=hint)
     is_version = told.has("version") and any("." in cell for cell in cells)
     if is_version and all(map(_VERSION.fullmatch, filter(None, cells))):
         return Meaning("code", list(cells))

@@ -8,9 +8,11 @@ from typing import Any
 
 from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded
+from chameleon.table.structure import header_rows, joined_header
 from chameleon.table.table import Table, told_apart
+from chameleon.text import one_line
 
-_LONGEST_CAPTION = 300
+_LONGEST_CAPTION, _LONGEST_HEADER, _FIRST_ROWS = 300, 60, 30  # characters; rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +102,40 @@ def table_of(
     *,
     pad: bool = False,
     hint: str = "",
+    heads: int | None = 1,
+    told: Sequence[str] = (),
 ) -> Found | LeftOut:
     """Return the one table of these records, or why there is none.
 
-    Its header is the first record that holds any text. Records and columns without any text are left out,
-    and names that columns share are made different. With `pad`, records may be shorter than the header, as
-    spreadsheets keep them; others must be as long as it. `hint` is that of all columns (`meaning_of`).
+    Its header are the first `heads` records that hold any text; None finds out how many. Records and columns
+    without any text are left out, and names that columns share are made different. With `pad`, records may be
+    shorter than the header, as spreadsheets keep them; others must be as long as it. `hint` is that of all
+    columns (`meaning_of`), `told` what the reader decided.
     """
     try:
         filled = [(number, cells) for number, cells in bounded(records, origin) if any(cells)]
         if not filled:
             raise origin.error("holds no text", hint="A table needs a header and at least one row.")
-        if len(filled) == 1:
+        if len(filled) == 1 and heads != 0:
             raise origin.error("has a header but no rows", hint="Add at least one row below the header.")
-        header = filled[0][1]
-        rows = [_fitted(number, cells, len(header), origin, pad=pad) for number, cells in filled[1:]]
+        width = len(filled[0][1])
+        rows = [_fitted(number, cells, width, origin, pad=pad) for number, cells in filled]
     except InputError as error:
         return LeftOut.of(error)
+    above = header_rows(rows[:_FIRST_ROWS]) if heads is None else heads
+    header = joined_header(rows[:above]) if above else [f"column {n}" for n in range(1, width + 1)]
+    rows = rows[above:]
     kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
-    if len(kept) < len(header):
+    if len(kept) < width:
         header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
-    table = Table(told_apart(header), rows, caption[:_LONGEST_CAPTION], [hint] * len(header) if hint else ())
-    return Found(table, place or {}, notes)
+    joined = (
+        [f"its header are {above} rows: {one_line(', '.join(header), _LONGEST_HEADER)}"] if above > 1 else []
+    )
+    hints = [hint] * len(header) if hint else ()
+    names = told_apart(header)
+    return Found(
+        Table(names, rows, caption[:_LONGEST_CAPTION], hints=hints, told=(*told, *joined)), place or {}, notes
+    )
 
 
 def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:

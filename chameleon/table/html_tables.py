@@ -11,6 +11,7 @@ from chameleon.errors import InputError
 from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, require_lxml
 from chameleon.table.found import Found, LeftOut, table_of
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
+from chameleon.table.structure import header_rows, joined_header
 from chameleon.text import clean_cell
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -19,7 +20,7 @@ _NOT_DATA = (*_HEADINGS, "article", "section", "nav", "form", "blockquote", "pre
 _LONGEST_CELL = 150  # on average, in letters, in a table without header cells
 _SPACES = re.compile(r"\s+")
 _POWER = re.compile(r"(?:(?<![\d.,])(?:10|2)|(?<![^\W_])(?:[^\W\d_]{1,2}|yds?|sec|min))$")
-_LONGEST_MARK = 100  # characters
+_LONGEST_MARK, _FIRST_ROWS = 100, 30  # characters; rows
 _MARK = re.compile(r"(?:[(\[]?(?:\d{1,2}|[a-d]|[*†‡§¶#]{1,3})[)\]]?[,; ]*){1,5}|\[.{1,12}\]")
 _BEFORE = re.compile(r"(?:[A-Z]{2,3})?[$€£¥]\s*\(?|[A-Z]{3}\s*\(?|[–—-]?\(")
 _AFTER = re.compile(r"\)?\s*%|\)|pp|bps?")
@@ -230,7 +231,7 @@ def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], l
     )
     if is_turned:
         return list(enumerate(zip(*names, *cells, strict=True), 1)), titles, notes
-    joined = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*names, strict=True)]
+    joined = joined_header(names)
     kept = [
         texts
         for texts, slots in zip(cells, body, strict=True)
@@ -244,8 +245,9 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
     marked = takewhile(
         lambda slots: all(slot.is_header or not slot.text for slot in slots) and not _is_one_cell(slots), rows
     )
+    joined = header_rows([[slot.text for slot in slots] for slots in rows[:_FIRST_ROWS]])
     if above := len(list(marked)):
-        return above if above < len(rows) else 0
+        return max(above, joined) if above < len(rows) else 0
     if any(slot.is_header for slots in rows for slot in slots):
         return 0
     above = 1
@@ -258,7 +260,8 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
             break
         above += 1
     has_figures = [any(_is_amount(slot.text) for slot in slots[1:]) for slots in rows]
-    return above if above > 1 and not has_figures[0] and any(has_figures[above:]) else 0
+    is_clear = above > 1 and not has_figures[0] and any(has_figures[above:])
+    return above if is_clear else joined if joined > 1 else 0
 
 
 def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:

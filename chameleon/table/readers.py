@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
 from chameleon.table.databases import address_name, duckdb_tables, server_tables, sqlite_tables
@@ -22,8 +22,10 @@ from chameleon.table.found import (
 )
 from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import Origin, printable, read_file, shown, unpack_gzip
+from chameleon.table.structure import with_groups
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
+from chameleon.table.totals import set_apart
 from chameleon.text import is_address
 
 _SUFFIXES = {
@@ -44,8 +46,34 @@ KINDS = tuple(f".{suffix}" for suffix in _BY_SUFFIX)
 
 _TEXTS = ("", "csv", "tsv", "pipe", "markdown", "json", "jsonl")
 _DATABASES = ("sqlite", "duckdb", "parquet")
+_OF_ROWS = ("csv", "tsv", "workbook")
 _AMBIGUOUS = (".db", ".db3")  # these are of SQLite, of DuckDB or of something else
 _SHORT_BYTES, _START_BYTES = 1 << 20, 4096
+
+
+class Reading(NamedTuple):
+    """What is read of a file, and how.
+
+    - `sheet`: of a workbook or database this sheet or table alone; the others come as `Unread`.
+    - `first`: of these the first alone that holds a table.
+    - `header`: of a text or workbook the rows of the file that hold the names of the columns: "4", "1-2", or
+      "0" for none; "" finds out.
+    - `keep_totals`: all rows stand as they are: totals, footers, blanks below the name of a group.
+    """
+
+    sheet: str | None = None
+    first: bool = False
+    header: str = ""
+    keep_totals: bool = False
+
+    def structured(self, found: Found) -> Found:
+        """Return it with totals and the like set apart, and groups that are named once filled down."""
+        table = found.table.without({}) if self.keep_totals else with_groups(set_apart(found.table))
+        return replace(found, table=table)
+
+
+ALL = Reading()
+"""Every table of a file."""
 
 
 def holds_tables(path: Path) -> bool:
@@ -61,42 +89,33 @@ def holds_tables(path: Path) -> bool:
         return True  # its reader says why
 
 
-def tables_in(
-    source: Path | bytes,
-    name: str = "",
-    *,
-    sheet: str | None = None,
-    first: bool = False,
-) -> Iterator[Finding]:
+def tables_in(source: Path | bytes, name: str = "", how: Reading = ALL) -> Iterator[Finding]:
     """Yield the tables of a file, or of a file's bytes, and what else it holds; errors call it `name`.
 
-    The content counts before the suffix. Files above CHAMELEON_MAX_TABLE_MB (64) megabytes are refused.
-    Of a workbook or database, `sheet` reads that sheet or table alone and `first` the first that holds a
-    table: the others come as `Unread`. All but short texts is read in a process of its own, with bounds on
-    memory and seconds. Raises `InputError` for a file that cannot be read, `MissingPackage` where its reader
-    is not installed.
+    The content counts before the suffix. Files above CHAMELEON_MAX_TABLE_MB (64) megabytes are refused. All
+    but short texts is read in a process of its own, with bounds on memory and seconds. Raises `InputError`
+    for a file that cannot be read, `MissingPackage` where its reader is not installed.
     """
     name = name or _name_of(source)
     if _is_short_text(source, name):
-        yield from read_tables(source, name, sheet, first)
+        yield from read_tables(source, name, how)
         return
     from chameleon.sandbox.bounded import called
 
     place, data = ([], source) if isinstance(source, bytes) else ([str(source.absolute())], None)
-    for finding in called(tables_as_json, *place, name, sheet, first, name=name, data=data):
+    for finding in called(tables_as_json, *place, name, how, name=name, data=data):
         yield finding_from_json(finding)
 
 
-def tables_as_json(source: bytes | str, *settings: Any) -> Iterator[list[Any]]:
+def tables_as_json(source: bytes | str, name: str, how: Sequence[Any]) -> Iterator[list[Any]]:
     """Yield as JSON what `read_tables` yields of bytes, or of the file at a path."""
-    return map(finding_to_json, read_tables(Path(source) if isinstance(source, str) else source, *settings))
+    path = Path(source) if isinstance(source, str) else source
+    return map(finding_to_json, read_tables(path, name, Reading(*how)))
 
 
-def read_tables(
-    source: Path | bytes, name: str, sheet: str | None = None, first: bool = False
-) -> Iterator[Finding]:
+def read_tables(source: Path | bytes, name: str, how: Reading = ALL) -> Iterator[Finding]:
     """Yield what `tables_in` does, read in this process without bounds."""
-    origin, has_table = Origin(name), False
+    origin, has_table, sheet = Origin(name), False, how.sheet
     data = source if isinstance(source, bytes) else read_file(source, name)
     if kind_of_bytes(data) == "gzip":
         source = data = unpack_gzip(data, origin)
@@ -104,7 +123,7 @@ def read_tables(
     def wanted(label: str) -> bool:
         if sheet is not None:
             return sheet.isdecimal() or sheet.casefold().startswith(label.casefold())
-        return not (first and has_table)
+        return not (how.first and has_table)
 
     kind = _kind_of(data, name)
     if kind and kind not in _SUFFIXES:
@@ -112,36 +131,45 @@ def read_tables(
         raise origin.error(f"is {NAMES[kind]}, not a table", hint=hint)
     if not data.strip():
         raise origin.error("is empty", hint="A table needs a header and at least one row.")
+    if how.header and kind not in (*_OF_ROWS, ""):
+        raise origin.error("has no rows of a header to choose", hint="Only CSV and Excel files do.")
     match kind:
         case "workbook":
             from chameleon.table.workbooks import workbook_tables
 
-            findings = workbook_tables(data, origin, wanted)
+            findings = workbook_tables(data, origin, wanted, is_named=sheet is not None, header=how.header)
         case "sqlite":
             findings = sqlite_tables(source, origin, wanted)
         case "duckdb" | "parquet" as of_duckdb:
             findings = duckdb_tables(source, origin, wanted, is_parquet=of_duckdb == "parquet")
         case of_text:
-            findings = _tables_of_text(data, origin, of_text)
+            findings = _tables_of_text(data, origin, of_text, how.header)
     for finding in findings:
         has_table |= isinstance(finding, Found)
-        yield finding
+        yield how.structured(finding) if isinstance(finding, Found) else finding
 
 
-def choose_table(source: str | Path | bytes, *, name: str = "", sheet: str | None = None) -> Found:
+def choose_table(
+    source: str | Path | bytes,
+    *,
+    name: str = "",
+    sheet: str | None = None,
+    header: str = "",
+    keep_totals: bool = False,
+) -> Found:
     """Read the first table of a file, of its bytes, or at the address of a database; or `sheet` of it.
 
-    `sheet` is a sheet, a table of a database, a heading or key above a table, or the table's number. Sets
-    `name`, what the table is called in its source, `others`, the names of the other tables there, and
-    `warnings`: what the reader assumed, and why other parts could not be read. Raises `InputError` for a
-    source without a table, and for one that cannot be read.
+    `sheet` is a sheet, a table of a database, a heading or key above a table, or the table's number;
+    `header` and `keep_totals` as in `Reading`. Sets `name`, what the table is called in its source, `others`,
+    the names of the other tables there, and `warnings`: why other parts could not be read. Raises
+    `InputError` for a source without a table, and for one that cannot be read.
     """
     if isinstance(source, str) and is_address(source):
         name, findings = address_name(source), server_tables(source, sheet)
     else:
         source = Path(source) if isinstance(source, str) else source
         name = name or _name_of(source)
-        findings = tables_in(source, name, sheet=sheet, first=True)
+        findings = tables_in(source, name, Reading(sheet, True, header, keep_totals))
     found = list(findings)
     tables = [each for each in found if isinstance(each, Found | Unread)]
     names = told_apart([each.label or f"table {number}" for number, each in enumerate(tables, 1)])
@@ -149,10 +177,11 @@ def choose_table(source: str | Path | bytes, *, name: str = "", sheet: str | Non
         is_meant = sheet is None or sheet.casefold() in (own.casefold(), str(number))
         if is_meant and isinstance(each, Found):
             others = [other for other in names if other != own]
-            warnings = [f"{note.where}: {note.what}" for note in found if isinstance(note, Note)]
+            notes = [f"{note.where} {note.what}" for note in found if isinstance(note, Note)]
             faults = [fault for fault in found if isinstance(fault, LeftOut) and fault.is_fault]
-            warnings += [f"{fault.where}: {fault.why}" for fault in faults]
-            return replace(each, name=own, others=others, warnings=warnings)
+            warnings = [f"{fault.where}: {fault.why}" for fault in faults]
+            table = replace(each.table, told=(*notes, *each.table.told))
+            return replace(each, table=table, name=own, others=others, warnings=warnings)
     left_out = [each for each in found if isinstance(each, LeftOut)]
     raise _without_table(left_out, names, name, sheet)
 
@@ -172,17 +201,26 @@ def _without_table(
 
 
 def read_table(
-    source: str | Path | bytes, *, caption: str = "", name: str = "", sheet: str | None = None
+    source: str | Path | bytes,
+    *,
+    caption: str = "",
+    name: str = "",
+    sheet: str | None = None,
+    header: str = "",
+    keep_totals: bool = False,
 ) -> Table:
     """Read the table of a file, of its bytes, or of a database at an address (`postgresql://user@host/name`).
 
     CSV, TSV, Markdown, `a | b` lines, JSON, JSON Lines, HTML, spreadsheets, Parquet, SQLite and DuckDB, also
     compressed by gzip. The content and the suffix, that of `name` for bytes, tell the format. Of
-    several tables the first is read, or the one that `sheet` names; `choose_table` tells which. Files of more
-    megabytes than CHAMELEON_MAX_TABLE_MB (64) are refused before they are read; errors call it `name`. Raises
+    several tables the first is read, or the one that `sheet` names; `choose_table` tells which. The first
+    rows are its header, or those that `header` names ("4", "1-2", "0" for none); rows of totals are set apart
+    unless `keep_totals`. `table.notes` says what was decided. Files of more megabytes than
+    CHAMELEON_MAX_TABLE_MB (64) are refused before they are read; errors call it `name`. Raises
     `InputError` for whatever is wrong with it, `MissingPackage` when its reader is not installed.
     """
-    table = choose_table(source, name=name, sheet=sheet).table
+    how: dict[str, Any] = {"sheet": sheet, "header": header, "keep_totals": keep_totals}
+    table = choose_table(source, name=name, **how).table
     return table.with_caption(caption) if caption else table
 
 
@@ -216,7 +254,7 @@ def _kind_of(data: bytes, name: str) -> str:
     return "" if by_suffix == "workbook" else by_suffix
 
 
-def _tables_of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]:
+def _tables_of_text(data: bytes, origin: Origin, kind: str, header: str) -> Iterator[Finding]:
     text = ""
     if kind != "html":
         text, guessed = decode(data, origin)
@@ -238,4 +276,4 @@ def _tables_of_text(data: bytes, origin: Origin, kind: str) -> Iterator[Finding]
         case "pipe":
             yield from bar_table(text, origin)
         case _:
-            yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "")
+            yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "", header)

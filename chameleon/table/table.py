@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import chain
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from chameleon.cached import cached_property
 from chameleon.errors import InputError, MissingPackage
@@ -17,12 +17,27 @@ from chameleon.table.column_names import ColumnName, names_units
 from chameleon.table.columns import APART, meaning_of, with_units
 from chameleon.table.conventions import marks_in
 from chameleon.table.meaning import Meaning
+from chameleon.text import one_line
 from chameleon.values import held_as
 
 Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
 _SHOWN_ROWS, _SHOWN_CELL = 20, 200
 _FRAMES = ("itertuples", "iter_rows")  # what DataFrames of pandas and polars have
+_MOST_TOLD, _LONGEST_TOLD = 3, 80  # rows that are set apart, and characters of each
+
+
+class Apart(NamedTuple):
+    """A row of a file that is no data, such as a total: its place among all rows, its cells, what it is."""
+
+    place: int
+    row: Row
+    why: str
+
+    @property
+    def note(self) -> str:
+        text = one_line(" | ".join(filter(None, self.row)), _LONGEST_TOLD)
+        return f"the row {text!r} {self.why} and is left out"
 
 
 @dataclass(frozen=True)
@@ -88,21 +103,27 @@ class Table:
 
     `header` has one name for each column (possibly blank or repeated, as in real tables), every row has
     as many cells as the header. `Table.from_pandas`, `Table.from_records` and `read_table` make one of other
-    things. `hints` has what the cells of each column do not tell of how they are written (`meaning_of`).
-    Raises `InputError` for ragged rows and for a table without columns.
+    things. `hints` has what the cells of each column do not tell of how they are written (`meaning_of`),
+    `apart` the rows of its file that are no data (None where nobody has looked, see `set_apart`), and `told`
+    what else its reader decided. Raises `InputError` for ragged rows and for a table without columns.
     """
 
     header: Row
     rows: tuple[Row, ...]
     caption: str = ""
     hints: Row = field(default=(), compare=False, repr=False)
+    apart: tuple[Apart, ...] | None = field(default=None, compare=False, repr=False)
+    told: Row = field(default=(), compare=False, repr=False)
 
     def __init__(
         self,
         header: Iterable[str],
         rows: Iterable[Iterable[str]] = (),
         caption: str = "",
+        *,
         hints: Iterable[str] = (),
+        apart: Iterable[Apart] | None = None,
+        told: Iterable[str] = (),
     ) -> None:
         if any(hasattr(header, name) for name in _FRAMES):
             raise InputError("a table is not made of a DataFrame so", hint="Call Table.from_pandas(df).")
@@ -119,6 +140,8 @@ class Table:
         object.__setattr__(self, "rows", body)
         object.__setattr__(self, "caption", caption)
         object.__setattr__(self, "hints", tuple(hints))
+        object.__setattr__(self, "apart", None if apart is None else tuple(apart))
+        object.__setattr__(self, "told", tuple(told))
 
     @property
     def chars(self) -> int:
@@ -198,8 +221,30 @@ class Table:
 
     @property
     def notes(self) -> list[str]:
-        """Say what was assumed of its columns, and which are unclear."""
-        return [note for column in self.columns for note in column.notes]
+        """Say how its file was read, what was assumed of its columns, and which are unclear."""
+        return [*self.structure, *(note for column in self.columns for note in column.notes)]
+
+    @property
+    def structure(self) -> list[str]:
+        """Say what its reader decided: which rows are its header, which are left out."""
+        apart = self.apart or ()
+        more = len(apart) - _MOST_TOLD
+        left = [f"{more} more such {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
+        return [*self.told, *(each.note for each in apart[:_MOST_TOLD]), *left]
+
+    @cached_property
+    def whole(self) -> Table:
+        """The table with the rows that are set apart, at their places."""
+        rows = list(self.rows)
+        for place, row, _ in self.apart or ():
+            rows.insert(place, row)
+        return replace(self, rows=tuple(rows), apart=None)
+
+    def without(self, places: Mapping[int, str]) -> Table:
+        """Return the table with the rows at these places set apart, each with what it is."""
+        kept = tuple(row for place, row in enumerate(self.rows) if place not in places)
+        apart = tuple(Apart(place, self.rows[place], why) for place, why in sorted(places.items()))
+        return replace(self, rows=kept, apart=apart)
 
     @property
     def cells(self) -> int:
@@ -243,7 +288,9 @@ class Table:
 
     def with_caption(self, caption: str) -> Table:
         """Return the table under another caption."""
-        return self._like(self.header, self.rows, caption, places=range(len(self.header)))
+        made = self._like(self.header, self.rows, caption, places=range(len(self.header)))
+        made.__dict__.update(apart=self.apart, told=self.told)
+        return made
 
     def contains(self, part: Table) -> bool:
         """Tell whether `part` is a sub-table: some of these rows (each as often as here) and columns."""
@@ -266,7 +313,8 @@ class Table:
         """
         made = object.__new__(Table)
         fields = made.__dict__
-        fields["header"], fields["rows"], fields["hints"] = header, rows, ()
+        fields |= {"header": header, "rows": rows, "hints": (), "told": ()}
+        fields["apart"] = None if self.apart is None else ()
         fields["caption"] = self.caption if caption is None else caption
         fields["_whole"] = (self, tuple(places))
         return made
@@ -280,11 +328,16 @@ class Table:
             "caption": self.caption,
         }
         hints = list(map(self.hint, range(len(self.header)))) if self.hints or self._whole else []
-        return data | {"hints": hints} if any(hints) else data
+        apart = {} if self.apart is None else {"apart": [[n, list(row), why] for n, row, why in self.apart]}
+        told = {"told": list(self.told)} if self.told else {}
+        return data | ({"hints": hints} if any(hints) else {}) | apart | told
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Table:
-        return cls(data["header"], data["rows"], data.get("caption", ""), data.get("hints", ()))
+        given = data.get("apart")
+        apart = None if given is None else [Apart(place, tuple(row), why) for place, row, why in given]
+        how = {"hints": data.get("hints", ()), "told": data.get("told", ())}
+        return cls(data["header"], data["rows"], data.get("caption", ""), apart=apart, **how)
 
     def to_program_input(self) -> dict[str, Any]:
         """Return what a sandboxed program sees as `table`, and which columns are dates in its `df`."""

@@ -21,8 +21,8 @@ from chameleon.table.amounts import read_amount
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
 from chameleon.table.dates import read_date, read_time
 from chameleon.table.found import Found, LeftOut, table_of
-from chameleon.table.records import Origin, Record, bounded
-from chameleon.text import clean_cell
+from chameleon.table.records import Origin, Record, bounded, shown
+from chameleon.text import clean_cell, one_line
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
@@ -36,7 +36,7 @@ _END = "\x1e"
 _MAX_SHARED = 100_000
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
-_MAX_TITLES = 10
+_MAX_TITLES, _LONGEST_TOLD = 10, 60
 
 _MAX_MARKDOWN_CHARS = 2_000_000  # some 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
@@ -110,11 +110,13 @@ def format_of_text(text: str) -> str:
     return "tsv" if delimiter == "\t" else "csv"
 
 
-def delimited_tables(text: str, origin: Origin, delimiter: str = "") -> Iterator[Found | LeftOut]:
+def delimited_tables(
+    text: str, origin: Origin, delimiter: str = "", header: str = ""
+) -> Iterator[Found | LeftOut]:
     """Yield the tables of a CSV or TSV text, with the lines above and below that belong to them."""
     delimiter = delimiter or _delimiter_of(text)
     hint = "?" if delimiter == ";" else ""  # there a comma or a point may stand before decimals
-    yield from tables_of(delimited_records(text, delimiter, origin), origin, hint=hint)
+    yield from tables_of(delimited_records(text, delimiter, origin), origin, header=header, hint=hint)
 
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -238,18 +240,49 @@ def tables_of(
     origin: Origin,
     place: Mapping[str, str] | None = None,
     *,
-    pad: bool = False,
-    hint: str = "",
+    header: str = "",
+    told: Sequence[str] = (),
+    **how: Any,
 ) -> Iterator[Found | LeftOut]:
-    """Yield the tables of the records of a file or sheet, cut by `sections`; see `table_of`."""
+    """Yield the tables of the records of a file or sheet, cut by `sections`; see `table_of`.
+
+    `header` says which rows of the file hold the names of the columns, as `Reading` has it.
+    """
     try:
-        found = sections(bounded(records, origin))
+        lines, filled = _header_lines(header), list(bounded(records, origin))
+        found = sections(filled) if lines is None else [_below(filled, lines, origin)]
     except InputError as error:
         yield LeftOut.of(error)
         return
     for each in found:
         titles, notes = ": ".join(each.titles), "\n".join(each.notes)
-        yield table_of(each.records, origin, place, titles, notes, pad=pad, hint=hint)
+        heads = len(lines) if lines is not None else None
+        how_read = [*told, *each.told]
+        yield table_of(each.records, origin, place, titles, notes, heads=heads, told=how_read, **how)
+
+
+def _header_lines(text: str) -> range | None:
+    """Return which rows of a file a text such as "4" or "1-2" names; none of "0", None of "".
+
+    Raises `InputError` for another text.
+    """
+    if not text:
+        return None
+    first, dash, last = text.partition("-")
+    if not (first.strip().isdecimal() and (not dash or last.strip().isdecimal())):
+        hint = 'Write the rows of the file, as "1-2" or "4", or "0" for none.'
+        raise InputError(f"{shown(text)} names no rows of a header", hint=hint)
+    return range(int(first), int(last if dash else first) + 1) if int(first) else range(0)
+
+
+def _below(records: Sequence[Record], lines: range, origin: Origin) -> Section:
+    """Return the table below the header in these lines; what stands above is its title."""
+    first = lines.start if lines else 0
+    heads = [record for record in records if record[0] in lines]
+    if lines and len(heads) < len(lines):
+        raise origin.error("is no row of this file", at=lines.stop - 1)
+    above = [record for record in records if record[0] < first and any(record[1])]
+    return Section(_lines(above), [record for record in records if record[0] >= first])
 
 
 @dataclass
@@ -259,6 +292,16 @@ class Section:
     titles: list[str]
     records: list[Record]
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def told(self) -> list[str]:
+        """Say which lines above and below are no part of it."""
+        parts = (("above it", "is its title", self.titles), ("below it", "is a note", self.notes))
+        return [
+            f"the text {where} {what}: {one_line(lines[0], _LONGEST_TOLD)}"
+            for where, what, lines in parts
+            if lines
+        ]
 
 
 def sections(records: Iterable[Record]) -> list[Section]:

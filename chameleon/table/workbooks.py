@@ -6,13 +6,20 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from functools import partial
+from itertools import islice
+from typing import Any
 
-from chameleon.errors import InputError, require
+from chameleon.errors import InputError
+from chameleon.table.amounts import read_amount
 from chameleon.table.cell_text import cell_text
-from chameleon.table.found import Finding, LeftOut, Unread
-from chameleon.table.records import MAX_CELLS, Origin, shown, too_many_cells
+from chameleon.table.found import Finding, LeftOut, Note, Unread
+from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, shown, too_many_cells
+from chameleon.table.structure import YEAR
 from chameleon.table.text_files import tables_of
+from chameleon.text import counted, one_line
 
 MAX_UNPACKED_BYTES = 1 << 28
 """What a workbook may unpack to; ordinary ones grow 5 to 15 times, and 64 MB are the most that is read."""
@@ -21,41 +28,54 @@ _RELATION = re.compile(rb'<Relationship\b(?=[^>]*\bId="([^"]+)")(?=[^>]*\bTarget
 _SHEET = re.compile(rb'<(?:\w+:)?sheet\b[^>]*\w:id="([^"]+)"')
 _ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\br="(\d{1,12})"')
 _COLUMN = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,6})')
+_HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^>]*?\bhidden="(?:1|true)"')
+_HIDDEN_COLUMNS = re.compile(
+    rb'<(?:\w+:)?col\b(?=[^>]*\bhidden="(?:1|true)")(?=[^>]*\bmin="(\d{1,5})")[^>]*\bmax="(\d{1,5})"'
+)
 _UNSAVED = re.compile(
     rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f>(?:<v\s*/>|<v></v>)?</c>'
 )
+_ZERO = re.compile(rb'<c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*><f\b[^>]*>[^<]{0,9000}</f><v>0</v>')
+_STYLED = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\br="([A-Z]{1,3})(\d{1,7})")[^>]*?\bs="(\d{1,6})"')
+_FORMAT = re.compile(
+    rb'<(?:\w+:)?numFmt\b(?=[^>]*\bnumFmtId="(\d{1,6})")(?=[^>]*\bformatCode="([^"]{0,300})")'
+)
+_STYLE = re.compile(rb'<(?:\w+:)?xf\b[^>]*?\bnumFmtId="(\d{1,6})"')
+_CELL_STYLES = re.compile(rb"<(?:\w+:)?cellXfs\b.*?</(?:\w+:)?cellXfs>", re.DOTALL)
+_LITERAL = re.compile(rb"&quot;.*?&quot;|\\(?=[- ])|\\.|_.|\*.")
+_ZEROS = re.compile(r"0{2,}(?:[-/ ]0+)*")
+_LONGEST_TOLD = 60
+_Format = Callable[[float], str]
 
 
-def workbook_tables(data: bytes, origin: Origin, wanted: Callable[[str], bool]) -> Iterator[Finding]:
+def workbook_tables(
+    data: bytes, origin: Origin, wanted: Callable[[str], bool], *, is_named: bool = False, header: str = ""
+) -> Iterator[Finding]:
     """Yield the tables of the sheets that are wanted, and the names of the others.
 
-    Cells are the values that the program last saved, without their display format (12 % is "0.12"). Raises
-    `InputError` for a file that is no workbook, or a damaged one, `MissingPackage` without python-calamine.
+    Hidden sheets are read only if a sheet `is_named`. Cells are the values that the program last saved; in an
+    .xlsx file with a percent sign and leading zeros where their format shows them. Merged cells are filled.
+    Raises `InputError` for a file that is no workbook, or a damaged one.
     """
-    require(
-        "python-calamine",
-        "spreadsheets need",
-        "excel",
-        module="python_calamine",
-        where=origin.name,
-        imports=True,
-    )
-    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     try:
         archive = zipfile.ZipFile(io.BytesIO(data)) if data.startswith(b"PK") else None
-        parts = _parts(archive, origin) if archive else []
+        source = _Source(archive, origin) if archive else None
         with CalamineWorkbook.from_object(io.BytesIO(data)) as workbook:
             for index, about in enumerate(workbook.sheets_metadata):
+                where = Origin(f"{origin.name}, sheet {shown(about.name)}", "row")
                 if about.typ != SheetTypeEnum.WorkSheet:
+                    continue
+                if about.visible != SheetVisibleEnum.Visible and not is_named:
+                    yield Note(where.name, "is hidden, and not read unless it is named")
+                    yield Unread(about.name)
                     continue
                 if not wanted(about.name):
                     yield Unread(about.name)
                     continue
-                where = Origin(f"{origin.name}, sheet {shown(about.name)}", "row")
                 try:
-                    if archive and index < len(parts):
-                        _check_sheet(archive.read(parts[index]), where)
+                    part = source.part(index, where) if source else _Part(b"", {})
                     sheet = workbook.get_sheet_by_name(about.name)
                     if sheet.height * sheet.width > MAX_CELLS:
                         raise too_many_cells(where)
@@ -65,9 +85,10 @@ def workbook_tables(data: bytes, origin: Origin, wanted: Callable[[str], bool]) 
                 if not sheet.start:
                     yield LeftOut(where.name, "is empty", is_fault=False)
                     continue
-                rows = enumerate(sheet.to_python(), sheet.start[0] + 1)
-                records = ((number, list(map(cell_text, row))) for number, row in rows)
-                yield from tables_of(records, where, {"sheet": about.name}, pad=True)
+                rows = part.texts(sheet)
+                told = [*part.told, *_fill_merged(rows, sheet)]
+                records, place = enumerate(rows, sheet.start[0] + 1), {"sheet": about.name}
+                yield from tables_of(records, where, place, header=header, told=told, pad=True)
     except (CalamineError, zipfile.BadZipFile, KeyError, OSError, EOFError, zlib.error) as error:
         hint = "Open it in a spreadsheet program and save it again, without a password."
         raise origin.error(
@@ -75,28 +96,129 @@ def workbook_tables(data: bytes, origin: Origin, wanted: Callable[[str], bool]) 
         ) from error
 
 
-def _parts(archive: zipfile.ZipFile, origin: Origin) -> list[str]:
-    """Return the names of the parts of an .xlsx file that hold its sheets, in order; none of other files."""
-    unpacked = sum(member.file_size for member in archive.infolist())
-    if unpacked > MAX_UNPACKED_BYTES:
-        what = f"unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED_BYTES / 1e6:,.0f} MB"
-        raise origin.error(what, hint="Save the sheet as CSV, or split it.")
-    try:
-        targets = dict(_RELATION.findall(archive.read("xl/_rels/workbook.xml.rels")))
-        ids = _SHEET.findall(archive.read("xl/workbook.xml"))
-        return [f"xl/{targets[id].decode()}" for id in ids]
-    except KeyError:
-        return []
+def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
+    """Write the text of merged cells into each of them, and say so.
+
+    A text alone in its row is a title and stays where it is; and so does a figure, which would count more
+    than once, unless it is a year, or names the rows in the first column.
+    """
+    (top, left), filled, kept = sheet.start, list[str](), list[str]()
+    for (first, begin), (last, end) in sheet.merged_cell_ranges or ():
+        if first < top or begin < left or first - top >= len(rows):
+            continue
+        within, columns = rows[first - top : last - top + 1], slice(begin - left, end - left + 1)
+        text, width = within[0][columns.start], len(within[0][columns])
+        is_alone = not any((*within[0][: columns.start], *within[0][columns.stop :]))
+        if not text or (is_alone and len(within[0]) > 1):
+            continue
+        is_name = begin == left and width == 1
+        if first > top and not is_name and read_amount(text) and not YEAR.fullmatch(text):
+            kept.append(text)
+            continue
+        filled.append(text)
+        for row in within:
+            row[columns] = [text] * width
+    told = [("merged cells are filled", filled), ("a figure of merged cells stands once", kept)]
+    return [f"{what}: {one_line(', '.join(dict.fromkeys(of)), _LONGEST_TOLD)}" for what, of in told if of]
 
 
-def _check_sheet(source: bytes, where: Origin) -> None:
-    """Raise `InputError` for a sheet that says to be huge, and for a formula that reads as an empty cell."""
-    rows = max(map(int, _ROW.findall(source)), default=0)
-    letters = {found[1] for found in _COLUMN.finditer(source)}
-    last = max(letters, key=lambda name: (len(name), name), default=b"")
-    columns = sum((letter - 64) * 26**power for power, letter in enumerate(reversed(last)))
-    if rows * columns > MAX_CELLS:
-        raise too_many_cells(where)
-    if b"<f" in source and (unsaved := _UNSAVED.search(source)):
-        hint = "Open the workbook in a spreadsheet program and save it."
-        raise where.error(f"cell {unsaved[1].decode()} holds a formula without a saved value", hint=hint)
+class _Source:
+    """The parts of an .xlsx file that tell what its cells do not: hidden rows, formats, formulas."""
+
+    def __init__(self, archive: zipfile.ZipFile, origin: Origin) -> None:
+        unpacked = sum(member.file_size for member in archive.infolist())
+        if unpacked > MAX_UNPACKED_BYTES:
+            what = f"unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED_BYTES / 1e6:,.0f} MB"
+            raise origin.error(what, hint="Save the sheet as CSV, or split it.")
+        self.archive = archive
+        book, relations = self._read("xl/workbook.xml"), self._read("xl/_rels/workbook.xml.rels")
+        targets = dict(_RELATION.findall(relations))
+        self.parts = [f"xl/{targets[id].decode()}" for id in _SHEET.findall(book) if id in targets]
+        self.is_uncomputed = b'fullCalcOnLoad="1"' in book
+        self.formats = _formats(self._read("xl/styles.xml"))
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return self.archive.read(name)
+        except KeyError:
+            return b""
+
+    def part(self, index: int, where: Origin) -> _Part:
+        """Return the part of a sheet. Raises `InputError` for a huge one, and for formulas without values."""
+        source = self.archive.read(self.parts[index]) if index < len(self.parts) else b""
+        rows = max(map(int, _ROW.findall(source)), default=0)
+        letters = {found[1] for found in _COLUMN.finditer(source)}
+        last = max(letters, key=lambda name: (len(name), name), default=b"")
+        if rows * _number_of(last) > MAX_CELLS:
+            raise too_many_cells(where)
+        unsaved = _UNSAVED.search(source) if b"<f" in source else None
+        if (
+            unsaved is None
+            and self.is_uncomputed
+            and source.count(b"</f><v>") == source.count(b"</f><v>0</v>")
+        ):
+            unsaved = _ZERO.search(source)  # XlsxWriter and its like write 0 for what a program is to compute
+        if unsaved:
+            hint = "Open the workbook in a spreadsheet program and save it."
+            raise where.error(f"cell {unsaved[1].decode()} holds a formula without a saved value", hint=hint)
+        return _Part(source, self.formats)
+
+
+class _Part:
+    """What the XML of a sheet tells: hidden rows and columns, and cells with such a format."""
+
+    def __init__(self, source: bytes, formats: Mapping[bytes, _Format]) -> None:
+        self.source, self.formats = source, formats
+
+    @property
+    def told(self) -> list[str]:
+        columns = sum(int(end) - int(begin) + 1 for begin, end in _HIDDEN_COLUMNS.findall(self.source))
+        found = ((len(_HIDDEN_ROW.findall(self.source)), "row"), (min(columns, MAX_COLUMNS), "column"))
+        hidden = [counted(count, what) for count, what in found if count]
+        return [f"{' and '.join(hidden)} hidden in the workbook, and read all the same"] if hidden else []
+
+    def texts(self, sheet: Any) -> list[list[str]]:
+        """Return the cells of a sheet as texts, with what their formats show."""
+        values, (top, left) = sheet.to_python(), sheet.start
+        rows = [list(map(cell_text, row)) for row in values]
+        for letters, number, style in _STYLED.findall(self.source) if self.formats else ():
+            row, column = int(number) - 1 - top, _number_of(letters) - 1 - left
+            is_here = 0 <= row < len(rows) and 0 <= column < len(rows[row])
+            value = values[row][column] if is_here and style in self.formats else None
+            if isinstance(value, float):
+                rows[row][column] = self.formats[style](value)
+        return rows
+
+
+def _formats(styles: bytes) -> dict[bytes, _Format]:
+    """Return how cells of a style are written, of the styles that show percentages or leading zeros."""
+    codes = dict(_FORMAT.findall(styles)) | {b"9": b"0%", b"10": b"0.00%"}
+    cells = _CELL_STYLES.search(styles)
+    found: dict[bytes, _Format] = {}
+    for number, id in enumerate(_STYLE.findall(cells[0]) if cells else ()):
+        code = _LITERAL.sub(b"", codes.get(id, b"")).decode("utf-8", "replace")
+        if "%" in code:
+            found[b"%d" % number] = _percent
+        elif _ZEROS.fullmatch(code):
+            found[b"%d" % number] = partial(_with_zeros, code)
+    return found
+
+
+def _percent(value: float) -> str:
+    """Write 0.125 as "12.5%", with all the digits that a spreadsheet keeps."""
+    figure = (Decimal(f"{value:.15g}") * 100).normalize()
+    return f"{figure:f}%"
+
+
+def _with_zeros(code: str, value: float) -> str:
+    """Write 2116 as "02116" by the format "00000", and 123456789 as "123-45-6789" by "000-00-0000"."""
+    digits = iter(f"{value:.0f}".zfill(code.count("0")))
+    extra = len(f"{value:.0f}") - code.count("0")
+    if not value.is_integer() or value < 0:
+        return cell_text(value)
+    return "".join(islice(digits, max(extra, 0))) + "".join(next(digits) if c == "0" else c for c in code)
+
+
+def _number_of(letters: bytes) -> int:
+    """Return the number of a column, from 1: 28 of "AB"."""
+    return sum((letter - 64) * 26**power for power, letter in enumerate(reversed(letters)))

@@ -26,6 +26,7 @@ _ONE = 0.45  # what it costs to count one: few ask how many where there is one
 _LONGEST, _MOST_TOKENS, _MOST_NAMED = 10_000, 120, 8
 _LEADS = frozenset(("ordinal", "first", "last", "most", "superlative", "number", "distinct"))
 _PASSED = frozenset(("the", "is", "was", "are", "were", "a", "an", "only"))
+_PERCENT = re.compile(r"%|\bper ?cent|\bpercentage", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
 
@@ -65,7 +66,13 @@ def answer(question: str, sheet: Sheet) -> Answer:
         raise _not_understood(asked, links, sheet)
     wanted = Wanted.of(links)
     forms = [(price + _AMISS * (not wanted.fits(form, sheet)), form) for price, form in forms]
-    return _judged(sheet, sorted(forms, key=lambda pair: pair[0]))
+    found = _judged(sheet, sorted(forms, key=lambda pair: pair[0]))
+    if _PERCENT.search(question):
+        columns = [sheet.columns[index] for index in found.form.columns]
+        for column in filter(lambda each: each.is_fraction, columns):
+            what = f"whether {column.sample[0]} of {column.plain} is a percentage is not told"
+            raise Declined(what, hint="Write its cells with %, or ask for the figure as it stands.")
+    return found
 
 
 @dataclass(frozen=True)

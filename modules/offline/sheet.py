@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +17,7 @@ from chameleon.table.amounts import plain_signs, read_amount
 from chameleon.table.column_names import ColumnName
 from chameleon.table.dates import Span
 from chameleon.table.meaning import DATES, NUMBERS, is_blank, is_nothing, shown
+from chameleon.table.totals import set_apart
 
 Kind = Literal["number", "date", "time", "text", "empty"]
 
@@ -231,6 +232,12 @@ class SheetColumn:
         texts = {text for text in self.places if not is_blank(text)}
         return len(texts) <= 4 and bool(texts & _SURE)
 
+    @property
+    def is_fraction(self) -> bool:
+        """Whether its figures may be shares without a sign: 0.05 of 5 %."""
+        is_small = bool(self.filled) and all(-1 <= number < 2 for number in self.filled)
+        return is_small and not self.units and any(number.denominator > 1 for number in self.filled)
+
     @cached_property
     def is_rate(self) -> bool:
         """Whether its numbers cannot be added up: shares, rates, prices, ages."""
@@ -287,47 +294,9 @@ class Sheet:
 
     @cached_property
     def summaries(self) -> frozenset[int]:
-        starts = ("total (", *ENGLISH.data["summary_rows"])
-        total, maybe = ENGLISH.data["total_rows"], ENGLISH.data["maybe_totals"]
-        found = []
-        for place in self._odd_rows((*total, *maybe, *_SUMS), (*starts, "total ")):
-            cells = self.table.rows[place]
-            filled = [cell for cell in cells if not is_blank(cell)]
-            texts = [folded(shown(cell)).strip(" :.") for cell in filled if not cell.isdigit()]
-            words = {text for text in texts if not amounts_in(text) and not _CODE.fullmatch(text)}
-            label = min(words) if len(words) == 1 else texts[0] if texts else ""  # wherever its column stands
-            is_sum = label in total and (label not in maybe or len(words) == 1)
-            is_total = is_sum or label.startswith(starts) or not _SUMS.isdisjoint(texts)
-            may_total = label in maybe or label.startswith("total ")
-            is_total = is_total or (may_total and self._adds_up(place, some=True))
-            is_note = len(set(filled)) == 1 < len(self.columns) - 1 and not amounts_in(filled[0])
-            is_note = is_note and (len(filled) > 1 or len(filled[0]) > _NOTE_LENGTH)
-            if len(self.columns) > 1 and (is_total or is_note or cells == self.table.header):
-                found.append(place)
-        last = len(self.table.rows) - 1
-        if 2 < last < _MOST_ADDED and last not in found and self._adds_up(last):
-            found.append(last)
-        return frozenset(found) if len(found) < len(self.table.rows) / 2 else frozenset()
-
-    def _odd_rows(self, labels: Collection[str], starts: tuple[str, ...]) -> list[int]:
-        """Return the rows that have such a label, one text in all cells, or the header again."""
-        found = {
-            place for place, row in enumerate(self.table.rows) if len({*row}) < 3 or row == self.table.header
-        }
-        for column in self.table.columns:
-            texts = {cell: folded(shown(cell)).strip(" :.") for cell in set(column.cells)}
-            named = {cell for cell, text in texts.items() if text in labels or text.startswith(starts)}
-            found |= {place for place, cell in enumerate(column.cells) if cell in named} if named else set()
-        return sorted(found)
-
-    def _adds_up(self, last: int, *, some: bool = False) -> bool:
-        """Tell whether a row has the sums of those above it: in most of two or more columns, or in some."""
-        sums = []
-        for column in (each for each in self.numbers if not each.is_rate):
-            numbers = column.numbers[:last] or column.numbers[1:]  # the first row sums up those below
-            others = [number for number in numbers if number]
-            sums.append(len(others) > 1 and column.numbers[last] == sum(others))
-        return any(sums) if some else sum(sums) > max(1, len(sums) // 2)
+        """The rows that are no data; none of a table whose reader has set them apart."""
+        is_open = self.table.apart is None
+        return frozenset(each.place for each in set_apart(self.table).apart or ()) if is_open else frozenset()
 
     @cached_property
     def key(self) -> SheetColumn | None:

@@ -456,7 +456,8 @@ class Templates(Grammar):
             counts = self.of("count") if whole.conditions else self.of("column", "count")
             yield from self.yields(0.1, Share(whole, self.where), *used, *counts)
         for item in numbers if not whole.conditions else ():
-            if item.value not in self.where.columns and not self.col(item).is_running:
+            column = self.col(item)
+            if not (item.value in self.where.columns or column.is_running or "%" in column.unit_stems):
                 yield from self.yields(0.1, Share(whole, self.where, item.value), *used, item)
 
     def truths(self) -> Iterator[Costed]:

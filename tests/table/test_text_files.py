@@ -132,7 +132,8 @@ def test_texts_of_other_encodings(encoding: str, read_as: str, text: str) -> Non
         pytest.importorskip("charset_normalizer")
     read = choose_table(text.encode(encoding), name="towns.csv")
     assert read.table == read_text(text)
-    assert read.warnings == ([f"towns.csv: is not UTF-8, and was read as {read_as}"] if read_as else [])
+    told = [note for note in read.table.notes if "UTF-8" in note]
+    assert told == ([f"towns.csv is not UTF-8, and was read as {read_as}"] if read_as else [])
 
 
 @pytest.mark.parametrize("data", [b"a,b\n1,\x81x\n", b"a,b\n1,\xe4\x01\n", "a,b\nü,".encode() + b"\xe4\n"])

@@ -17,7 +17,6 @@ from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
 
 openpyxl = pytest.importorskip("openpyxl")
-pytest.importorskip("python_calamine")
 
 Sheet = tuple[str, list[list[Any]]]
 
@@ -181,10 +180,3 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monk
             file.write(bytes(1_000_000))
     with pytest.raises(InputError, match=r"unpacks to 11 MB, more than 10 MB"):
         read_table(buffer.getvalue())
-
-
-@pytest.mark.usefixtures("in_this_process")
-def test_without_calamine_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(MissingPackage, match=r"pip install .*\[excel\]"):
-        read_table(workbook(("S", [["a"], [1]])))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import asyncio
+import gc
 import json
 import os
 import shlex

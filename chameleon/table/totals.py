@@ -1,0 +1,273 @@
+"""Set rows apart that are no data: totals and subtotals, the header again, headings, footers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from statistics import median, pstdev, stdev
+from typing import Any, NamedTuple
+
+from chameleon.cached import cached_property
+from chameleon.table.amounts import read_amount
+from chameleon.table.dates import read_date, read_time
+from chameleon.table.meaning import is_blank, shown
+from chameleon.table.table import Table
+
+_WORDS = {
+    "sum": """total totals all sum sums career overall subtotal subtotals ytd ∑ σ summe summen gesamt
+        gesamtsumme gesamtergebnis gesamtbetrag zwischensumme teilsumme endsumme insgesamt somme ensemble
+        cumul suma sumas totales totale totali subtotale somma totais soma totaal eindtotaal subtotaal som
+        合计 总计 小计 共计 总和 总数 合計 總計 小計 総計 計""",
+    "mean": """average averages mean avg durchschnitt mittelwert moyenne promedio media média gemiddelde
+        gemiddeld 平均 平均值 平均値""",
+    "minimum": "min minimum mínimo minimo 最小 最小值 最小値",
+    "maximum": "max maximum máximo massimo maximo 最大 最大值 最大値",
+    "count": "count anzahl nombre recuento conteggio contagem aantal 件数 计数",
+    "median": "median médiane mediana mediaan zentralwert 中位数 中央値",
+    "standard deviation": "std stdev stddev sd écart desvio",
+}
+_OF_WORD = {word: of for of, words in _WORDS.items() for word in words.split()}
+_ELSE = """grand general général geral generale complessivo sub sous year to date value dev deviation standard
+of the type estándar padrão de der des di da do van von"""
+_BESIDE = frozenset(_ELSE.split())
+_SUBTOTALS = frozenset(
+    ("subtotal", "subtotals", "subtotale", "subtotaal", "zwischensumme", "teilsumme", "小计", "小計")
+)
+_CJK = re.compile(
+    "|".join(sorted((w for w in _OF_WORD if w[0] > "⺀" and len(w) > 1), key=len, reverse=True))
+)
+_BRACKETS = re.compile(r"[(\[][^)\]]*[)\]]")
+_WORD = re.compile(r"[^\W_]+|∑")
+_LIKELY = re.compile(rf"(?<![^\W_])(?:{'|'.join(_OF_WORD)})(?![^\W_])|{_CJK.pattern}", re.IGNORECASE)
+_FOOTER = re.compile(
+    r"(notes?|sources?|data|legend|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fonte"
+    r"|bron|stand|as of|page|seite|report|author|出典|来源|注)\b\s*[:\uff1a\d]|(prepared|created|generated"
+    r"|printed|exported|compiled|erstellt|exportiert|elaborado) |(end of|ende d[er]s|fin d[eu]) |[*†‡§©]"
+    r"|\(?\d\)|https?://",
+    re.IGNORECASE,
+)
+_LONGEST_LABEL, _LEAST_FOOTER = 60, 3  # characters; words
+_LARGEST, _LEAST_DIGITS = 5_000, 4  # rows, and digits of sums, where no label tells
+_MOST_NESTED, _MOST_LOOKED = 8, 100_000  # totals within each other; figures looked at one by one
+_BY_LABEL = "is labeled as a total"
+_FROM_ALL: Mapping[str, Sequence[Callable[[Any], Any]]] = {
+    "minimum": (min,), "maximum": (max,), "median": (median,), "standard deviation": (pstdev, stdev),
+}  # fmt: skip
+
+
+class _Label(NamedTuple):
+    """What a label says that its row is, and its other words: "sum" and "north" of "North Total"."""
+
+    of: str
+    rest: frozenset[str]
+
+
+def _label_of(text: str) -> _Label | None:
+    """Return what a text says of its row; None where it cannot be the label of a total."""
+    if len(text) > _LONGEST_LABEL:
+        return None
+    words = _WORD.findall(_CJK.sub(r" \g<0> ", _BRACKETS.sub(" ", shown(text).lower())))
+    found = [_OF_WORD[word] for word in words if word in _OF_WORD]
+    is_subtotal = not _SUBTOTALS.isdisjoint(words)
+    rest = frozenset() if is_subtotal else frozenset(words) - (_OF_WORD.keys() - {"all"}) - _BESIDE
+    return _Label(found[0], rest) if found else None
+
+
+def set_apart(table: Table) -> Table:
+    """Return the table without the rows that are no data; they are kept in its `apart`, each with the reason.
+
+    A row is a total by its label, in nine languages, if its figures bear that out or nothing else stands in
+    it or below it; without one if its figures are the sum, mean, minimum, maximum or count of the rows that
+    it closes. A table that was looked at before is returned as it is.
+    """
+    if table.apart is not None:
+        return table
+    found = _Rows(table).found() if len(table.rows) > 1 else {}
+    return table.without(found if len(found) < len(table.rows) else {})
+
+
+class _Rows:
+    """The rows of a table as they are looked at from the top: which are data, and which close others."""
+
+    def __init__(self, table: Table, data: Sequence[int] = ()) -> None:
+        self.table, self.rows = table, table.rows
+        self.data = list(data)  # places of the rows that a total may close
+        self.bounds = [0]  # in `data`: where rows begin that a total closes
+        self.looked = 0
+
+    def found(self) -> dict[int, str]:
+        """Return the places of the rows that are no data, with what each of them is."""
+        found = dict(self.others)
+        last = max((place for place in range(len(self.rows)) if place not in found), default=0)
+        unlabeled = {last} if last < _LARGEST else set[int]()
+        unlabeled |= {place for place, row in enumerate(self.rows) if not row[0] and place > 1}
+        for place in range(last + 1):
+            if place in found:
+                continue
+            if (place in self.labels or place in unlabeled) and (why := self._total(place, last)):
+                found[place] = why
+                self.bounds.append(len(self.data))
+            else:
+                self.data.append(place)
+        for place in reversed(self.data):
+            beside = found.get(place + 1, "") + found.get(place - 1, "")
+            if ("total" in beside or " of the " in beside) and self._goes_with(place):
+                found[place] = "stands beside a total"
+        named = [place for place, why in found.items() if why == _BY_LABEL]
+        return {n: found[n] for n in sorted(found) if n not in named or 2 * len(named) < len(self.rows)}
+
+    @cached_property
+    def others(self) -> dict[int, str]:
+        """The rows that are neither data nor totals, by their place."""
+        found = dict(self._footers())
+        last = len(self.rows) - 1 - len(found)
+        is_headed = self._is_heading(0) and len(self.rows) > 2
+        for place in range(last + 1):
+            if self.rows[place] == self.table.header and len(self.table.header) > 1:
+                found[place] = "repeats the header"
+            elif is_headed and place < last and self._is_heading(place):
+                found[place] = "is a heading"
+        return found
+
+    def _goes_with(self, place: int) -> bool:
+        """Tell whether a row beside a total is another: "Std" beside "Mean", or one text across all names."""
+        label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
+        return (label is not None and not label.rest) or (len(self.texts) > 1 == len(names) and names != {""})
+
+    @cached_property
+    def labels(self) -> dict[int, _Label]:
+        """The rows with a cell that may be the label of a total."""
+        found: dict[int, _Label] = {}
+        for column in self.table.columns:
+            texts = dict.fromkeys(column.cells)
+            likely = filter(_LIKELY.search, texts) if _LIKELY.search("\n".join(texts)) else ()
+            of = {text: label for text in likely if (label := _label_of(text))}
+            for place, cell in enumerate(column.cells) if of else ():
+                if cell in of and (place not in found or found[place].rest):
+                    found[place] = of[cell]
+        return found
+
+    @cached_property
+    def texts(self) -> list[int]:
+        """The columns that are not of figures."""
+        return [column for column, kind in self._kinds.items() if kind is None]
+
+    @cached_property
+    def figures(self) -> dict[int, Sequence[Fraction | None]]:
+        """The values by column, of the columns whose figures add up; None for what is no figure."""
+        return {column: values for column, values in self._kinds.items() if values is not None}
+
+    @cached_property
+    def _kinds(self) -> dict[int, Sequence[Fraction | None] | None]:
+        found: dict[int, Sequence[Fraction | None] | None] = {}
+        others = {*self.labels, *self.others}
+        bare = [place for place in range(len(self.rows)) if place not in others]
+        for column, part in zip(self.table.columns, self.table.take_rows(bare).columns, strict=True):
+            is_whole = column.meaning.is_number or not others
+            meaning, places = (column.meaning, range(len(self.rows))) if is_whole else (part.meaning, bare)
+            if meaning.is_number and meaning.kind != "percent":
+                values = dict(zip(places, meaning.values, strict=True))
+                cells = map(values.get, range(len(self.rows)))
+                found[column.index] = [None if value is None else Fraction(value) for value in cells]
+            elif meaning.kind not in ("percent", "empty"):
+                found[column.index] = None
+        return found
+
+    @cached_property
+    def sums(self) -> dict[int, list[tuple[Fraction, int]]]:
+        """By column the sums and counts of the figures in the first rows of `data`: of none, one, two, …"""
+        return {column: [(Fraction(0), 0)] for column in self.figures}
+
+    def _sum(self) -> None:
+        """Add up the rows that are not in the sums yet."""
+        for column, values in self.figures.items():
+            sums = self.sums[column]
+            for place in self.data[len(sums) - 1 :]:
+                (total, count), value = sums[-1], values[place]
+                sums.append((total, count) if value is None else (total + value, count + 1))
+
+    def _footers(self) -> Iterator[tuple[int, str]]:
+        """Yield the last rows of one text, such as "Source: …", or one longer than any in its column."""
+        for place in range(len(self.rows) - 1, 1, -1):
+            if (text := self._only_text(place)) is None:
+                return
+            words, column = len(text.split()), self.rows[place].index(text)
+            longest = max(len(row[column].split()) for row in self.rows[:place])
+            is_long = words >= _LEAST_FOOTER and (words > longest or text.endswith("."))
+            if not is_long and not _FOOTER.match(text):
+                return
+            yield place, "is a footer"
+
+    def _is_heading(self, place: int) -> bool:
+        return len(self.table.header) > 2 and self._only_text(place) is not None
+
+    def _only_text(self, place: int) -> str | None:
+        """Return the one text that a row has, in one of its cells or in all of them."""
+        filled, width = [cell for cell in self.rows[place] if cell], len(self.table.header)
+        is_one = len({*filled}) == 1 < width and len(filled) in (1, max(width, 3))
+        return filled[0] if is_one and _is_text(filled[0]) else None
+
+    def _total(self, place: int, last: int) -> str:
+        """Say what a row is the total of, or that its label says so; "" for data."""
+        row, label = self.rows[place], self.labels.get(place)
+        if label is None:
+            is_named = any(row[column] for column in self.texts)
+            is_sure = place == last > 2 and self._digits(row) >= _LEAST_DIGITS
+            if (is_named or not self.texts) and not is_sure:
+                return ""
+            is_any = place == last > 2 and not is_named
+            return self._closes(place, tuple(_WORDS)[:5] if is_any else ("sum",), 2)
+        above = self.rows[self.data[-1]] if self.data else row
+        others = [column for column in self.texts if _label_of(row[column]) is None]
+        is_alone = all(is_blank(row[column]) or row[column] == above[column] for column in others)
+        below = [each for each in range(1, last + 1) if each not in self.labels] if place == 0 else []
+        of = _Rows(self.table, below) if below else self
+        if (is_alone or not label.rest) and (why := of._closes(place, (label.of,), 1)):
+            return why
+        is_edge = place == 0 or all(each in self.labels for each in range(place + 1, last + 1))
+        is_whole = len(others) < len(self.texts) - 1  # such a label in more than one cell
+        is_plain = (is_edge and not label.rest) or (is_alone and (bool(others) or is_whole))
+        return _BY_LABEL if label.of == "sum" and is_plain else ""
+
+    def _digits(self, row: Sequence[str]) -> int:
+        return sum(len(re.sub(r"\D", "", row[column]).strip("0")) for column in self.figures)
+
+    def _closes(self, place: int, operations: Sequence[str], least: int) -> str:
+        """Say of which rows the figures of a row are the sum, say; "" where they are of none."""
+        self._sum()
+        row = {column: values[place] for column, values in self.figures.items()}
+        told = {column: value for column, value in row.items() if value is not None}
+        starts = dict.fromkeys([self.bounds[-1], 0, *self.bounds[:-_MOST_NESTED:-1]])
+        for start, of in product(starts, operations) if told else ():
+            count = len(self.data) - start
+            same = sum(self._is(of, column, value, start) for column, value in told.items())
+            is_most = same == len(told) or (2 * same >= len(told) and place in self.labels)
+            if same and is_most and count >= least:
+                where = "above" if place else "below"
+                return f"is the {of} of the {f'{count} rows' if count > 1 else 'row'} {where}"
+        return ""
+
+    def _is(self, of: str, column: int, value: Fraction, start: int) -> bool:
+        """Tell whether a figure is the sum, say, of its column from a row on, as exactly as it is written."""
+        (before, fewer), (total, count) = self.sums[column][start], self.sums[column][-1]
+        total, count = total - before, count - fewer
+        places = len(str(float(value)).rstrip("0").partition(".")[2])
+        least = Fraction(1, 2 * 10**places)
+        if of == "sum":
+            return total == value != 0 or (places > 0 and abs(total - value) <= count * least)
+        if of == "count":
+            return value in (count, len(self.data) - start)
+        if count < 2 or of == "mean":
+            return count > 1 and abs(total / count - value) <= least
+        self.looked += count
+        if self.looked > _MOST_LOOKED:
+            return False
+        values = self.figures[column]
+        numbers = [number for place in self.data[start:] if (number := values[place]) is not None]
+        return any(abs(found(numbers) - value) <= least for found in _FROM_ALL[of])
+
+
+def _is_text(cell: str) -> bool:
+    return read_amount(cell) is None and read_date(cell) is None and read_time(cell) is None
