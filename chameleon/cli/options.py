@@ -237,7 +237,9 @@ class GivenOptions(ModelOptions):
     header: str | None = option(
         metavar="ROWS", help="The rows of a CSV or Excel file that name its columns: 4, 1-2, 0 for none."
     )
-    keep_totals: bool = option(default=False, help="Take all rows as they stand: totals, footers, groups named once.")
+    keep_totals: bool = option(
+        default=False, help="Take all rows as they stand: totals, footers, groups named once."
+    )
     # Lists, so that a second one is refused and not taken in place of the first.
     image: list[str] | None = option(metavar="FILE|-", help="A picture: PNG, JPEG, WebP and others.")
     text: list[str] | None = option(metavar="FILE|-", help="A text, a page or a PDF to answer from.")

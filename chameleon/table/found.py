@@ -12,7 +12,7 @@ from chameleon.table.structure import header_rows, joined_header
 from chameleon.table.table import Table, told_apart
 from chameleon.text import one_line
 
-_LONGEST_CAPTION, _LONGEST_HEADER, _FIRST_ROWS = 300, 60, 30  # characters; rows
+_LONGEST_CAPTION, _LONGEST_TOLD, _FIRST_ROWS = 300, 60, 30  # characters; rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +128,22 @@ def table_of(
     kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
     if len(kept) < width:
         header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
-    joined = (
-        [f"its header are {above} rows: {one_line(', '.join(header), _LONGEST_HEADER)}"] if above > 1 else []
-    )
-    hints = [hint] * len(header) if hint else ()
-    names = told_apart(header)
-    return Found(
-        Table(names, rows, caption[:_LONGEST_CAPTION], hints=hints, told=(*told, *joined)), place or {}, notes
-    )
+    joined = [f"its first {above} rows are the header: {_cut(header)}"] if above > 1 else []
+    hints, how_read = [hint] * len(header) if hint else (), (*told, *joined)
+    table = Table(told_apart(header), rows, caption[:_LONGEST_CAPTION], hints=hints, told=how_read)
+    return Found(table, place or {}, notes)
+
+
+def told_beside(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
+    """Say which lines above and below a table are no part of it."""
+    beside = (("above", "as its title", titles), ("below", "as no row", notes))
+    return [
+        f"the text {where} it is taken {what}: {_cut(lines, '; ')}" for where, what, lines in beside if lines
+    ]
+
+
+def _cut(texts: Sequence[str], joint: str = ", ") -> str:
+    return one_line(joint.join(texts), _LONGEST_TOLD)
 
 
 def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pad: bool) -> Sequence[str]:

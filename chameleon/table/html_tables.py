@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
 from chameleon.markup import SUPERSCRIPTS, UNREAD, decoded, is_hidden, require_lxml
-from chameleon.table.found import Found, LeftOut, table_of
+from chameleon.table.found import Found, LeftOut, table_of, told_beside
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
 from chameleon.table.structure import header_rows, joined_header
 from chameleon.text import clean_cell
@@ -105,7 +105,8 @@ def html_table(
         caption = next((text_of(each) for each in table.iter("caption")), "")
         called = ": ".join(dict.fromkeys(filter(None, [caption, *titles]))) or heading or title
         place = {"heading": heading} if heading else {}
-        return table_of(records, origin, place, called, "\n".join(notes))
+        told = told_beside(titles, notes)
+        return table_of(records, origin, place, called, "\n".join(notes), told=told)
     except InputError as error:
         return LeftOut.of(error)
 

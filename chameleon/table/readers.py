@@ -22,10 +22,10 @@ from chameleon.table.found import (
 )
 from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import Origin, printable, read_file, shown, unpack_gzip
-from chameleon.table.structure import with_groups
+from chameleon.table.structure import with_groups, with_years
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
-from chameleon.table.totals import set_apart
+from chameleon.table.totals import FOOTER, set_apart
 from chameleon.text import is_address
 
 _SUFFIXES = {
@@ -68,8 +68,12 @@ class Reading(NamedTuple):
 
     def structured(self, found: Found) -> Found:
         """Return it with totals and the like set apart, and groups that are named once filled down."""
-        table = found.table.without({}) if self.keep_totals else with_groups(set_apart(found.table))
-        return replace(found, table=table)
+        if self.keep_totals:
+            return replace(found, table=found.table.without({}))
+        table = set_apart(found.table)
+        footers = [" ".join(filter(None, row)) for _, row, why in table.apart or () if why == FOOTER]
+        notes = "\n".join(filter(None, [*footers, found.notes]))
+        return replace(found, table=with_years(with_groups(table)), notes=notes)
 
 
 ALL = Reading()
@@ -177,7 +181,10 @@ def choose_table(
         is_meant = sheet is None or sheet.casefold() in (own.casefold(), str(number))
         if is_meant and isinstance(each, Found):
             others = [other for other in names if other != own]
-            notes = [f"{note.where} {note.what}" for note in found if isinstance(note, Note)]
+            short = PurePath(name).name
+            notes = [
+                f"{note.where.replace(name, short)} {note.what}" for note in found if isinstance(note, Note)
+            ]
             faults = [fault for fault in found if isinstance(fault, LeftOut) and fault.is_fault]
             warnings = [f"{fault.where}: {fault.why}" for fault in faults]
             table = replace(each.table, told=(*notes, *each.table.told))

@@ -14,8 +14,9 @@ from chameleon.table.units import UNITS
 
 _MOST_HEADS, _SAMPLE = 3, 20
 _UNIT_NAMES = frozenset(("unit", "units", "einheit", "unité", "unidad", "unità", "eenheid"))
+_LEAST_YEARS, _OF_YEAR = 3, re.compile(r"(?:FY ?)?(?:19|20)\d\d(?:[ -]?[QH][1-4])?", re.IGNORECASE)
 _OFTEN = 0.25  # of the rows stand below a name where groups are named once
-_NO_NAMES = ("number", "money", "percent", "quantity", "duration", "unclear", "empty")
+_NO_NAMES = ("money", "percent", "quantity", "duration", "unclear", "empty")
 YEAR = re.compile(r"(?:19|20)\d\d")
 _IN_BRACKETS = re.compile(r"\([^()\d]{1,12}\)|\[[^\[\]\d]{1,12}\]")
 
@@ -37,6 +38,8 @@ def header_rows(rows: Sequence[Sequence[str]]) -> int:
 def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the names of the columns from the rows of a header: "2024 Q1", "Weight (kg)"."""
     filled = [list(row) for row in rows]
+    for row in filled[1:]:
+        row[0] = "" if row[0].strip(" :-").lower() in _UNIT_NAMES else row[0]
     for number, row in enumerate(filled[:-1]):
         for column in range(1, len(row)):
             below = any(each[column] for each in filled[number + 1 :])
@@ -50,6 +53,17 @@ def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
         is_bare = bool(others) and last.lower() in UNITS
         names.append(" ".join([*others, f"({last})" if is_bare else last]))
     return names
+
+
+def with_years(table: Table) -> Table:
+    """Return the table with a note where its last columns are one measure by year, in one unit."""
+    years = [each for each in table.columns if _OF_YEAR.fullmatch(each.name.strip())]
+    meanings = [each.meaning for each in years]
+    if len(years) < _LEAST_YEARS or len({(each.kind, each.base) for each in meanings}) > 1:
+        return table
+    if not meanings[0].is_number:
+        return table
+    return replace(table, told=(*table.told, f"{years[0].name} to {years[-1].name} are one measure by year"))
 
 
 def with_groups(table: Table) -> Table:
@@ -70,7 +84,8 @@ def with_groups(table: Table) -> Table:
     is_full = all(all(table.rows[place][leading:]) for place in blanks)
     if not is_full or len(blanks) < max(2, _OFTEN * len(table.rows)):
         return table
-    if all(column.meaning.is_number for column in columns[leading:]):
+    is_open = columns[0].meaning.is_number or all(each.meaning.is_number for each in columns[leading:])
+    if is_open:
         return replace(table, hints=(GROUPS, *map(table.hint, range(1, len(columns)))))
     rows = [list(row) for row in table.rows]
     for above, row in pairwise(rows):
@@ -86,7 +101,7 @@ def with_groups(table: Table) -> Table:
 def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     first, *others = row
     filled = [cell for cell in others if cell]
-    is_told = first.strip(" :").lower() in _UNIT_NAMES or _is_unit(first)
+    is_told = first.strip(" :-").lower() in _UNIT_NAMES or _is_unit(first.strip("-"))
     measures = [column for column, cell in enumerate(row) if column and cell]
     is_all = is_told and bool(filled) and all(map(_is_unit, filled))
     return is_all and any(_is_amount(each[column]) for each in body for column in measures)
@@ -98,8 +113,8 @@ def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[s
     under = spread | {n - 1 for n in spread if n - 1 not in spread}
     if not spread or any(_is_amount(cell) and not YEAR.fullmatch(cell) for cell in row):
         return False
-    if not all(row[n] for n in under):
-        return False
+    if not all(row[n] for n in under):  # the names of these parts follow in the next row
+        return len(body) > 1 and _is_below(row, body[0], body[1:])
     figures = [n for n in under if any(_is_amount(each[n]) for each in body)]
     aside = [n for n in range(len(row)) if n not in under and row[n] in ("", head[n])]
     is_corner = any(all(each[n] for each in body) for n in aside)

@@ -24,7 +24,7 @@ Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
 _SHOWN_ROWS, _SHOWN_CELL = 20, 200
 _FRAMES = ("itertuples", "iter_rows")  # what DataFrames of pandas and polars have
-_MOST_TOLD, _LONGEST_TOLD = 3, 80  # rows that are set apart, and characters of each
+_MOST_TOLD, _LONGEST_TOLD = 4, 80  # rows that are set apart, and characters of each
 
 
 class Apart(NamedTuple):
@@ -36,7 +36,7 @@ class Apart(NamedTuple):
 
     @property
     def note(self) -> str:
-        text = one_line(" | ".join(filter(None, self.row)), _LONGEST_TOLD)
+        text = one_line(" | ".join(dict.fromkeys(filter(None, self.row))), _LONGEST_TOLD)
         return f"the row {text!r} {self.why} and is left out"
 
 
@@ -61,7 +61,8 @@ class Column:
     @property
     def notes(self) -> list[str]:
         """Say what was assumed of it, and why it is unclear."""
-        return [f"{self.name}: {note}" for note in (*self.meaning.notes, self.meaning.why) if note]
+        name = self.name.strip() or f"column {self.index + 1}"
+        return [f"{name}: {note}" for note in (*self.meaning.notes, self.meaning.why) if note]
 
     def _units_beside(self) -> Column | None:
         """Return the column that names the units of its figures: kg and g, USD and EUR.
@@ -229,7 +230,7 @@ class Table:
         """Say what its reader decided: which rows are its header, which are left out."""
         apart = self.apart or ()
         more = len(apart) - _MOST_TOLD
-        left = [f"{more} more such {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
+        left = [f"{more} more {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
         return [*self.told, *(each.note for each in apart[:_MOST_TOLD]), *left]
 
     @cached_property

@@ -20,9 +20,9 @@ from chameleon.markup import BYTE_ORDER_MARKS
 from chameleon.table.amounts import read_amount
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
 from chameleon.table.dates import read_date, read_time
-from chameleon.table.found import Found, LeftOut, table_of
+from chameleon.table.found import Found, LeftOut, table_of, told_beside
 from chameleon.table.records import Origin, Record, bounded, shown
-from chameleon.text import clean_cell, one_line
+from chameleon.text import clean_cell
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
@@ -36,7 +36,7 @@ _END = "\x1e"
 _MAX_SHARED = 100_000
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
-_MAX_TITLES, _LONGEST_TOLD = 10, 60
+_MAX_TITLES = 10
 
 _MAX_MARKDOWN_CHARS = 2_000_000  # some 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
@@ -257,7 +257,7 @@ def tables_of(
     for each in found:
         titles, notes = ": ".join(each.titles), "\n".join(each.notes)
         heads = len(lines) if lines is not None else None
-        how_read = [*told, *each.told]
+        how_read = [*told, *told_beside(each.titles, each.notes)]
         yield table_of(each.records, origin, place, titles, notes, heads=heads, told=how_read, **how)
 
 
@@ -292,16 +292,6 @@ class Section:
     titles: list[str]
     records: list[Record]
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def told(self) -> list[str]:
-        """Say which lines above and below are no part of it."""
-        parts = (("above it", "is its title", self.titles), ("below it", "is a note", self.notes))
-        return [
-            f"the text {where} {what}: {one_line(lines[0], _LONGEST_TOLD)}"
-            for where, what, lines in parts
-            if lines
-        ]
 
 
 def sections(records: Iterable[Record]) -> list[Section]:
@@ -364,7 +354,7 @@ def _take_notes(section: Section) -> None:
     while width > 1 and len(section.records) > 2:
         _, cells = section.records[-1]
         line = _lines(section.records[-1:])[0]
-        if _filled(cells) != 1 or not (len(cells) == 1 or _NOTE.match(line)):
+        if len(cells) != 1:
             break
         notes.insert(0, line)
         section.records.pop()

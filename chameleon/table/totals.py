@@ -51,7 +51,8 @@ _FOOTER = re.compile(
 _LONGEST_LABEL, _LEAST_FOOTER = 60, 3  # characters; words
 _LARGEST, _LEAST_DIGITS = 5_000, 4  # rows, and digits of sums, where no label tells
 _MOST_NESTED, _MOST_LOOKED = 8, 100_000  # totals within each other; figures looked at one by one
-_BY_LABEL = "is labeled as a total"
+_TOLD = r"(?:\b(?:row|line|item|entry)\s+|[\"'“‘]){}(?!\w)"
+FOOTER, _BY_LABEL = "is a footer", "is labeled as a total"
 _FROM_ALL: Mapping[str, Sequence[Callable[[Any], Any]]] = {
     "minimum": (min,), "maximum": (max,), "median": (median,), "standard deviation": (pstdev, stdev),
 }  # fmt: skip
@@ -86,6 +87,28 @@ def set_apart(table: Table) -> Table:
         return table
     found = _Rows(table).found() if len(table.rows) > 1 else {}
     return table.without(found if len(found) < len(table.rows) else {})
+
+
+def with_named(table: Table, question: str) -> Table:
+    """Return the table with the totals back, as data, that a question names.
+
+    That is by all words of their label ("Total assets"), of which the rest is no name of a row; or by the
+    label in quotes, or after "row".
+    """
+    words, places = frozenset(_WORD.findall(question.lower())), set[int]()
+    for place, row, _ in table.apart or ():
+        for column, cell in zip(table.columns, row, strict=True):
+            label, said = _label_of(cell), re.escape(cell.strip(" :"))
+            names = {frozenset(_WORD.findall(each.lower())) for each in column.cells if label and label.rest}
+            is_own = (
+                label is not None and bool(label.rest) and label.rest <= words and label.rest not in names
+            )
+            if is_own or (said and re.search(_TOLD.format(said), question, re.IGNORECASE)):
+                places.add(place)
+    if not places:
+        return table
+    apart = {each.place: each.why for each in table.apart or () if each.place not in places}
+    return table.whole.without(apart)
 
 
 class _Rows:
@@ -123,12 +146,12 @@ class _Rows:
         """The rows that are neither data nor totals, by their place."""
         found = dict(self._footers())
         last = len(self.rows) - 1 - len(found)
-        is_headed = self._is_heading(0) and len(self.rows) > 2
-        for place in range(last + 1):
-            if self.rows[place] == self.table.header and len(self.table.header) > 1:
+        headings = [place for place in range(last) if self._only_text(place) is not None]
+        is_headed = headings[:1] == [0] and (len(self.table.header) > 2 or len(headings) > 1)
+        found |= dict.fromkeys(headings if is_headed else (), "is a heading")
+        for place, row in enumerate(self.rows[: last + 1]):
+            if row == self.table.header and len(row) > 1:
                 found[place] = "repeats the header"
-            elif is_headed and place < last and self._is_heading(place):
-                found[place] = "is a heading"
         return found
 
     def _goes_with(self, place: int) -> bool:
@@ -147,12 +170,19 @@ class _Rows:
             for place, cell in enumerate(column.cells) if of else ():
                 if cell in of and (place not in found or found[place].rest):
                     found[place] = of[cell]
-        return found
+        of_all = [place for place, label in found.items() if label.of != "sum" and not label.rest]
+        is_of_statistics = 0 in of_all  # as `describe()` of pandas gives
+        return {n: label for n, label in found.items() if not is_of_statistics or n not in of_all}
 
     @cached_property
     def texts(self) -> list[int]:
         """The columns that are not of figures."""
         return [column for column, kind in self._kinds.items() if kind is None]
+
+    @cached_property
+    def unnamed(self) -> int:
+        """Count the rows without any text."""
+        return sum(not any(row[column] for column in self.texts) for row in self.rows)
 
     @cached_property
     def figures(self) -> dict[int, Sequence[Fraction | None]]:
@@ -198,10 +228,7 @@ class _Rows:
             is_long = words >= _LEAST_FOOTER and (words > longest or text.endswith("."))
             if not is_long and not _FOOTER.match(text):
                 return
-            yield place, "is a footer"
-
-    def _is_heading(self, place: int) -> bool:
-        return len(self.table.header) > 2 and self._only_text(place) is not None
+            yield place, FOOTER
 
     def _only_text(self, place: int) -> str | None:
         """Return the one text that a row has, in one of its cells or in all of them."""
@@ -214,8 +241,9 @@ class _Rows:
         row, label = self.rows[place], self.labels.get(place)
         if label is None:
             is_named = any(row[column] for column in self.texts)
-            is_sure = place == last > 2 and self._digits(row) >= _LEAST_DIGITS
-            if (is_named or not self.texts) and not is_sure:
+            has_digits = self._digits(row) >= _LEAST_DIGITS
+            is_sure = has_digits and (place == last > 2 or not is_named)
+            if (is_named or not self.texts or self.unnamed > 1) and not is_sure:
                 return ""
             is_any = place == last > 2 and not is_named
             return self._closes(place, tuple(_WORDS)[:5] if is_any else ("sum",), 2)
@@ -227,9 +255,17 @@ class _Rows:
         if (is_alone or not label.rest) and (why := of._closes(place, (label.of,), 1)):
             return why
         is_edge = place == 0 or all(each in self.labels for each in range(place + 1, last + 1))
+        if is_edge and of._is_less(place):
+            return ""
         is_whole = len(others) < len(self.texts) - 1  # such a label in more than one cell
         is_plain = (is_edge and not label.rest) or (is_alone and (bool(others) or is_whole))
         return _BY_LABEL if label.of == "sum" and is_plain else ""
+
+    def _is_less(self, place: int) -> bool:
+        """Tell whether all figures of a row are less than another of their column: no sum is."""
+        pairs = [(values[place], [values[n] or 0 for n in self.data]) for values in self.figures.values()]
+        told = [(value, others) for value, others in pairs if value is not None and others]
+        return bool(told) and all(min(others) >= 0 and value < max(others) for value, others in told)
 
     def _digits(self, row: Sequence[str]) -> int:
         return sum(len(re.sub(r"\D", "", row[column]).strip("0")) for column in self.figures)

@@ -68,7 +68,8 @@ def workbook_tables(
                 if about.typ != SheetTypeEnum.WorkSheet:
                     continue
                 if about.visible != SheetVisibleEnum.Visible and not is_named:
-                    yield Note(where.name, "is hidden, and not read unless it is named")
+                    how = "very hidden" if about.visible == SheetVisibleEnum.VeryHidden else "hidden"
+                    yield Note(where.name, f"is {how}, and not read unless it is named")
                     yield Unread(about.name)
                     continue
                 if not wanted(about.name):
@@ -103,7 +104,7 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
     than once, unless it is a year, or names the rows in the first column.
     """
     (top, left), filled, kept = sheet.start, list[str](), list[str]()
-    for (first, begin), (last, end) in sheet.merged_cell_ranges or ():
+    for (first, begin), (last, end) in sorted(sheet.merged_cell_ranges or ()):
         if first < top or begin < left or first - top >= len(rows):
             continue
         within, columns = rows[first - top : last - top + 1], slice(begin - left, end - left + 1)

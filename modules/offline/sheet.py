@@ -24,8 +24,7 @@ Kind = Literal["number", "date", "time", "text", "empty"]
 _COPY = re.compile(r" \(\d\)$")
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
-_NOTE_LENGTH = 25
-_SAMPLE, _MOST_ADDED = 400, 5_000
+_SAMPLE = 400
 
 Number = Fraction | int  # exact both; whole ones are compared faster
 
@@ -254,9 +253,6 @@ _NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
 _FLOWS = ENGLISH.listed("flow_columns")
 _QUANTITIES = ENGLISH.listed("quantity_columns")
 _SURE = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"])) - {"x", "y", "n", "×"}
-_SUMS = frozenset(ENGLISH.data["total_cells"])
-
-
 _TALLIES = ENGLISH.listed("tallies")
 
 

@@ -17,6 +17,7 @@ from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in
 from chameleon.modules.offline.wording import plain, said
 from chameleon.modules.offline.words import ENGLISH, folded
+from chameleon.table.totals import with_named
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _FIGURE = re.compile(r"-?\d[\d,.]*")
@@ -57,6 +58,7 @@ class TableReader(Module):
         if len(table.rows) > self.max_table_rows:
             hint = "Raise `max_table_rows` of `table_reader` in the inventory."
             raise Declined(f"the table has more than {self.max_table_rows:,} rows", hint=hint)
+        table = with_named(table, state.input["question"])
         sheet = Sheet.of(table)
         found = self.read(state.input["question"], sheet)
         if found.confidence < self.at_least:

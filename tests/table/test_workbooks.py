@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.table import Table, choose_table, read_table, workbooks
 from chameleon.table.found import Found, LeftOut
 from chameleon.table.readers import tables_in
