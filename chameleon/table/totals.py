@@ -220,7 +220,7 @@ class _Rows:
 
     def _footers(self) -> Iterator[tuple[int, str]]:
         """Yield the last rows of one text, such as "Source: …", or one longer than any in its column."""
-        for place in range(len(self.rows) - 1, 1, -1):
+        for place in range(len(self.rows) - 1, 0, -1):
             if (text := self._only_text(place)) is None:
                 return
             words, column = len(text.split()), self.rows[place].index(text)
