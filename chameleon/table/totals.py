@@ -49,6 +49,7 @@ _FOOTER = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LABEL, _LEAST_FOOTER = 60, 3  # characters; words
+_FEW = 20  # rows: so many may be totals all, or footers
 _LARGEST, _LEAST_DIGITS = 5_000, 4  # rows, and digits of sums, where no label tells
 _MOST_NESTED, _MOST_LOOKED = 8, 100_000  # totals within each other; figures looked at one by one
 _TOLD = r"(?:\b(?:row|line|item|entry)\s+|[\"'“‘]){}(?!\w)"
@@ -95,15 +96,13 @@ def with_named(table: Table, question: str) -> Table:
     That is by all words of their label ("Total assets"), of which the rest is no name of a row; or by the
     label in quotes, or after "row".
     """
-    words, places = frozenset(_WORD.findall(question.lower())), set[int]()
+    words, places, low = _words(question), set[int](), question.lower()
     for place, row, _ in table.apart or ():
         for column, cell in zip(table.columns, row, strict=True):
-            label, said = _label_of(cell), re.escape(cell.strip(" :"))
-            names = {frozenset(_WORD.findall(each.lower())) for each in column.cells if label and label.rest}
-            is_own = (
-                label is not None and bool(label.rest) and label.rest <= words and label.rest not in names
-            )
-            if is_own or (said and re.search(_TOLD.format(said), question, re.IGNORECASE)):
+            label, said = _label_of(cell), cell.strip(" :").lower()
+            may_be = label is not None and bool(label.rest) and label.rest <= words
+            is_own = may_be and _words(cell) - _OF_WORD.keys() not in map(_words, set(column.cells))
+            if is_own or (said and said in low and re.search(_TOLD.format(re.escape(said)), low)):
                 places.add(place)
     if not places:
         return table
@@ -167,9 +166,10 @@ class _Rows:
             texts = dict.fromkeys(column.cells)
             likely = filter(_LIKELY.search, texts) if _LIKELY.search("\n".join(texts)) else ()
             of = {text: label for text in likely if (label := _label_of(text))}
-            for place, cell in enumerate(column.cells) if of else ():
-                if cell in of and (place not in found or found[place].rest):
-                    found[place] = of[cell]
+            places = [place for place, cell in enumerate(column.cells) if cell in of] if of else []
+            for place in places if 2 * len(places) <= max(len(self.rows), _FEW) else ():
+                if place not in found or found[place].rest:
+                    found[place] = of[column.cells[place]]
         of_all = [place for place, label in found.items() if label.of != "sum" and not label.rest]
         is_of_statistics = 0 in of_all  # as `describe()` of pandas gives
         return {n: label for n, label in found.items() if not is_of_statistics or n not in of_all}
@@ -220,7 +220,7 @@ class _Rows:
 
     def _footers(self) -> Iterator[tuple[int, str]]:
         """Yield the last rows of one text, such as "Source: …", or one longer than any in its column."""
-        for place in range(len(self.rows) - 1, 0, -1):
+        for place in range(len(self.rows) - 1, max(0, len(self.rows) - _FEW), -1):
             if (text := self._only_text(place)) is None:
                 return
             words, column = len(text.split()), self.rows[place].index(text)
@@ -254,7 +254,7 @@ class _Rows:
         of = _Rows(self.table, below) if below else self
         if (is_alone or not label.rest) and (why := of._closes(place, (label.of,), 1)):
             return why
-        is_edge = place == 0 or all(each in self.labels for each in range(place + 1, last + 1))
+        is_edge = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW])
         if is_edge and of._is_less(place):
             return ""
         is_whole = len(others) < len(self.texts) - 1  # such a label in more than one cell
@@ -303,6 +303,10 @@ class _Rows:
         values = self.figures[column]
         numbers = [number for place in self.data[start:] if (number := values[place]) is not None]
         return any(abs(found(numbers) - value) <= least for found in _FROM_ALL[of])
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
 
 
 def _is_text(cell: str) -> bool:
