@@ -198,10 +198,7 @@ class Builder:
         given = {**entry.parameters(), "entry": path[-1], "server": mcp, "at_most": entry.at_most}
         given |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": listed or None}
         made: Toolkit = build(
-            find_class(MCP_SERVER, "modules"),
-            given,
-            partial(self._place, path),
-            ModuleSpec.model_fields,
+            find_class(MCP_SERVER, "modules"), given, partial(self._place, path), ModuleSpec.model_fields
         )
         return made
 

@@ -28,14 +28,7 @@ from chameleon.inventory.schema import (
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
-from chameleon.planner import (
-    Planner,
-    check_arguments,
-    check_names,
-    check_order,
-    check_reads,
-    every_planner,
-)
+from chameleon.planner import Planner, check_arguments, check_names, check_order, check_reads, every_planner
 from chameleon.state import State, Step
 from chameleon.steps import Access
 from chameleon.text import nearest, type_in_words, with_article
