@@ -163,9 +163,8 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
     has = {**there, "model": there["name"]}
     for key, value in named.items():
         if value != has.get(key):
-            what = (
-                f"the index has the {'embeddings' if key == 'model' else key} {has.get(key)!r}, not {value!r}"
-            )
+            name = "embeddings" if key == "model" else key
+            what = f"the index has the {name} {has.get(key)!r}, not {value!r}"
             raise InputError(what, where=where, hint="Name the retriever without it, or build another index.")
     if there["name"] != GIVEN:
         require_embeddings(there["name"])
