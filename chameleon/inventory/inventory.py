@@ -304,7 +304,7 @@ class Inventory:
         return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
 
     def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
-        """Raise `PlanError` if steps or names cannot follow the state; `whole` plans need the order, too."""
+        """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
         steps = [Step(each) if isinstance(each, str) else each for each in plan]
         names = [step.module for step in steps]
         check_names(names, self.modules, self.rules)

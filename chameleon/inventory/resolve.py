@@ -75,7 +75,7 @@ def module_of(given: Any) -> Module:
 
 
 def is_own(name: str, family: Family) -> bool:
-    """Tell whether a name is not of Chameleon; nothing is imported. Raises `InventoryError` for no name."""
+    """Tell, importing nothing, whether a name is not shipped. Raises `InventoryError` if nothing has it."""
     if ":" in name or name in shipped(family):
         return ":" in name
     if not installed(family, name):
