@@ -85,8 +85,7 @@ def whole_tables(passages: Iterable[Passage]) -> Iterator[Found]:
             table, heading, page = first["table"], first["title"], str(first.get("page", ""))
             rows = chain.from_iterable(piece["table"].rows for piece in pieces)
             caption = table.caption or SEPARATOR.join(heading.split(SEPARATOR)[-2:])
-            place = {"heading": heading, "page": page}
-            known = {key: value for key, value in place.items() if value}
+            known = {key: value for key, value in (("heading", heading), ("page", page)) if value}
             yield ALL.structured(Found(Table(table.header, tuple(rows), caption), known))
             pieces = []
         if passage is not None and "table" in passage:
@@ -105,12 +104,8 @@ def caption_of(name: str, found: Found) -> str:
 
     A part whose words are all in another is left out, and so is the name of a sheet that says nothing.
     """
-    sheet = found.place.get("sheet", "")
-    parts = [
-        in_words(PurePosixPath(name).stem),
-        "" if _NAMELESS.fullmatch(sheet) else sheet,
-        found.table.caption,
-    ]
+    stem, sheet = in_words(PurePosixPath(name).stem), found.place.get("sheet", "")
+    parts = [stem, "" if _NAMELESS.fullmatch(sheet) else sheet, found.table.caption]
     kept: list[str] = []
     for place, part in enumerate(parts):
         others = " ".join([*kept, *parts[place + 1 :]])

@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,10 +89,8 @@ def index_files(
     as `build_index` and `with_summaries` do.
     """
     if address := next((str(source) for source in sources if is_address(str(source))), ""):
-        where = address_name(address)
-        raise InputError(
-            "is an address, and files are indexed", where=where, hint="Ask it as a table instead."
-        )
+        where, hint = address_name(address), "Ask it as a table instead."
+        raise InputError("is an address, and files are indexed", where=where, hint=hint)
     if out.is_file():
         raise InputError("is a file, not the folder of an index", where=str(out), hint="Name a folder.")
     started = time.monotonic()
@@ -102,15 +99,13 @@ def index_files(
     files, unread = _files(sources, summary)
     with Build(out, settings) as build:
         ledger = Ledger(build.old.data if build.old is not None else None)
-        reading = _Reading(
-            ledger, files, summary, progress or (lambda *_: None), summarises=with_summaries is not None
-        )
+        summarises = with_summaries is not None
+        reading = _Reading(ledger, files, summary, progress or (lambda *_: None), summarises)
         documents = with_summaries(reading.documents()) if with_summaries else reading.documents()
         first = next(documents, None)
         if first is None and build.old is None:
-            raise InputError(
-                "no table and no text was found", where=", ".join(map(str, sources)), hint=_most_of(summary)
-            )
+            where = ", ".join(map(str, sources))
+            raise InputError("no table and no text was found", where=where, hint=_most_of(summary))
         build.add(chain([first], documents) if first else ())
         for id, problem in with_summaries.failed.items() if with_summaries else ():
             reading.note_missing_summary(id, problem)
@@ -184,12 +179,10 @@ class _Reading:
         return entry
 
     def _read(self, path: Path, entry: Entry) -> Iterator[Document]:
-        """Yield the documents of a file, and note all else; one that cannot be read is read again next time.
-
-        Raises `MachineError` for what is no fault of the file.
-        """
+        """Yield a file's documents, note all else. Raises `MachineError` for what is no fault of the file."""
+        own = str(path)
         try:
-            for part in file_documents(path, entry.name, partial(self._is_free, path)):
+            for part in file_documents(path, entry.name, lambda id: self._owners.get(id, own) == own):
                 if isinstance(part, Document):
                     yield part
                 elif isinstance(part, Note):
@@ -210,15 +203,8 @@ class _Reading:
                 message = shown(f"{type(problem).__name__}: {problem}".removesuffix(": "), 100)
                 entry.left_out.append(LeftOut(entry.name, f"cannot be read ({message})"))
 
-    def _is_free(self, path: Path, id: str) -> bool:
-        """Return whether no other file has this id."""
-        return self._owners.get(id, str(path)) == str(path)
-
     def _note(self, path: Path, entry: Entry, old: Entry | None) -> None:
-        """Note what was read of a file in the ledger, and what of it is gone.
-
-        Of one of which nothing can be read any more, or not to its end, what it held stays.
-        """
+        """Note what was read of a file, and what is gone; of one that cannot be read what it held stays."""
         faults = [one for one in entry.left_out if one.is_fault and not one.is_picture]
         has_failed = not entry.digest or bool(faults and not entry.ids)
         self.summary.files += bool(entry.ids)

@@ -22,10 +22,7 @@ _MOST_UNDERLINED = 2  # lines of a heading that is underlined
 
 
 def text_parts(text: str) -> Iterator[Part]:
-    """Yield the parts of a Markdown or plain text; what no rule knows is a paragraph.
-
-    Headings are marked by "#", underlined, or in bold letters on a line of their own.
-    """
+    """Yield parts of a text; headings are marked by "#", underlined, or in bold on a line of their own."""
     held, is_code = list[str](), False
     levels: dict[str, int] = {}  # of underlined headings, by the order in which their lines come first
     for line in [*text.splitlines(), ""]:

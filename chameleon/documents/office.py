@@ -255,7 +255,7 @@ class _Writer:
         """Return a cell of OpenDocument."""
         columns, times, rows = (_count(_own(cell, f"number-{name}"), 1) for name in _SPANS)
         tag = "th" if next(cell.iterancestors("{*}table-header-rows"), None) is not None else "td"
-        return f"<{tag} colspan={max(columns, times)} rowspan={rows}>{self.inside(cell)}</{tag}>"
+        return _written_cell(tag, max(columns, times), rows, self.inside(cell))
 
     def _table(self, table: Any) -> str:
         """Return a table of Word or PowerPoint."""
@@ -274,14 +274,12 @@ class _Writer:
                     above[at] = [tag, width, 1, self.inside(cell)]
                     rows[-1].append(above[at])
                 at += width if cell.get("hMerge") is None else 0
-        return f"<table>{''.join(map(_row, rows))}</table>"
+        written = ("".join(_written_cell(*cell) for cell in row) for row in rows)
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in written)}</table>"
 
 
-def _row(cells: Iterable[Sequence[Any]]) -> str:
-    made = (
-        f"<{tag} colspan={columns} rowspan={rows}>{inside}</{tag}>" for tag, columns, rows, inside in cells
-    )
-    return f"<tr>{''.join(made)}</tr>"
+def _written_cell(tag: str, columns: int, rows: int, inside: str) -> str:
+    return f"<{tag} colspan={columns} rowspan={rows}>{inside}</{tag}>"
 
 
 def _below(element: Any, name: str) -> Iterator[Any]:

@@ -11,10 +11,7 @@ BY_LETTERS = 13
 
 
 class Part(NamedTuple):
-    """A heading (its `level` is 1 or more, 1 outermost), a paragraph (0) or a table.
-
-    Line breaks stand where the document has them. Levels are compared, no more.
-    """
+    """A heading (`level` 1 or more, 1 outermost), a paragraph (0) or a table, with its own line breaks."""
 
     content: str | Table
     level: int = 0

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.documents.parts import Part, unread_page
 from chameleon.documents.pdf_headings import mark_headings
-from chameleon.documents.pdf_lines import (
-    CAPTION,
-    LARGER,
-    SOFT,
-    Line,
-    flows,
-    lines_of,
-    text_of,
-    without_heads,
-)
+from chameleon.documents.pdf_lines import CAPTION, LARGER, SOFT, Line, flows, lines_of, text_of, without_heads
 from chameleon.documents.pdf_rules import grids_of
 from chameleon.documents.pdf_tables import join_tables, with_ruled_tables, with_tables
 from chameleon.documents.scans import SIDE, read_pages
@@ -159,10 +150,8 @@ class _Paragraphs:
 
     def _is_one(self, above: str, below: str) -> bool:
         """Whether two halves are one word: not where both, and never the whole, stand elsewhere."""
-        first, second = (
-            re.split(r"\W", above[-50:])[-1].lower(),
-            re.split(r"\W", below, maxsplit=1)[0].lower(),
-        )
+        first = re.split(r"\W", above[-50:])[-1].lower()
+        second = re.split(r"\W", below, maxsplit=1)[0].lower()
         if not (first.isalpha() and second.isalpha()):
             return False
         parted = {first, second} <= self._known or f"{first}-{second}" in self._known

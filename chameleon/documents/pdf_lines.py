@@ -96,9 +96,8 @@ class Line:
 
     def goes_on(self, below: Line) -> bool:
         """Whether a line stands right below this one, and neither is a table."""
-        return not (self.table or below.table) and 0 < self.base - below.base <= LEADING * max(
-            self.size, below.size
-        )
+        furthest = LEADING * max(self.size, below.size)
+        return not (self.table or below.table) and 0 < self.base - below.base <= furthest
 
     def runs(self) -> list[list[Word]]:
         """The words, parted where white stands between cells of a table."""
@@ -123,9 +122,8 @@ class _Letters(dict[int, _Letter]):
         self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
         self._x, self._y, self._flags = ctypes.c_double(), ctypes.c_double(), ctypes.c_int()
         self._font = ctypes.create_string_buffer(128)
-        self.written = "".join(
-            chr(pdfium.FPDFText_GetUnicode(text.raw, n)) for n in range(text.count_chars())
-        )
+        codes = (pdfium.FPDFText_GetUnicode(text.raw, n) for n in range(text.count_chars()))
+        self.written = "".join(map(chr, codes))
 
     def __missing__(self, place: int) -> _Letter:
         text, box, matrix = self._text, self._box, self._matrix

@@ -123,9 +123,7 @@ def _ruled(held: Mapping[Cell, Sequence[Line]], grid: Grid) -> Table | None:
     """The table of a grid; None where few of its cells hold text, or several texts, as in a chart."""
     levels = {cell: _rows(lines) for cell, lines in held.items()}
     every = [[grid.cells[row, n] for n in range(len(grid.x) - 1)] for row in range(len(grid.y) - 1)]
-    rows = [
-        cells for row, cells in enumerate(every) if any(cell in held and cell[0] == row for cell in cells)
-    ]
+    rows = [cells for row, cells in enumerate(every) if any(one in held and one[0] == row for one in cells)]
     filled = [[len(levels[cell]) for cell in {*cells} & held.keys()] for cells in rows]
     if 2 * sum(len(row) > 1 and min(row) >= _LEAST_ROWS for row in filled) > len(rows) - 1:
         return None

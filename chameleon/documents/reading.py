@@ -40,6 +40,8 @@ _PAGE = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
 )
 _ZIPPED: tuple[Kind, ...] = ("docx", "pptx", "odt", "odp", "epub")
+_BY_SUFFIX: dict[str, Kind] = {".pdf": "pdf", **dict.fromkeys(PICTURES, "picture")}
+_BY_SUFFIX |= {f".{kind}": kind for kind in _ZIPPED}
 _AS_PDF = "Save it as PDF, .docx or text, and give that."
 _NOT_READ = {
     "rtf": _AS_PDF,
@@ -54,29 +56,22 @@ _NOT_READ = {
 def kind_of(data: bytes, name: str) -> Kind:
     """Return what a file is, by its first bytes, else by its name. Raises `InputError` for other kinds."""
     kind, suffix = kind_of_bytes(data), Path(name).suffix.lower()
-    if kind == "pdf" or suffix == ".pdf":
-        return "pdf"
-    if kind == "picture" or suffix in PICTURES:
-        return "picture"
-    is_zipped = data.startswith(b"PK\x03\x04")
-    for zipped in _ZIPPED:
-        if kind == zipped or (is_zipped and suffix == f".{zipped}"):
-            return zipped
+    by_name, is_zipped = _BY_SUFFIX.get(suffix, ""), data.startswith(b"PK\x03\x04")
+    for known in _BY_SUFFIX.values():
+        if known == kind or (known == by_name and (is_zipped or known not in _ZIPPED)):
+            return known
     if kind == "workbook":
         raise InputError("is a workbook, not a document", where=name, hint="Give a workbook as a table.")
     if kind in _NOT_READ:
         raise InputError(f"is {NAMES[kind]}, which is not read", where=name, hint=_NOT_READ[kind])
-    if suffix.removeprefix(".") in _ZIPPED:
+    if by_name in _ZIPPED:
         raise InputError(f"is not a {suffix} file, whatever its name says", where=name, hint="Save it again.")
     start = data[:1024].removeprefix(b"\xef\xbb\xbf")
     return "html" if suffix in (".html", ".htm", ".xhtml") or _PAGE.match(start) else "text"
 
 
 def parts_of(data: bytes, name: str) -> Iterator[Part]:
-    """Yield the parts of a file: the one function for a process that may fail.
-
-    Raises `InputError`, `MissingPackage`, and for a damaged file whatever its library raises.
-    """
+    """Yield the parts of a file. Raises `InputError`, `MissingPackage`, and whatever its library raises."""
     kind = kind_of(data, name)
     if kind == "text":
         return text_parts(decoded_text(data, name))
@@ -142,10 +137,9 @@ def text_passages(text: str, name: str) -> list[Passage]:
 
 def is_document(text: str) -> bool:
     """Whether a text is cut into passages: a long one, or one with two headings or numbered clauses."""
-    return (
-        len(text) > LONG
-        or len({each for part in sections_of(text_parts(text)) for each in part.headings}) > 1
-    )
+    if len(text) > LONG:
+        return True
+    return len({each for part in sections_of(text_parts(text)) for each in part.headings}) > 1
 
 
 def decoded_text(data: bytes, where: str) -> str:
@@ -207,11 +201,8 @@ def _keep(entry: Path, passages: list[Passage]) -> None:
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
-    ages = sorted(
-        ((each.stat(), each) for each in entry.parent.iterdir()), key=lambda each: -each[0].st_mtime
-    )
-    size = 0
-    for status, each in ages:
+    size, entries = 0, [(each.stat(), each) for each in entry.parent.iterdir()]
+    for status, each in sorted(entries, key=lambda entry: -entry[0].st_mtime):
         size += status.st_size
         if size > _MAX_CACHE_BYTES:
             with suppress(OSError):

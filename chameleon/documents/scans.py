@@ -20,11 +20,7 @@ _SECONDS, _PAGE_SECONDS = 120.0, 60.0  # for all pages; for one, or to load an e
 
 
 def picture_parts(data: bytes, name: str) -> Iterator[Part]:
-    """Yield the text of a picture, or of each page of a TIFF.
-
-    Raises `MissingPackage` where no engine is installed, and `InputError` for a picture that is broken or
-    too large.
-    """
+    """Yield the text of a picture, or of a TIFF's pages. Raises `MissingPackage` (engine), `InputError`."""
     from chameleon.pictures.opening import in_rgb, opened
 
     def page(number: int) -> Image:
@@ -47,10 +43,7 @@ def engine_installed() -> EngineName | Literal[""]:
 
 
 def read_pages(numbers: Sequence[int], picture: Callable[[int], Image], name: str) -> dict[int, Part]:
-    """Return the text of each page, counted from 0; where 2 minutes do not suffice, a line that says so.
-
-    Raises `MissingPackage` where no engine is installed.
-    """
+    """Read pages, counted from 0; after 2 minutes a line says why one is not. Raises `MissingPackage`."""
     from chameleon.pictures.engines import read_lines, shared_engine
     from chameleon.pictures.pieces import text_of
 

@@ -192,18 +192,15 @@ class Builder:
         """Make what brings the tools of a server: as a log has them, where a run is to go on."""
         if entry.use:
             raise self._wrong((*path, "use"), "the tools of a server have no 'use'", "Leave it out.")
-        listed = [
-            tool for tool in self.source.recorded.get("tools", {}).values() if tool.get("of") == path[-1]
-        ]
+        recorded = self.source.recorded.get("tools", {}).values()
+        listed = [tool for tool in recorded if tool.get("of") == path[-1]]
         given = {**entry.parameters(), "entry": path[-1], "server": mcp, "at_most": entry.at_most}
         given |= {"folder": self.source.folders[0] if self.source.folders else None, "listed": listed or None}
-        made: Toolkit = build(
-            find_class(MCP_SERVER, "modules"),
-            given,
-            partial(self._place, path),
-            ModuleSpec.model_fields,
-        )
+        made: Toolkit = self._built(find_class(MCP_SERVER, "modules"), given, path)
         return made
+
+    def _built(self, cls: Any, given: Mapping[str, Any], path: KeyPath) -> Any:
+        return build(cls, given, partial(self._place, path), ModuleSpec.model_fields)
 
     def _own_model(self, llm: ModelSpec) -> tuple[str, Mapping[str, Any]]:
         from chameleon.llm.providers import full_name
@@ -212,28 +209,25 @@ class Builder:
 
     def _made(self, found: Any, entry: ModuleSpec, path: KeyPath) -> Module | Toolkit:
         """Make the module or toolkit of a class; a function, or a module that is made, is one already."""
-        given, locate = entry.parameters(), partial(self._place, path)
+        given = entry.parameters()
         if inspect.isclass(found):
-            if (adapter := adapter_of(found)) is not None:
-                return cast(Module, adapter(build(found, given, locate, ModuleSpec.model_fields)))
-            if not issubclass(found, Module | Toolkit):
+            adapter = adapter_of(found)
+            if adapter is None and not issubclass(found, Module | Toolkit):
                 raise self._wrong(path, f"{found.__name__} is not a subclass of Module")
-            made: Module | Toolkit = build(found, given, locate, ModuleSpec.model_fields)
-            return made
-        if isinstance(found, list | tuple):
-            try:
-                given = {**given, "given": [*map(module_of, found)], "at_most": entry.at_most}
-            except InventoryError as problem:
-                raise problem.at(self._place(path)) from problem
-            listed: Toolkit = build(ModuleList, given, locate)
-            return listed
-        if parameter := next(iter(entry.parameters()), None):
+            made = self._built(found, given, path)
+            return cast(Module | Toolkit, made if adapter is None else adapter(made))
+        is_list = isinstance(found, list | tuple)
+        if given and not is_list:
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
-            raise self._wrong((*path, parameter), f"{entry.use or path[-1]} takes no parameter", hint)
+            raise self._wrong((*path, next(iter(given))), f"{entry.use or path[-1]} takes no parameter", hint)
         try:
-            return copy.copy(module_of(found))
+            modules = [*map(module_of, found if is_list else [found])]
         except InventoryError as problem:
             raise problem.at(self._place(path)) from problem
+        if not is_list:
+            return copy.copy(modules[0])
+        given |= {"given": modules, "at_most": entry.at_most}
+        return cast(Toolkit, build(ModuleList, given, partial(self._place, path)))
 
     def planner(self, entry: PlannerSpec, path: KeyPath) -> Planner:
         """Make the planner at `path`; parameters named `planner` and `planners` are planners themselves."""
@@ -242,9 +236,8 @@ class Builder:
         if "planner" in parameters:
             parameters["planner"] = self._inner(parameters["planner"], (*path, "planner"))
         if isinstance(several := parameters.get("planners"), list):
-            parameters["planners"] = [
-                self._inner(one, (*path, "planners", index)) for index, one in enumerate(several)
-            ]
+            inner = (*path, "planners")
+            parameters["planners"] = [self._inner(each, (*inner, n)) for n, each in enumerate(several)]
         planner: Planner = build(cls, parameters, partial(self._place, path), PlannerSpec.model_fields)
         if not isinstance(planner, Planner):
             hint = "Subclass chameleon.Planner and write propose."
@@ -297,10 +290,7 @@ class Builder:
 def spec_error(
     problem: ValidationError, source: Source, above: KeyPath = (), root: type[BaseModel] = InventorySpec
 ) -> InventoryError:
-    """Tell what pydantic says of a file that `root` describes, with the place.
-
-    `above`: where the data stands.
-    """
+    """Tell what pydantic says of a file that `root` describes, with the place; the data stand at `above`."""
     errors = problem.errors()  # a misspelt key is why another one is missing
     first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     path = (*above, *first["loc"])

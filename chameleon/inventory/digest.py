@@ -94,17 +94,13 @@ def check_same(
     assert state.begun is not None
     name, before = inventory.name, state.begun.settings
     if (state.begun.inventory, state.begun.input) != (name, given):
-        raise LogError(
-            "the log belongs to another question or inventory", hint="Give a new file, or ask the same again."
-        )
+        hint = "Give a new file, or ask the same again."
+        raise LogError("the log belongs to another question or inventory", hint=hint)
     if before.get("inventory", settings.get("inventory")) != settings.get("inventory"):
         raise LogError(f"the inventory {name} has changed since the log began", hint=_NEW_FILE)
     if before.get("version", settings["version"]) != settings["version"]:
-        raise LogError(
-            f"the log was begun by version {before['version']} of chameleon-compose, "
-            f"and this is {settings['version']}",
-            hint=_NEW_FILE,
-        )
+        what = f"the log was begun by version {before['version']} of chameleon-compose"
+        raise LogError(f"{what}, and this is {settings['version']}", hint=_NEW_FILE)
     if before.get("without", ()) != settings.get("without", ()):
         raise LogError(f"other modules of {name} were left out when the log began", hint=_NEW_FILE)
     parts = {"inside": "the inventory that {} runs", "tools": "the tool {} of a server"}
@@ -119,11 +115,9 @@ def check_same(
         raise LogError(what, hint=_NEW_FILE)
     for key, digest in settings.get("files", {}).items():
         if before.get("files", {}).get(key) != digest:
-            raise LogError(
-                f"the log belongs to another question: the {key} has changed since it began",
-                where=str(given[key]),
-                hint="Give a new file for the log, or put the old one back.",
-            )
+            what = f"the log belongs to another question: the {key} has changed since it began"
+            hint = "Give a new file for the log, or put the old one back."
+            raise LogError(what, where=str(given[key]), hint=hint)
 
 
 def _plain(value: Any) -> str:

@@ -28,14 +28,7 @@ from chameleon.inventory.schema import (
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
 from chameleon.module import Module
-from chameleon.planner import (
-    Planner,
-    check_arguments,
-    check_names,
-    check_order,
-    check_reads,
-    every_planner,
-)
+from chameleon.planner import Planner, check_arguments, check_names, check_order, check_reads, every_planner
 from chameleon.state import State, Step
 from chameleon.steps import Access
 from chameleon.text import nearest, type_in_words, with_article
@@ -149,9 +142,8 @@ class Inventory:
             raise InventoryError(f"{str(planning)[:60]!r} is no planner", where=name, hint=hint)
         made = cls(name, planning, given)
         if not made.modules.keys() - made.brought:
-            raise InventoryError(
-                "there are no tools", where=name, hint="Give a list of functions and modules."
-            )
+            hint = "Give a list of functions and modules."
+            raise InventoryError("there are no tools", where=name, hint=hint)
         return made
 
     @classmethod
@@ -176,9 +168,8 @@ class Inventory:
         try:
             return cls(**parts_of(source, cls.read))
         except InventoryError as problem:
-            raise InventoryError(
-                problem.what, where=problem.where or source.file, hint=problem.hint
-            ) from problem
+            where = problem.where or source.file
+            raise InventoryError(problem.what, where=where, hint=problem.hint) from problem
 
     def place(self, path: KeyPath) -> str:
         """Return where a key stands in its file; its name where it was made in Python."""
@@ -282,32 +273,25 @@ class Inventory:
     def check_input(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the input, frozen. Raises `InputError` naming a missing, unknown or wrongly typed key."""
         if not isinstance(given, Mapping):
-            raise InputError(
-                f"the input is {type_in_words(given)}",
-                hint="An input is a mapping such as {'question': 'How many?'}.",
-            )
+            hint = "An input is a mapping such as {'question': 'How many?'}."
+            raise InputError(f"the input is {type_in_words(given)}", hint=hint)
         present = {key: values.adopted(value) for key, value in given.items() if value is not None}
         if self.input_types:
             for key, kind in self.input_types.items():
                 if key not in present and not kind.endswith("?"):
-                    raise InputError(
-                        f"the inventory {self.name} needs {with_article(key)}",
-                        hint=f"Give {key!r} in the input.",
-                    )
+                    what = f"the inventory {self.name} needs {with_article(key)}"
+                    raise InputError(what, hint=f"Give {key!r} in the input.")
             for key, value in present.items():
                 if key == HISTORY and key not in self.input_types and isinstance(value, list | tuple):
                     continue  # every inventory takes the turns before
                 if key not in self.input_types:
-                    raise InputError(
-                        f"the inventory {self.name} takes no {key}", hint=nearest(str(key), self.input_types)
-                    )
+                    hint = nearest(str(key), self.input_types)
+                    raise InputError(f"the inventory {self.name} takes no {key}", hint=hint)
                 kind = self.input_types[key].removesuffix("?")
                 if not isinstance(value, INPUT_TYPES[kind]):
-                    given_as = type_in_words(value)
-                    raise InputError(
-                        f"{key} is {given_as}, and the inventory takes {with_article(kind)}",
-                        hint="chameleon.table.read_table reads a file." if kind == "Table" else "",
-                    )
+                    what = f"{key} is {type_in_words(value)}, and the inventory takes {with_article(kind)}"
+                    hint = "chameleon.table.read_table reads a file." if kind == "Table" else ""
+                    raise InputError(what, hint=hint)
                 if key == "question" and not str(value).strip():
                     raise InputError("the question is empty")
         try:
@@ -320,10 +304,7 @@ class Inventory:
         return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
 
     def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
-        """Raise `PlanError` when the plan, steps or names, cannot follow what has been done so far.
-
-        `whole` plans are also held against the rules of order.
-        """
+        """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
         steps = [Step(each) if isinstance(each, str) else each for each in plan]
         names = [step.module for step in steps]
         check_names(names, self.modules, self.rules)
@@ -347,16 +328,14 @@ def _by_name(given: Any) -> dict[str, Module]:
     if isinstance(given, Mapping):
         return {name: _module(each).with_name(name) for name, each in given.items()}
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InventoryError(
-            f"{str(given)[:60]!r} is {type_in_words(given)}, and no modules",
-            hint="Give a list of functions and modules, or a mapping of names to them.",
-        )
+        what = f"{str(given)[:60]!r} is {type_in_words(given)}, and no modules"
+        hint = "Give a list of functions and modules, or a mapping of names to them."
+        raise InventoryError(what, hint=hint)
     found: dict[str, Module] = {}
     for module in map(_module, given):
         if module.name in found:
-            raise InventoryError(
-                f"two modules are called {module.name}", hint="Give a mapping of names to modules."
-            )
+            hint = "Give a mapping of names to modules."
+            raise InventoryError(f"two modules are called {module.name}", hint=hint)
         found[module.name] = module
     return found
 

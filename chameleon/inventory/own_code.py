@@ -64,10 +64,8 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
     if isinstance(problem, ChameleonError):
         return problem
     if isinstance(problem, SystemExit):
-        return InventoryError(
-            f"{reference!r} ends Python when it is imported (sys.exit)",
-            hint='Keep what it does as a program under `if __name__ == "__main__":`.',
-        )
+        hint = 'Keep what it does as a program under `if __name__ == "__main__":`.'
+        return InventoryError(f"{reference!r} ends Python when it is imported (sys.exit)", hint=hint)
     name = problem.name if isinstance(problem, ModuleNotFoundError) and problem.name else ""
     if not name or name.startswith(_PRIVATE):
         message = re.sub(rf"{_PRIVATE}[0-9a-f]{{12}}", "", str(problem))  # how a folder is registered
@@ -76,8 +74,6 @@ def broken(reference: str, problem: BaseException) -> ChameleonError:
     frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]
     importer = Path(next(file for file in reversed(frames) if not file.startswith("<")))
     if (importer.parent / f"{package}.py").exists() or (importer.parent / package).exists():
-        return InventoryError(
-            f"{reference!r}: {importer.name} imports {name!r}, which is not installed, but is next to it",
-            hint=f"Import it as a part of the same package: from .{name} import …",
-        )
+        what = f"{reference!r}: {importer.name} imports {name!r}, which is not installed, but is next to it"
+        return InventoryError(what, hint=f"Import it as a part of the same package: from .{name} import …")
     return MissingPackage(f"{reference!r} needs the package {package!r}", hint=f"pip install {package}")

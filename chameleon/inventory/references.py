@@ -48,16 +48,11 @@ def check_mentioned(inventory: Inventory) -> None:
             continue
         if (removed := places.get(("modules", name))) is not None:
             part = ".".join(str(each) for each in key if isinstance(each, str))
-            raise InventoryError(
-                f"the module {name!r} is removed here, and {part} ({inventory.place(key)}) still names it",
-                where=removed,
-                hint=f"Give {part} again without {name}, or keep the module.",
-            )
-        raise InventoryError(
-            f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have",
-            where=inventory.place(key),
-            hint=nearest(name, inventory.modules),
-        )
+            what = f"the module {name!r} is removed here, and {part} ({inventory.place(key)}) still names it"
+            hint = f"Give {part} again without {name}, or keep the module."
+            raise InventoryError(what, where=removed, hint=hint)
+        what = f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have"
+        raise InventoryError(what, where=inventory.place(key), hint=nearest(name, inventory.modules))
 
 
 def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
@@ -75,9 +70,8 @@ def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
             raise InventoryError(f"there is no module {name!r} to leave out", where=inventory.name, hint=hint)
     rules, last = inventory.rules, inventory.rules.last
     if last and not set(last) - out:
-        raise InventoryError(
-            f"{' or '.join(last)} cannot be left out: a plan must end with it", where=inventory.name
-        )
+        what = f"{' or '.join(last)} cannot be left out: a plan must end with it"
+        raise InventoryError(what, where=inventory.name)
 
     def kept(named: Iterable[str]) -> list[str]:
         return [name for name in named if name not in out]

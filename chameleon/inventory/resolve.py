@@ -75,10 +75,7 @@ def module_of(given: Any) -> Module:
 
 
 def is_own(name: str, family: Family) -> bool:
-    """Tell whether a name stands for code that Chameleon does not ship; nothing is imported.
-
-    Raises `InventoryError` where it stands for nothing.
-    """
+    """Tell, importing nothing, whether a name is not shipped. Raises `InventoryError` if nothing has it."""
     if ":" in name or name in shipped(family):
         return ":" in name
     if not installed(family, name):
@@ -137,11 +134,9 @@ def file_of(entry: EntryPoint) -> Path:
     for location in (spec.submodule_search_locations if spec else None) or ():
         if (file := Path(location, *inner, f"{entry.name}.yaml")).is_file():
             return file
-    raise InventoryError(
-        f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}",
-        where=f"inventory {entry.name}",
-        hint="The value of its entry point is the package that holds the file.",
-    )
+    what = f"{distribution_of(entry)} brings no file {entry.name}.yaml in {entry.value}"
+    hint = "The value of its entry point is the package that holds the file."
+    raise InventoryError(what, where=f"inventory {entry.name}", hint=hint)
 
 
 @lru_cache(maxsize=3)
@@ -176,10 +171,8 @@ def _import(path: str, folders: Sequence[Path], reference: str) -> ModuleType:
             if not folders and (own := import_own(path, here)) is not None:
                 return own
             file = f"{path.removesuffix('.py').split('.')[-1]}.py"
-            raise InventoryError(
-                f"{reference!r} cannot be imported: no module {path!r} "
-                f"(nor is there a file {file} beside the inventory)"
-            ) from problem
+            nowhere = f"no module {path!r} (nor is there a file {file} beside the inventory)"
+            raise InventoryError(f"{reference!r} cannot be imported: {nowhere}") from problem
     except (Exception, SystemExit) as problem:
         raise broken(reference, problem) from problem
 

@@ -43,9 +43,8 @@ def _name(value: str) -> str:
 
 def _input_type(value: str) -> str:
     if value.removesuffix("?") not in INPUT_TYPES:
-        raise ValueError(
-            f"an input is one of {', '.join(INPUT_TYPES)}, with a question mark if it may be missing"
-        )
+        known = ", ".join(INPUT_TYPES)
+        raise ValueError(f"an input is one of {known}, with a question mark if it may be missing")
     return value
 
 

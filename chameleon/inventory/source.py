@@ -60,10 +60,7 @@ class Source:
         return self.file
 
     def nested(self, name: str) -> Source:
-        """Read an inventory that this one runs.
-
-        Raises `InventoryError` where that runs this one, or for one too many.
-        """
+        """Read an inventory that this one runs. Raises `InventoryError` for a circle, or one too many."""
         nesting, folder = self.nesting, self.folders[0] if self.folders else None
         nesting.count += 1
         if nesting.count > MAX_NESTED:
@@ -142,9 +139,8 @@ class FileKind:
                 raise InventoryError(f"{a_file} has less than {_LARGEST:,} bytes", where=shown)
             text = file.read_text("utf-8")
         except UnicodeDecodeError as problem:
-            raise InventoryError(
-                f"the file is not UTF-8 text (byte {problem.start})", where=shown
-            ) from problem
+            what = f"the file is not UTF-8 text (byte {problem.start})"
+            raise InventoryError(what, where=shown) from problem
         except OSError as problem:
             raise InventoryError(f"cannot be read: {problem.strerror}", where=shown) from problem
         data, places = _parse(text, shown)
@@ -168,10 +164,7 @@ def shipped_grids() -> list[str]:
 
 
 def read_file(name: str, folder: Path | None = None, kind: FileKind = INVENTORY) -> Source:
-    """Read one file, shipped or a path (looked up in `folder` first), without what it extends.
-
-    Raises `InventoryError` with file and line for what is missing or not YAML.
-    """
+    """Read one file as `read_source` does, but without what it extends. Raises `InventoryError`."""
     return kind.read(kind.find(name, folder))
 
 

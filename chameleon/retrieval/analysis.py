@@ -143,9 +143,8 @@ def _term(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    require(
-        "PyStemmer", "finding documents by English words needs", "retrieval", module="Stemmer", imports=True
-    )
+    purpose = "finding documents by English words needs"
+    require("PyStemmer", purpose, "retrieval", module="Stemmer", imports=True)
     import Stemmer
 
     return Stemmer.Stemmer("english", 0)

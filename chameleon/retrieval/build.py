@@ -152,26 +152,23 @@ class Build:
 
     def _add(self, document: Document) -> None:
         place = ", ".join(f"{key} {value}" for key, value in document.source.items())
-        if not (
-            isinstance(document.id, str) and 0 < len(document.id) <= _LONGEST_ID and is_plain(document.id)
-        ):
-            what = (
-                f"a document's id is a text of 1 to {_LONGEST_ID:,} characters, not {str(document.id)[:40]!r}"
-            )
+        id = document.id
+        if not (isinstance(id, str) and 0 < len(id) <= _LONGEST_ID and is_plain(id)):
+            what = f"a document's id is a text of 1 to {_LONGEST_ID:,} characters, not {str(id)[:40]!r}"
             raise InputError(what, where=place)
-        if document.id in self._seen:
-            raise InputError(f"the id {document.id!r} is given twice", where=place, hint="Give each its own.")
-        self._seen.add(document.id)
+        if id in self._seen:
+            raise InputError(f"the id {id!r} is given twice", where=place, hint="Give each its own.")
+        self._seen.add(id)
         line = document.to_line()
-        if self.old is not None and (there := self.old.with_ids([document.id])):
-            if self.old.line_at(there[document.id]) == line:
+        if self.old is not None and (there := self.old.with_ids([id])):
+            if self.old.line_at(there[id]) == line:
                 return
-            self._delete(document.id)
+            self._delete(id)
         digest = crc32(line, self.manifest.embeddings_sum)
         key = self._next << DIGEST | digest >> 32 - DIGEST
         layout = Layout.of(document)
         fields: dict[str, Any] = {
-            ID: document.id,
+            ID: id,
             TERMS: " ".join(layout.weighted()),
             DOCUMENT: line,
             LAYOUT: layout.to_bytes(),

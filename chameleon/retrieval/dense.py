@@ -60,11 +60,8 @@ def opened_vectors(data: Path, manifest: Manifest, store: VectorStore | None = N
     """
     if (manifest.embeddings["name"] == GIVEN) != (store is not None):
         what = "an object of Python" if store is None else "a file, not an object"
-        raise InputError(
-            f"the vector store of this index is {what}",
-            where=str(data.parent),
-            hint="Give it again as `store`." if store is None else "Leave `store` out.",
-        )
+        hint = "Give it again as `store`." if store is None else "Leave `store` out."
+        raise InputError(f"the vector store of this index is {what}", where=str(data.parent), hint=hint)
     file = data / manifest.vectors_file
     if manifest.files and not file.exists():
         what = "the index was built again after it was opened"

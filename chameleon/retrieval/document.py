@@ -42,13 +42,8 @@ class Document:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as JSON; what is empty is left out."""
-        found = {
-            "id": self.id,
-            "title": self.title,
-            "text": self.text,
-            "source": dict(self.source),
-            "table": self.table.to_json() if self.table else None,
-        }
+        found: dict[str, Any] = {"id": self.id, "title": self.title, "text": self.text}
+        found |= {"source": dict(self.source), "table": self.table.to_json() if self.table else None}
         return {key: value for key, value in found.items() if value}
 
     @classmethod

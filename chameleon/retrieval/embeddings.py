@@ -34,11 +34,9 @@ def check_name(name: str) -> None:
     """Raise `InventoryError` unless it is `minilm` or of the form PROVIDER:MODEL."""
     provider, colon, model = name.partition(":")
     if name != MINILM and not (provider and colon and model):
-        raise InventoryError(
-            f"there are no embeddings {name!r}",
-            hint=f"Name {MINILM!r}, {LOCAL}NAME, or a provider and a model such as "
-            "openai:text-embedding-3-small.",
-        )
+        model = "a provider and a model such as openai:text-embedding-3-small"
+        hint = f"Name {MINILM!r}, {LOCAL}NAME, or {model}."
+        raise InventoryError(f"there are no embeddings {name!r}", hint=hint)
 
 
 def automatic() -> str:
@@ -50,10 +48,8 @@ def require_embeddings(name: str) -> None:
     """Raise `InventoryError` or `MissingPackage` for embeddings that cannot be had; nothing is loaded."""
     check_name(name)
     if missing := missing_packages(name):
-        raise MissingPackage(
-            f"the embeddings {name} need packages that are not installed: {', '.join(missing)}",
-            hint=f"pip install {' '.join(missing)}",
-        )
+        what = f"the embeddings {name} need packages that are not installed: {', '.join(missing)}"
+        raise MissingPackage(what, hint=f"pip install {' '.join(missing)}")
 
 
 class Embedder:

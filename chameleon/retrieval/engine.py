@@ -63,12 +63,10 @@ def failing(path: Path, done: str) -> Iterator[None]:
 
 
 def open_index(path: Path) -> tantivy.Index:
-    """Open the engine's folder. Raises `InputError`.
-
-    Where nothing can be written, links to its files are opened: the engine writes a lock even to read.
-    """
+    """Open the engine's folder. Raises `InputError`."""
     with suppress(InputError), failing(path, "read"):
         return _opened(path)
+    # Where nothing can be written, links are opened: the engine writes a lock even to read.
     with failing(path, "read"), TemporaryDirectory(ignore_cleanup_errors=True) as links:
         for file in path.iterdir():
             if file.suffix != ".lock":

@@ -117,9 +117,8 @@ class _Found:
         self.in_table = beyond >= 0
         columns = numpy.maximum(width, 1)
         self.rows = self.documents * (int(layouts.heights.max(initial=0)) + 2) + beyond // columns + 1
-        self.columns = self.documents * (int(layouts.widths.max(initial=0)) + 1) + numpy.where(
-            self.in_names, number, beyond % columns
-        )
+        column = numpy.where(self.in_names, number, beyond % columns)
+        self.columns = self.documents * (int(layouts.widths.max(initial=0)) + 1) + column
         sizes = layouts.cells[self.cells + 1] - layouts.cells[self.cells]
         _, cell, counts = numpy.unique(self.cells, return_inverse=True, return_counts=True)
         self.is_whole = counts[cell] == sizes
@@ -171,9 +170,8 @@ class _Found:
         weights, count = self.question.weights, self.shape[1]  # places ascend
         both = (numpy.diff(self.places) == 1) & (numpy.diff(self.cells) == 0)
         both &= self.question.next[self.terms[:-1], self.terms[1:]]
-        keys = numpy.unique(
-            (self.documents[1:][both] * count + self.terms[:-1][both]) * count + self.terms[1:][both]
-        )
+        pairs = self.terms[:-1][both] * count + self.terms[1:][both]
+        keys = numpy.unique(self.documents[1:][both] * count * count + pairs)
         holder, pair = numpy.divmod(keys, count * count)
         one, other = numpy.divmod(pair, count)
         return numpy.bincount(holder, numpy.minimum(weights[one], weights[other]), minlength=self.shape[0])

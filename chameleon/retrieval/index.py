@@ -54,10 +54,7 @@ class Index:
 
     @classmethod
     def open(cls, path: str | Path) -> Index:
-        """Open the index in a folder.
-
-        Raises `InputError` for a folder that holds none, and for an index that is not as it was written.
-        """
+        """Open the index in a folder. Raises `InputError` for none, and for one not as it was written."""
         folder = Path(path)
         manifest = Manifest.read(folder)
         try:
@@ -149,10 +146,7 @@ class Index:
         return int(found[0][1]) if found else -1
 
     def find(self, query: str, k: int, kind: Kind | None = None) -> list[tuple[Place, float]]:
-        """Return up to `k` documents by BM25, the best first, ties in the order in which they were added.
-
-        Only those of a `kind` where one is named.
-        """
+        """Return up to `k` documents (of a `kind`) by BM25, the best first, ties in the order of adding."""
         if not (clauses := self._clauses(query)):
             return []
         whole, limit = self._query.boolean_query(clauses), k + 1
@@ -161,9 +155,8 @@ class Index:
             only = self._query.const_score_query(self._of(kind), 0.0)
             whole = self._query.boolean_query([(every, whole), (every, only)])
         found = self._search(whole, limit)
-        while (
-            len(found) == limit < len(self) and found[-1][1] == found[k - 1][1]
-        ):  # which of these came first?
+        # Which of these came first?
+        while len(found) == limit < len(self) and found[-1][1] == found[k - 1][1]:
             limit *= 4
             found = self._search(whole, limit)
         if len({score for _, score in found}) < len(found):

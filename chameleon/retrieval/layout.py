@@ -31,10 +31,7 @@ _HEAD = 5  # width, height, names, cells, terms
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The terms of each cell of a document, and the width and height of its table (0 without one).
-
-    The cells of rows that are set apart come last.
-    """
+    """The terms of each cell, those of rows set apart last; width and height of the table (0 without)."""
 
     cells: list[tuple[str, ...]]
     width: int
@@ -91,10 +88,9 @@ class Layouts:
         heads: NDArray[numpy.int64] = numpy.array([one[:_HEAD] for one in encoded], numpy.int64)
         self.widths, self.heights, self.names, counts, sizes = heads.T
         begins = numpy.cumsum(sizes) - sizes
-        ends = [one[_HEAD : _HEAD + n] for one, n in zip(encoded, counts.tolist(), strict=True)]
-        self.terms = numpy.concatenate(
-            [one[_HEAD + n :] for one, n in zip(encoded, counts.tolist(), strict=True)]
-        )
+        counted = [*zip(encoded, counts.tolist(), strict=True)]
+        ends = [one[_HEAD : _HEAD + n] for one, n in counted]
+        self.terms = numpy.concatenate([one[_HEAD + n :] for one, n in counted])
         last = numpy.concatenate(ends) + numpy.repeat(begins, counts)
         self.cells: NDArray[numpy.int64] = numpy.append(0, last)
         self.firsts: NDArray[numpy.int64] = numpy.append(0, numpy.cumsum(counts))

@@ -84,12 +84,9 @@ def settings_at(path: Path, retriever: Spec | None, *, has_store: bool = False) 
         return there
     needed = settings_for(wanted, has_store=has_store)
     if needed.embeddings and needed.embeddings != there.embeddings:
-        raise InputError(
-            f"the index was built for the retriever {RetrieverSpec.read(there.retriever)}, "
-            f"and {wanted} needs other vectors",
-            where=str(path),
-            hint="Build one for that in another folder.",
-        )
+        built = f"the index was built for the retriever {RetrieverSpec.read(there.retriever)}"
+        what, hint = f"{built}, and {wanted} needs other vectors", "Build one for that in another folder."
+        raise InputError(what, where=str(path), hint=hint)
     return replace(there, retriever=needed.retriever)
 
 
@@ -104,10 +101,8 @@ def settings_for(retriever: Spec, *, has_store: bool = False) -> Manifest:
         require_reranker(spec.rerank.name)
     if has_store:
         if spec.first in ("bm25", "lexical") or spec.embeddings:
-            raise InputError(
-                f"{spec} leaves no part to a vector store that is given as an object",
-                hint="Name {first: dense} or {first: blend}, without embeddings.",
-            )
+            what = f"{spec} leaves no part to a vector store that is given as an object"
+            raise InputError(what, hint="Name {first: dense} or {first: blend}, without embeddings.")
         return Manifest(written, {"name": GIVEN})
     can_embed = automatic() != NONE and find_spec("faiss") is not None
     if not (spec.needs_vectors or (spec.first == "auto" and (named or can_embed))):
@@ -156,29 +151,21 @@ def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
 
 
 def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dense:
-    there = index.manifest.embeddings
+    there, where = index.manifest.embeddings, str(index.path)
     if not there:
-        raise InputError(
-            "the index was built for words alone and has no vectors",
-            where=str(index.path),
-            hint="Build one for {first: blend} in another folder.",
-        )
+        what = "the index was built for words alone and has no vectors"
+        raise InputError(what, where=where, hint="Build one for {first: blend} in another folder.")
     if spec.rerank == "dense" and there["name"] == GIVEN:
-        raise InputError(
-            "a vector store finds documents, and cannot score those that words have found",
-            where=str(index.path),
-            hint="Name {first: dense} or {first: blend}, or build an index without the store.",
-        )
+        what = "a vector store finds documents, and cannot score those that words have found"
+        hint = "Name {first: dense} or {first: blend}, or build an index without the store."
+        raise InputError(what, where=where, hint=hint)
     named = spec.embeddings.model_dump(exclude_none=True) if spec.embeddings else {}
     has = {**there, "model": there["name"]}
     for key, value in named.items():
         if value != has.get(key):
             name = "embeddings" if key == "model" else key
-            raise InputError(
-                f"the index has the {name} {has.get(key)!r}, not {value!r}",
-                where=str(index.path),
-                hint="Name the retriever without it, or build another index.",
-            )
+            what = f"the index has the {name} {has.get(key)!r}, not {value!r}"
+            raise InputError(what, where=where, hint="Name the retriever without it, or build another index.")
     if there["name"] != GIVEN:
         require_embeddings(there["name"])
     return Dense(index, opened_vectors(index.data, index.manifest, store))

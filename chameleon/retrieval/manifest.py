@@ -73,10 +73,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Return that of the index in a folder.
-
-        Raises `InputError` for a folder without one, and for one that is damaged or has another format.
-        """
+        """Return that of a folder. Raises `InputError` for none, a damaged one, and another format."""
         path = folder / MANIFEST
         try:
             data = path.read_bytes()

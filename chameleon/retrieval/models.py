@@ -30,10 +30,9 @@ def missing_packages(name: str) -> list[str]:
 def require_reranker(name: str) -> None:
     """Raise `MissingPackage` where a model that reranks cannot be loaded; nothing is loaded."""
     if missing := missing_packages(MINILM if name == MINILM else LOCAL + name):
-        raise MissingPackage(
-            f"the model {name} needs packages that are not installed: {', '.join(missing)}",
-            hint=f"pip install {' '.join(missing)}, or rerank by words: {{rerank: evidence}}.",
-        )
+        what = f"the model {name} needs packages that are not installed: {', '.join(missing)}"
+        hint = f"pip install {' '.join(missing)}, or rerank by words: {{rerank: evidence}}."
+        raise MissingPackage(what, hint=hint)
 
 
 @contextmanager

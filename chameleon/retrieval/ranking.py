@@ -23,10 +23,8 @@ def similarities(query: str, texts: Sequence[str], by: str = "auto") -> list[flo
     """
     way, colon, model = by.partition(":")
     if way not in ("auto", "bm25", "dense", "late") or (colon and (not model or way in ("auto", "bm25"))):
-        raise InputError(
-            f"texts cannot be compared by {by!r}",
-            hint="There are: auto, bm25, dense, dense:NAME, late, late:NAME.",
-        )
+        hint = "There are: auto, bm25, dense, dense:NAME, late, late:NAME."
+        raise InputError(f"texts cannot be compared by {by!r}", hint=hint)
     if way == "auto":
         way = "bm25" if automatic() == NONE else "dense"
     if not texts:

@@ -36,10 +36,7 @@ class Retriever(ABC):
         self.index = index
 
     def search(self, query: str, k: int = 10, kind: Kind | None = None) -> list[Hit]:
-        """Return up to `k` documents, the best first, ties in the order in which they were added.
-
-        Only tables, or only passages, where `kind` says so.
-        """
+        """Return up to `k` documents (of a `kind`), the best first, ties in the order of adding."""
         return self.search_many([query], k, kind)[0]
 
     def search_many(self, queries: Sequence[str], k: int = 10, kind: Kind | None = None) -> list[list[Hit]]:
@@ -49,10 +46,7 @@ class Retriever(ABC):
 
     @abstractmethod
     def find(self, queries: Sequence[str], k: int, kind: Kind | None = None) -> Iterable[Ranking]:
-        """Yield, of each query, `k` documents or more where there are so many; `k` changes no order.
-
-        Of a `kind`, if one is named.
-        """
+        """Yield for each query `k` documents (of a `kind`) or more, if there are; `k` changes no order."""
 
 
 class Bm25(Retriever):
@@ -145,10 +139,7 @@ def by_sum(one: Score, other: Score, most: float) -> Score:
 
 
 def by_model(index: Index, load: Callable[[], PairModel]) -> Score:
-    """Score by a model that reads each document with the query; the best of a document's texts counts.
-
-    The model is loaded with the first query.
-    """
+    """Score by a model, loaded with the first query, that reads a document's texts; the best one counts."""
     from chameleon.retrieval.texts import texts
 
     def score(query: str, places: Sequence[Place], _: Sequence[Ranking]) -> list[float]:

@@ -74,11 +74,9 @@ class RetrieverSpec(_Strict):
 
     def __str__(self) -> str:
         given = self.model_dump(exclude_defaults=True)
-        return (
-            self.first
-            if set(given) <= {"first"}
-            else yaml.safe_dump(given, default_flow_style=True, sort_keys=False, width=_WIDE).strip()
-        )
+        if set(given) <= {"first"}:
+            return self.first
+        return yaml.safe_dump(given, default_flow_style=True, sort_keys=False, width=_WIDE).strip()
 
     @property
     def needs_vectors(self) -> bool:

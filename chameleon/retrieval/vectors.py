@@ -133,11 +133,9 @@ class FaissVectors:
     def _require_length(self, vectors: Any) -> None:
         length = vectors.shape[1]
         if self._index is not None and self._index.ntotal and length != self._index.d:
-            raise InputError(
-                f"the embedding model answers with {length} numbers, and the vectors have {self._index.d}",
-                where=str(self.file),
-                hint="Use the model of that time, or build the index again in another folder.",
-            )
+            what = f"the embedding model answers with {length} numbers, and the vectors have {self._index.d}"
+            hint = "Use the model of that time, or build the index again in another folder."
+            raise InputError(what, where=str(self.file), hint=hint)
 
 
 class StoreVectors:
@@ -204,11 +202,9 @@ class StoreVectors:
             found = best_first([(known[name], score) for name, score in pairs if name in known])
             if len(hits) < rows or len(found) >= k:
                 if not found:
-                    raise InputError(
-                        "the vector store has none of the documents of this index",
-                        where=str(self.file),
-                        hint="Give the store that it was built with, or build the index again.",
-                    )
+                    what = "the vector store has none of the documents of this index"
+                    hint = "Give the store that it was built with, or build the index again."
+                    raise InputError(what, where=str(self.file), hint=hint)
                 return found[:k]
             rows *= 2
         return []

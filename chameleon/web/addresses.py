@@ -65,10 +65,7 @@ class Target(NamedTuple):
 
 
 def allowed_by(variable: str) -> list[str]:
-    """Return the hosts that a variable's value lists; raise `WebError` for one that is none.
-
-    The scheme of an address may stand before a host.
-    """
+    """Return the hosts that a value lists, without schemes before them. Raise `WebError` for no host."""
     hosts = []
     for name in variable.replace(",", " ").split():
         if (match := _ALLOWED.fullmatch(name)) is None:
@@ -185,5 +182,4 @@ def check_addresses(where: str, found: Sequence[str], **rules: Any) -> None:
     """
     for address in found:
         number = as_number(address)
-        kind = kind_of(number) if number else "forbidden"
-        check_kind(where, kind, **rules)
+        check_kind(where, kind_of(number) if number else "forbidden", **rules)

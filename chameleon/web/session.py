@@ -110,10 +110,7 @@ class _GuardedAdapter(HTTPAdapter):
             raise WebError("this version of requests connects past the check of addresses")
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # type: ignore[override]
-        """Return the reply with its body; `is_cut` says whether that goes on.
-
-        Raises `Unanswered`, and `WebError` where another try would not help.
-        """
+        """Return the reply with its body, `is_cut` or not. Raises `Unanswered`, or `WebError` for good."""
         session, self._target, self._is_guarded = self._session, checked_url(str(request.url)), False
         host, has_key = self._target.host, any(name in request.headers for name in session.secrets)
         self._unsafe = has_key and self._target.scheme == "http"
