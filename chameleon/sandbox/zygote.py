@@ -214,21 +214,20 @@ class ZygoteClient:
 
     def forget(self) -> None:
         """Let go of a zygote that belongs to the process from which this one was forked."""
-        self._control.close()
-        for spare in self._spares.values():
-            spare.close()
-        self._spares.clear()
+        self._close()
         # Not ours to wait for; a Popen that thinks it has ended stays quiet.
         self._process.returncode = 0
 
     def kill(self) -> None:
         """End it and everything in it at once."""
-        self._control.close()
-        for spare in self._spares.values():
-            spare.close()
-        self._spares.clear()
+        self._close()
         self._process.kill()
         self._process.wait()
+
+    def _close(self) -> None:
+        for each in (self._control, *self._spares.values()):
+            each.close()
+        self._spares.clear()
 
 
 def why_unusable() -> str:
