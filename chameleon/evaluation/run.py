@@ -181,10 +181,7 @@ class Run:
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read a directory that an evaluation has written; one that is being written to may be read too.
-
-    Raises `InputError` for a directory that is none, `LogError` for a damaged one.
-    """
+    """Read the folder of an evaluation, finished or not. Raises `InputError` for another, `LogError`."""
     run_dir = Path(path)
     for name in (SETTINGS, RESULTS):
         if not (run_dir / name).is_file():

@@ -103,10 +103,7 @@ class Traces:
 
 
 def export_log(path: Path, traces: Traces) -> int:
-    """Send the runs of a log; return how many there are.
-
-    Raises `LogError` for a file that is not a log, `InputError` for one that cannot be read.
-    """
+    """Send the runs of a log; return how many. Raises `LogError` for another file, `InputError`."""
     events = list(_events_in(path))
     begun = [event for event in events if isinstance(event, RunStarted)]
     if events and events[:1] != begun[:1]:

@@ -61,10 +61,7 @@ def end_in_words(day: datetime.date, instead: str = "") -> str:
 
 
 def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Capabilities:
-    """Return what is known of "provider:model"; `profile` is LangChain's, where its client has one.
-
-    `models.yaml` says what profiles do not, and wins where both speak.
-    """
+    """Return what is known of "provider:model" by `models.yaml`, else by LangChain's `profile`."""
     told, family = dict(profile or {}), _family(model)
     efforts = tuple(family.get("efforts") or told.get("reasoning_effort_levels") or ())
     default = str(told.get("reasoning_effort_default") or "")

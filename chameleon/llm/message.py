@@ -240,10 +240,7 @@ def encodable(text: str) -> str:
 
 
 def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Write equal parameters the same way: 0 for 0.0, a list of stops for one stop, nothing for None.
-
-    Raises `ModelError` for a parameter that is not JSON, and for a reasoning effort that there is not.
-    """
+    """Write equal parameters alike: 0 for 0.0, a list for one stop, no None. Raises `ModelError`."""
     found: dict[str, Any] = {}
     for name, value in sorted(params.items()):
         if value is None:

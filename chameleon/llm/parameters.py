@@ -134,10 +134,7 @@ def _effort(asked: str, known: Capabilities, quirks: ModelQuirks) -> tuple[str, 
         if has_switch or (known.is_known and known.efforts and not known.thinks):
             return "none" if known.thinks or "none" in known.efforts else "", ""
     effort = known.nearest_effort(asked)
-    return (
-        effort,
-        "" if effort == asked else f"with {effort} instead, the nearest that it takes",
-    )
+    return effort, "" if effort == asked else f"with {effort} instead, the nearest that it takes"
 
 
 def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:

@@ -19,11 +19,7 @@ Blocks = tuple[Mapping[str, Any], ...]
 
 
 def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, ...], bool]:
-    """Return a message's calls of tools, up to `longest` characters, and whether these are all of them.
-
-    Args:
-        clean: what every text in them goes through.
-    """
+    """Return a message's calls up to `longest` characters, each text cleaned, and if these are all."""
     found: dict[str, ToolCall] = {}
     apart = getattr(message, "invalid_tool_calls", ())
     for number, call in enumerate([*message.tool_calls, *apart]):

@@ -105,10 +105,7 @@ def fault(model: str, text: str, finish: str, refusal: str = "") -> ModelError |
 
 
 def _mean_logprob(given: Any, length: int | None) -> float | None:
-    """Return the mean log-probability of the reply's tokens, where the server was asked for it and tells.
-
-    Of a reply that is cut, the tokens that begin within the first `length` characters count.
-    """
+    """Return the mean log-probability of tokens that begin in the first `length` characters, if told."""
     tokens = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(tokens, list) or not tokens:
         return None

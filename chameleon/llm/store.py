@@ -77,10 +77,7 @@ class ResponseStore:
         return found
 
     def get(self, request: ModelRequest) -> dict[str, Any] | None:
-        """Return the recorded reply, or None where the model must be asked.
-
-        Raises `ReplayMiss` in replay mode, and `StoreError` for a damaged file.
-        """
+        """Return the recorded reply, None to ask the model. Raises `ReplayMiss` in replays, `StoreError`."""
         if self.mode in ("off", "record"):
             return None
         rows = self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,))
@@ -134,10 +131,7 @@ class ResponseStore:
         return int(self._store.rows("read", "SELECT count(*) FROM replies")[0][0])
 
     def latest_model(self, address: str = "") -> str | None:
-        """Return the model whose reply was recorded last; None where nothing is recorded.
-
-        Replies of the server at `address` go first, if there are any.
-        """
+        """Return the model recorded last, at this address if there is one; None for an empty store."""
         if self.mode == "off":
             return None
         rows = self._store.rows(
