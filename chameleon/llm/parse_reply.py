@@ -19,25 +19,11 @@ LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 
 # Providers' words for the same ends.
 _FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_use": "stop",
-    "tool_calls": "stop",
-    "eos": "stop",
-    "eos_token": "stop",
-    "completed": "stop",
-    "complete": "stop",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_length": "length",
-    "refusal": "content_filter",
-    "safety": "content_filter",
-    "recitation": "content_filter",
-    "blocklist": "content_filter",
-    "prohibited_content": "content_filter",
-    "spii": "content_filter",
-    "content_filtered": "content_filter",
-    "guardrail_intervened": "content_filter",
+    **dict.fromkeys(("end_turn", "stop_sequence", "tool_use", "tool_calls", "eos", "eos_token"), "stop"),
+    **dict.fromkeys(("completed", "complete"), "stop"),
+    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length"), "length"),
+    **dict.fromkeys(("refusal", "safety", "recitation", "blocklist", "spii"), "content_filter"),
+    **dict.fromkeys(("prohibited_content", "content_filtered", "guardrail_intervened"), "content_filter"),
 }
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
