@@ -7,7 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -37,7 +37,7 @@ _ELSEWHERE = "Give another folder for the results."
 _MEMBER_BYTES = 256 << 10  # as many of lines are packed together
 
 
-class RunDir:
+class RunDir(AbstractContextManager["RunDir"]):
     """Keep an evaluation problem by problem; the same evaluation opened again goes on.
 
     `done` names the problems that had a result when it was opened: `on_kept` is called with each of these
@@ -181,9 +181,6 @@ class RunDir:
         for name in ("_events", "_results", "_recent"):
             if hasattr(self, name):
                 getattr(self, name).close()
-
-    def __enter__(self) -> RunDir:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 from urllib.parse import urlsplit
 
 from chameleon.errors import InputError, LogError, require
@@ -45,7 +45,7 @@ def address_of(url: str) -> str:
     return parts._replace(path=path if path.endswith(_PATH) else path + _PATH, fragment="").geturl()
 
 
-class Traces:
+class Traces(AbstractContextManager["Traces"]):
     """Sends the spans of runs to a collector; safe to use from many threads.
 
     `event` takes the events of a run as they happen, `end` ends it, and `close` sends what is left: then one
@@ -94,9 +94,6 @@ class Traces:
                 "%d of %d spans did not reach %s: %s", lost, made, self.url, fault or "no time was left"
             )
         return lost
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
