@@ -133,8 +133,7 @@ def section(name: str) -> Mapping[str, Any]:
     """Read a section of `models.yaml`; which model to ask is known without those of hundreds of models."""
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
     parts = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
-    found = "".join(
-        part for part in parts if part.startswith(("sources:", f"{name}:"))
-    )  # entries name sources
+    # Entries name sources.
+    found = "".join(part for part in parts if part.startswith(("sources:", f"{name}:")))
     read: Mapping[str, Any] = read_yaml(found)[name]
     return read

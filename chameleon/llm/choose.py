@@ -42,10 +42,7 @@ _NO_LISTING = (ValueError, LookupError, TypeError, AttributeError)  # JSON of an
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model to use ("provider:name"), or None where there is none, and a sentence that says why.
-
-    `ends` says when the model is switched off, where that is known.
-    """
+    """The model to use ("provider:name") or None, why in a sentence, and when it ends, if that is known."""
 
     model: str | None
     why: str

@@ -55,11 +55,7 @@ class Lost(Stuck):
 
 
 class ZygoteClient:
-    """One sealed interpreter; used by one thread at a time.
-
-    Raises SandboxUnavailable when it does not come up, with what it said last, and `Lost` where that is
-    nothing.
-    """
+    """One sealed interpreter for one thread at a time. Raises SandboxUnavailable, or `Lost` if silent."""
 
     def __init__(self, options: dict[str, Any], answer_bytes: int) -> None:
         self._answer_bytes = answer_bytes
