@@ -101,7 +101,11 @@ class Traces(AbstractContextManager["Traces"]):
 
 def export_log(path: Path, traces: Traces) -> int:
     """Send the runs of a log; return how many. Raises `LogError` for another file, `InputError`."""
-    events = list(_events_in(path))
+    try:
+        with path.open("rb") as lines:  # one without its end does not count
+            events = [read_event(line, n, path) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
+    except OSError as problem:
+        raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem
     begun = [event for event in events if isinstance(event, RunStarted)]
     if events and events[:1] != begun[:1]:
         raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
@@ -136,14 +140,3 @@ def scores_of(result: Result, benchmark: str) -> Iterator[tuple[str, Attributes]
         yield score(benchmark, result.correct, label)
     for name, grade in result.grades.items():
         yield score(f"{benchmark} {name}", grade, label)
-
-
-def _events_in(path: Path) -> Iterator[Event]:
-    """Yield the events of a log, without a line that is not written to its end."""
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.endswith(b"\n"):
-                    yield read_event(line, number, path)
-    except OSError as problem:
-        raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem
