@@ -161,10 +161,7 @@ def _usage(
         tokens_in, tokens_out, of_input.get("cache_read"), written, of_output.get("reasoning")
     )
     reported = metadata.get("token_usage")
-    for told in (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost")):
-        if is_amount(told) and told >= 0:
-            cost: float | None = float(told)
-            break
-    else:
-        cost = pricing.cost(tokens)
+    costs = (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost"))
+    told = next((each for each in costs if is_amount(each) and each >= 0), None)
+    cost = pricing.cost(tokens) if told is None else float(told)
     return Usage(1, tokens.input, tokens.output, cost, tokens.cached, tokens.reasoning)
