@@ -157,10 +157,7 @@ class React(ShowsCards, AsksModel, Planner):
     def _offer(
         self, state: State, inventory: Inventory, *, native: bool
     ) -> tuple[list[Card], dict[str, str]]:
-        """Return the cards of the tools for the next turn, and what is told of others, by name.
-
-        Native tools that the model has asked for by name are among the cards, before all others.
-        """
+        """Return the cards of the next turn, those that were asked for first, and what is told of others."""
         asked = [
             name
             for record in state.executed

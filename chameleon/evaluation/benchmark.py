@@ -184,11 +184,7 @@ class Benchmark(Described):
     last_counts: ClassVar[bool] = False
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row a problem, from the rows found in a file of the release; by default as they are.
-
-        `path` is that file, for releases that keep more beside it. Raises `InputError` for what cannot be
-        read.
-        """
+        """Yield one row a problem from those in the file `path`, by default as they are, or `InputError`."""
         return iter(found)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:

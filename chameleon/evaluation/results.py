@@ -57,11 +57,7 @@ class Result:
         run_columns: Sequence[str],
         found: Mapping[str, Any],
     ) -> Result:
-        """Return the result of a run that has ended. What was not answered is never right.
-
-        `run_columns` are columns that this run counts in besides those of the problem; `found` is what it
-        found besides its answer, as JSON.
-        """
+        """Return the result of a run that has ended. What was not answered is never right."""
         assert state.ended is not None
         answered = state.ended.reason == "answered"
         return cls(

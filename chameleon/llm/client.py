@@ -137,7 +137,7 @@ class LLM:
         return LLM(pipeline, self._params, self._models)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
-        """Tell which parameters the model would be asked without, and why, if known by now."""
+        """Tell which of the default parameters and `params` the model would be asked without, and why."""
         return self._pipeline.connection.dropped(canonical(self._merged(params)))
 
     @property

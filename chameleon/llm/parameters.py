@@ -76,11 +76,7 @@ class Fitted:
 
 
 def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, widened: int = 0) -> Fitted:
-    """Fit parameters to a model.
-
-    `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
-    `widened` counts how often the reply was cut off before; each time the limit grows fourfold.
-    """
+    """Fit parameters to a model. The limit has room for thoughts, and grows fourfold with each `widened`."""
     known = quirks.applied_to(known)
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))

@@ -160,14 +160,7 @@ def _describe_miss(
     same_prompt: Sequence[Mapping[str, Any]],
     other_prompts: Sequence[Sequence[tuple[str, str]]],
 ) -> str:
-    """Say in one sentence why a request was not found, and what is nearest of what is recorded.
-
-    Args:
-        asked: the model and the settings of the request.
-        prompt: its messages, as one text.
-        same_prompt: the models and settings under which the same prompt is recorded.
-        other_prompts: the messages of recorded requests of about the same length.
-    """
+    """Say in one sentence why a request was not found, and what is nearest of what is recorded."""
     if same_prompt:
         nearest = min(same_prompt, key=lambda known: len(_differing(asked, known)))
         told = (
