@@ -33,7 +33,7 @@ class Finqa(Benchmark):
     """
 
     name = "finqa"
-    known_by = (
+    known_by: ClassVar[tuple[set[str], ...]] = (
         {"pre_text", "post_text", "table", "qa"},
         {"question", "table", "retrieved_context", "program"},
     )

@@ -120,10 +120,7 @@ class Hybridqa(TableBenchmark):
 
 
 def _context(row: Row) -> tuple[str, list[Passage]]:
-    """Read the caption and the passages of TableRAG's rows: a description, and a list in one text.
-
-    The description is "page | section | section's text | introduction".
-    """
+    """Read caption and passages of TableRAG's rows: "page | section | its text | introduction", and lists."""
     caption, passages = "", []
     for text in texts_in(row, "context", default=[]):
         if text.startswith(_LISTED):

@@ -62,10 +62,7 @@ class Sqa(TableBenchmark):
         return super().id_of(row)
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Read the problem in a row. `gold` are texts; `detail` has their cells as `coordinates`.
-
-        `coordinates` is None where they are not known, as in TableRAG's rows.
-        """
+        """Read the problem in a row. `gold` are texts; `detail["coordinates"]` their cells, if known."""
         gold = texts_in(row, "answer_text", default=[])
         if "answer_coordinates" not in row:
             return self.over_table(row, tables, gold, (WITHOUT_HISTORY,), coordinates=None)

@@ -137,9 +137,8 @@ class _Release:
     @cached_property
     def _test_set(self) -> Mapping[str, list[Any]]:
         file = self._find("test_examples.json")
-        return (
-            {str(row["id"]): row["prediction"] for row in DataFile(file) if _is_packed(row)} if file else {}
-        )
+        rows: Iterable[Row] = DataFile(file) if file else ()
+        return {str(row["id"]): row["prediction"] for row in rows if _is_packed(row)}
 
     def _find(self, name: str) -> Path | None:
         return beside(self.path, name, f"../data/{name}", f"../tokenized_data/{name}")

@@ -74,10 +74,7 @@ class Tabmwp(Benchmark):
         )
 
     def percent(self, column: str, correct: int, n: int) -> str:
-        """Return a cell of the table; ALL is rounded to three decimals first, as Chameleon's script does.
-
-        It shows in rare ties only.
-        """
+        """Return a cell; ALL is rounded to three decimals first, as by Chameleon's script (rare ties)."""
         if column != "ALL" or not n:
             return super().percent(column, correct, n)
         return f"{round(correct / n * 100, 3):.2f}"

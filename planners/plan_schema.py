@@ -22,14 +22,13 @@ def plan_schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
     names = {"type": "string", "enum": plain}
     items = {"anyOf": [*([names] if plain else []), *calls]} if calls else names
     steps = {"type": "array", "items": items, "minItems": 1, "maxItems": max_steps}
-    return {
-        "title": "plan",
-        "type": "object",
-        "properties": {"modules": steps},
-        "required": ["modules"],
-        "additionalProperties": False,
-        **({"$defs": shared} if shared else {}),
-    }
+    return closed_object({"modules": steps}, title="plan") | ({"$defs": shared} if shared else {})
+
+
+def closed_object(properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the schema of an object that has all these properties, and no others."""
+    closed = {"type": "object", "properties": properties, "required": [*properties]}
+    return {**more, **closed, "additionalProperties": False}
 
 
 def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, Any]:
@@ -40,15 +39,8 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
     for argument, each in properties.items():
         if each.get("type") != "string" or set(each) - _TELLING:
             properties[argument] = {"anyOf": [each, _REFERENCE]}
-    return {
-        "type": "object",
-        "properties": {
-            "module": {"type": "string", "enum": [name]},
-            "args": {**schema, "properties": properties},
-        },
-        "required": ["module", "args"],
-        "additionalProperties": False,
-    }
+    args = {**schema, "properties": properties}
+    return closed_object({"module": {"type": "string", "enum": [name]}, "args": args})
 
 
 def _moved(schema: Any, name: str) -> Any:

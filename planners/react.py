@@ -144,8 +144,7 @@ class React(ShowsCards, AsksModel, Planner):
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
-        is_again = len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2])
-        if is_again:
+        if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
             hint = "Answer, or call something else."
             raise PlanError("that was called twice, and gave the same", hint=hint)
         return Plan(steps, self.name)
@@ -158,10 +157,7 @@ class React(ShowsCards, AsksModel, Planner):
     def _offer(
         self, state: State, inventory: Inventory, *, native: bool
     ) -> tuple[list[Card], dict[str, str]]:
-        """Return the cards of the tools for the next turn, and what is told of others, by name.
-
-        Native tools that the model has asked for by name are among the cards, before all others.
-        """
+        """Return the cards of the next turn, those that were asked for first, and what is told of others."""
         asked = [
             name
             for record in state.executed
@@ -191,18 +187,16 @@ class React(ShowsCards, AsksModel, Planner):
         try:
             if is_certain or (self.native and may_be):
                 try:
-                    cards, others = self._offer(state, inventory, native=True)
-                    messages = [*self._prompt(state, inventory, turns, [], others), *told]
+                    prompt, cards = self._prompt(state, inventory, turns, native=True)
                     tools = [*map(self.as_tool, cards)]
-                    return self._whole(self.model.ask(messages, tools=tools, **options)), True
+                    return self._whole(self.model.ask([*prompt, *told], tools=tools, **options)), True
                 except (ToolsRefused, ReplayMiss) as problem:
                     if is_certain:
                         raise
                     if isinstance(problem, ToolsRefused):
                         self.model.go_without("tools")
-            cards, others = self._offer(state, inventory, native=False)
-            messages = [*self._prompt(state, inventory, turns, cards, others), *told]
-            return self._whole(self.model.ask(messages, **options)), False
+            prompt, _ = self._prompt(state, inventory, turns, native=False)
+            return self._whole(self.model.ask([*prompt, *told], **options)), False
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Call a tool, or answer.") from None
 
@@ -245,14 +239,10 @@ class React(ShowsCards, AsksModel, Planner):
         return any(as_name(name) in names for name in found) or _NAMES_A_MODULE.search(text) is not None
 
     def _prompt(
-        self,
-        state: State,
-        inventory: Inventory,
-        turns: Sequence[Turn],
-        cards: Sequence[Card],
-        others: Mapping[str, str],
-    ) -> Messages:
-        """Return the prompt, with the cards where the model gets none as tools."""
+        self, state: State, inventory: Inventory, turns: Sequence[Turn], *, native: bool
+    ) -> tuple[Messages, list[Card]]:
+        """Return the prompt and the cards, which are in it where the model gets none as tools."""
+        cards, others = self._offer(state, inventory, native=native)
         start = next((turn.start for turn in turns if not turn.plan.refused), len(state.executed))
         found = (block(each.step.module, self._came_to(each)) for each in state.executed[:start])
         slots: dict[str, Any] = {
@@ -263,7 +253,7 @@ class React(ShowsCards, AsksModel, Planner):
             "others": [*others.values()],
             "last": ", ".join(step.module for step in self._last(inventory)),
         }
-        return self.template.render(slots | ({"modules": cards} if cards else {}))
+        return self.template.render(slots | ({"modules": cards} if cards and not native else {})), cards
 
     def _told_of(self, turn: Turn) -> Messages:
         """Tell what the model said, and what came of each call or why there was none."""

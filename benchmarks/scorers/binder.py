@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from chameleon.benchmarks.scorers.denotation import answers, same_denotation
-from chameleon.benchmarks.scorers.predictions import required, texts_of
-from chameleon.errors import MissingPackage
+from chameleon.benchmarks.scorers.predictions import packages_of, required, texts_of
 from chameleon.evaluation.benchmark import Problem, ValueScorer
 
 _DURATION = re.compile(r"PT?(\d+)[YMDHS]")
@@ -135,14 +134,9 @@ def _number(found: Any) -> str | None:
 
 @lru_cache(maxsize=1)
 def _recognisers() -> tuple[Recognise, Recognise, str]:
-    try:
-        with warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
-            warnings.simplefilter("ignore")  # its patterns are written for older Pythons
-            from recognizers_date_time import recognize_datetime
-            from recognizers_number import Culture, recognize_number
-    except ImportError as problem:
-        raise MissingPackage(
-            "Binder's rule needs Recognizers-Text",
-            hint="Install it: pip install 'chameleon-compose[binder-metric]'.",
-        ) from problem
+    needed = packages_of("binder-metric", "Binder's rule needs Recognizers-Text")
+    with needed, warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
+        warnings.simplefilter("ignore")  # its patterns are written for older Pythons
+        from recognizers_date_time import recognize_datetime
+        from recognizers_number import Culture, recognize_number
     return recognize_datetime, recognize_number, Culture.English

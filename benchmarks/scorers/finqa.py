@@ -69,10 +69,7 @@ class ProgramRule(_FromProgram):
 
 
 class OfficialRule(_FromProgram, GradedScorer):
-    """FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy.
-
-    The first two are FinQA's; the third is RAG-CoT's, see `AnswerRule`.
-    """
+    """FinQA (Chen et al., 2021): execution and program accuracy in percent; RAG-CoT's answer accuracy."""
 
     figures: ClassVar[tuple[str, ...]] = (
         *(f"{kind} accuracy" for kind in _KINDS),

@@ -62,7 +62,8 @@ def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
         return False
     if found == wanted:
         return True
-    return not _differ(wanted, found) and _equal_when_simplified(wanted, found, len(symbols))
+    count = len(symbols)
+    return not _differ(wanted, found, count) and _equal_when_simplified(wanted, found, count)
 
 
 def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
@@ -125,7 +126,7 @@ def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float
     return of(steps[-1])
 
 
-def _differ(gold: Expression, found: Expression) -> bool:
+def _differ(gold: Expression, found: Expression, symbols: int) -> bool:
     """Return whether two expressions are different for sure, since they are so in some numbers.
 
     It spares sympy, which takes its time, and more where a program was written to keep it busy.
@@ -133,12 +134,14 @@ def _differ(gold: Expression, found: Expression) -> bool:
     if _compares(gold) or _compares(found):
         return _compares(gold) != _compares(found) or _is_comparison(gold) != _is_comparison(found)
     for shift in (0.0, 0.31, 0.77):
+        # Each symbol stands for a number between 1.1 and 2.
+        numbers = [1.1 + (0.6180339887 * number + shift) % 0.9 for number in range(1, symbols + 1)]
         try:
-            wanted = _value(gold, shift)
+            wanted = _computed(gold, numbers)
         except (ArithmeticError, TypeError):
             return False
         try:
-            value = _value(found, shift)
+            value = _computed(found, numbers)
         except (ArithmeticError, TypeError):
             return True
         if not math.isclose(wanted.real, value.real, rel_tol=1e-6, abs_tol=1e-9):
@@ -146,11 +149,11 @@ def _differ(gold: Expression, found: Expression) -> bool:
     return False
 
 
-def _value(expression: Expression, shift: float) -> Any:
-    """Compute the value where symbol n stands for a number between 1.1 and 2."""
+def _computed(expression: Expression, symbols: Sequence[Any]) -> Any:
+    """Compute what an expression comes to where these stand for its symbols."""
     if isinstance(expression, int):
-        return 1.1 + (0.6180339887 * (expression + 1) + shift) % 0.9
-    return _COMPUTE[expression[0]](_value(expression[1], shift), _value(expression[2], shift))
+        return symbols[expression]
+    return _COMPUTE[expression[0]](_computed(expression[1], symbols), _computed(expression[2], symbols))
 
 
 def _is_comparison(expression: Expression) -> bool:
@@ -174,13 +177,7 @@ def _equal_when_simplified(gold: Expression, found: Expression, symbols: int) ->
     import sympy
 
     named = [sympy.Symbol(f"a{number}") for number in range(symbols)]
-
-    def built(expression: Expression) -> Any:
-        if isinstance(expression, int):
-            return named[expression]
-        return _COMPUTE[expression[0]](built(expression[1]), built(expression[2]))
-
     try:
-        return bool(sympy.simplify(built(gold)) == sympy.simplify(built(found)))
+        return bool(sympy.simplify(_computed(gold, named)) == sympy.simplify(_computed(found, named)))
     except (*_FAILURES, ArithmeticError):
         return False

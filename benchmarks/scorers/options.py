@@ -71,10 +71,7 @@ class OptionIndexRule(Scorer):
 
 
 def _stated_option(text: str, count: int) -> int | None:
-    """Return the index of the option whose letter the text states first; None without a valid letter.
-
-    Valid are the first `count` letters of A to E; a later letter is not looked at.
-    """
+    """Return the index of the letter that is stated first; None unless it is one of the first `count`."""
     found = _LETTER.search(text)
     if found is None or found[1] not in _LETTERS[:count]:
         return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import string
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from chameleon.errors import InputError
+from chameleon.errors import InputError, MissingPackage
 from chameleon.evaluation.benchmark import Problem
 
 YES, NO = "yes", "no"
@@ -16,6 +17,16 @@ _WORDS = {
     **dict.fromkeys(("no", "false", "0", "0.0", "refuted", "not entailed"), NO),
     **dict.fromkeys(("contradicted", "contradicts", "contradiction"), NO),
 }
+
+
+@contextmanager
+def packages_of(extra: str, needed: str) -> Iterator[None]:
+    """Raise what `needed` says as `MissingPackage`, with the extra to install, for an import that fails."""
+    try:
+        yield
+    except ImportError as problem:
+        hint = f"Install it: pip install 'chameleon-compose[{extra}]'."
+        raise MissingPackage(needed, hint=hint) from problem
 
 
 def required(problem: Problem, key: str, reason: str, hint: str = "") -> Any:

@@ -16,32 +16,26 @@ _LETTERS = "ABCDEF"
 
 # "[Th]he" is the source's: it matches "The", and never "the".
 _THE = "[Th]he"
-_LETTER_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"^\(([A-Za-z])\)$",
-        r"^([A-Za-z])$",
-        r"^([A-Za-z]). ",
-        rf"{_THE} answer is ([A-Z])",
-        r"^\(([A-Za-z])\) [\s\S]+$",
-        rf"{_THE} answer is \(([A-Za-z])\) [\s\S]+$",
-    )
+_LETTER_PATTERNS = (
+    r"^\(([A-Za-z])\)$",
+    r"^([A-Za-z])$",
+    r"^([A-Za-z]). ",
+    rf"{_THE} answer is ([A-Z])",
+    r"^\(([A-Za-z])\) [\s\S]+$",
+    rf"{_THE} answer is \(([A-Za-z])\) [\s\S]+$",
 )
 
 _AMOUNT = r"[\d$.,/:]+"
 _SIGNED_AMOUNT = r"[-\d$.,/:]*\d+"
-_ANSWER_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"{_THE} answer is ([\s\S]+)$",
-        rf"{_THE} table shows that ({_AMOUNT}) ",
-        rf" = ({_AMOUNT})",
-        rf"(?<= be| is) ({_SIGNED_AMOUNT})",
-        rf"(?<= are| was) ({_SIGNED_AMOUNT})",
-        rf"(?<= were) ({_SIGNED_AMOUNT})",
-        rf" ({_AMOUNT} [AP]\.M\.)",
-        rf"({_SIGNED_AMOUNT})",
-    )
+_ANSWER_PATTERNS = (
+    rf"{_THE} answer is ([\s\S]+)$",
+    rf"{_THE} table shows that ({_AMOUNT}) ",
+    rf" = ({_AMOUNT})",
+    rf"(?<= be| is) ({_SIGNED_AMOUNT})",
+    rf"(?<= are| was) ({_SIGNED_AMOUNT})",
+    rf"(?<= were) ({_SIGNED_AMOUNT})",
+    rf" ({_AMOUNT} [AP]\.M\.)",
+    rf"({_SIGNED_AMOUNT})",
 )
 
 _FRACTION = re.compile(r"\$?\\frac\{([\d.,-]+)\}\{([\d.,]+)\}\$?")
@@ -66,10 +60,7 @@ class PromptPGRule(Scorer):
         self._random = random.Random(self.seed)  # noqa: S311
 
     def from_output(self, text: str, problem: Problem) -> str:
-        """Return the answer in the text: a choice where there are choices, else a number or the text itself.
-
-        Raises `InputError` where the choices are not known.
-        """
+        """Return the answer in the text: a choice if there are some, else a number or the text itself."""
         text = tidied(text)
         choices = known_choices(problem)
         if not choices:
@@ -81,10 +72,7 @@ class PromptPGRule(Scorer):
         return choices[index] if index < len(choices) else self._random.choice(choices)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether prediction and gold answer are the same once normalised; None never is.
-
-        A prediction that is no text is taken as Python writes it.
-        """
+        """Compare the normalised prediction, as Python writes it, with the gold answer; None is wrong."""
         if prediction is None:
             return False
         try:
@@ -102,7 +90,7 @@ def choice_letter(text: str) -> str | None:
     A, for what follows the first letter may be a part of its word.
     """
     for pattern in _LETTER_PATTERNS:
-        found = pattern.search(text)
+        found = re.search(pattern, text)
         if found and found[1].upper() in _LETTERS:
             return found[1].upper()
     return None
@@ -115,7 +103,7 @@ def _free_answer(text: str) -> str:
     be", a time of day, and any number.
     """
     for pattern in _ANSWER_PATTERNS:
-        if matches := pattern.findall(text):
+        if matches := re.findall(pattern, text):
             answer: str = matches[-1].strip()
             return answer if ".M." in answer else answer.removesuffix(".")
     return text

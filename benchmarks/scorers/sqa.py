@@ -19,8 +19,7 @@ _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 class CellRule(Scorer):
     """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table.
 
-    A run's cells are `cache.coordinates`, where it has written them; texts, of runs without them and of other
-    systems, are looked up in the table.
+    A run's cells are `cache.coordinates`, where it has written them.
     """
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:

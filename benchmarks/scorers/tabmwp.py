@@ -44,11 +44,7 @@ class ChameleonRule(Scorer):
         return floatify(value)
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the normalised prediction equals the gold answer.
-
-        Texts are equal in any case, all else where it `agrees`. Raises `InputError` where the choices are not
-        known.
-        """
+        """Compare texts in any case, all else by `agrees`. Raises `InputError` for unknown choices."""
         gold = typed_gold(problem)
         said = normalise(prediction, known_choices(problem), problem.detail.get("unit"))
         if isinstance(said, str) and isinstance(gold, str):
@@ -93,11 +89,7 @@ def normalise(prediction: Any, choices: Sequence[str], unit: str | None) -> Any:
 
 
 def known_choices(problem: Problem) -> Sequence[str]:
-    """Return the choices that the problem offers; () where the answer is free.
-
-    They stand in `problem.detail["choices"]`. Without that key it is not known whether there are any, and
-    `InputError` is raised.
-    """
+    """Return the choices of a problem, () for a free answer. Raises `InputError` if they are not known."""
     if "choices" not in problem.detail:
         raise InputError(
             "the choices of this multiple-choice question are not known, and the scoring rule needs them",
@@ -203,10 +195,7 @@ def read_number(text: str) -> float:
 
 
 def typed_gold(problem: Problem) -> float | str:
-    """Return the gold answer as its type (`problem.detail["ans_type"]`) has it: a number or a text.
-
-    Raises `InputError` for an unknown type, and for a number that cannot be read.
-    """
+    """Return the gold answer as the number or text that its `ans_type` says. Raises `InputError`."""
     kind, gold = problem.detail.get("ans_type"), problem.gold
     where = f"problem {problem.id}"
     if kind in ("integer_number", "decimal_number"):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.predictions import text_of
-from chameleon.errors import MissingPackage
+from chameleon.benchmarks.scorers.predictions import packages_of, text_of
 from chameleon.evaluation.benchmark import GradedScorer, Problem
 
 _ROUGE = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL"}
@@ -66,22 +64,13 @@ class StemmedOverlapRule(OverlapRule):
 @lru_cache(maxsize=1)
 def _bleu() -> Any:
     """Load sacreBLEU with its defaults; only the counts of single sentences are taken from it."""
-    with _package("sacreBLEU"):
+    with packages_of("text-metrics", "the grades of texts need sacreBLEU"):
         from sacrebleu.metrics.bleu import BLEU
     return BLEU(effective_order=True)
 
 
 @lru_cache(maxsize=2)
 def _rouge(stemming: bool) -> Any:
-    with _package("rouge-score"):
+    with packages_of("text-metrics", "the grades of texts need rouge-score"):
         from rouge_score.rouge_scorer import RougeScorer
     return RougeScorer(list(_ROUGE.values()), use_stemmer=stemming)
-
-
-@contextmanager
-def _package(name: str) -> Iterator[None]:
-    try:
-        yield
-    except ImportError as problem:
-        hint = "Install it: pip install 'chameleon-compose[text-metrics]'."
-        raise MissingPackage(f"the grades of texts need {name}", hint=hint) from problem

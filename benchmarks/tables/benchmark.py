@@ -118,10 +118,7 @@ class TableFolder(Mapping[str, Row]):
 
 
 def table_of(lines: Any, caption: str = "") -> Table:
-    """Return the table in lines of cells, the header first; short lines are filled with blanks.
-
-    Raises `InputError` for what is none.
-    """
+    """Return the table in lines of cells, header first, short ones filled up. Raises `InputError`."""
     if not (isinstance(lines, list) and lines and all(isinstance(line, list) for line in lines)):
         raise InputError('a table needs "header" and "rows", lists of cells and of such lists')
     width = max(map(len, lines))
@@ -138,10 +135,7 @@ def text_in(row: Row, *keys: str) -> str:
 
 
 def texts_in(row: Row, *keys: str, default: list[str] | None = None) -> list[str]:
-    """Return the list of texts under the first of these keys that the row has. Raises `InputError`.
-
-    `default` stands for none.
-    """
+    """Return the list of texts under the first of these keys, else `default`. Raises `InputError`."""
     key = next((key for key in keys if key in row), keys[0])
     value = default if row.get(key) is None else row[key]
     if not (isinstance(value, list) and all(isinstance(text, str) for text in value)):

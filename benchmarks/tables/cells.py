@@ -49,10 +49,7 @@ def cells_with(texts: Sequence[str], problem: Problem) -> list[frozenset[Cell]] 
 
 
 def literal_texts(literal: str) -> list[str] | None:
-    """Return the texts of a list that is written in Python, as releases have it; None for anything else.
-
-    Nothing is evaluated.
-    """
+    """Return the texts of a list written in Python, without evaluating it; None for anything else."""
     try:
         value = ast.literal_eval(literal.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

@@ -84,16 +84,10 @@ class Scorer(Described):
     """The seed of its generator, for a rule that draws."""
 
     def check(self) -> None:
-        """Raise `MissingPackage` where a package is missing that the rule needs for any prediction.
-
-        Called before an evaluation; by default nothing is needed.
-        """
+        """Raise `MissingPackage` for a package that any prediction needs, before an evaluation."""
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        """Return the prediction in a model's text: by default the text itself.
-
-        Raises `InputError` where the rule reads none.
-        """
+        """Return the prediction in a model's text, by default all of it. Raises `InputError` for none."""
         return text
 
     def from_value(self, value: Any, problem: Problem) -> Any:
@@ -190,11 +184,7 @@ class Benchmark(Described):
     last_counts: ClassVar[bool] = False
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row a problem, from the rows found in a file of the release; by default as they are.
-
-        `path` is that file, for releases that keep more beside it. Raises `InputError` for what cannot be
-        read.
-        """
+        """Yield one row a problem from those in the file `path`, by default as they are, or `InputError`."""
         return iter(found)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:

@@ -81,10 +81,7 @@ class DataFile:
 
     @cached_property
     def sha256(self) -> str:
-        """The digest of what the file holds, the same whether it is packed with gzip or not.
-
-        Of a folder of tables, that of the names and digests of all its tables.
-        """
+        """The digest of what the file holds, unpacked; of a folder, of its tables' names and digests."""
         digest = hashlib.sha256()
         if self.path.is_dir():
             for table in sorted(path for path in self.path.rglob("*") if path.suffix in _TABLE_ENDINGS):

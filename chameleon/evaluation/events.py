@@ -79,10 +79,7 @@ class EventReader:
         self._member: tuple[int, Mapping[str, list[bytes]]] = -1, {}  # the last one that was read
 
     def lines_of(self, result: Result) -> list[bytes]:
-        """Return the lines of a problem's run; none if the folder has lost them.
-
-        Raises `LogError` for lines that are damaged, `InputError` for a file that cannot be read.
-        """
+        """Return the lines of a problem's run, none if lost. Raises `LogError` if damaged, `InputError`."""
         if result.member is None:
             return []
         found = self._packed(result.member).get(result.id)
@@ -133,10 +130,7 @@ def recent_lines(folder: Path, start: int) -> dict[str, list[bytes]]:
 def unfinished_runs(
     folder: Path, recent: Mapping[str, list[bytes]], done: Container[str]
 ) -> dict[str, RunLines]:
-    """Read the runs of all problems that are not `done` from the `recent_lines`.
-
-    Raises `LogError` naming the problem of which a line is damaged.
-    """
+    """Read the runs of problems that are not `done`. Raises `LogError` naming one with a damaged line."""
     return {id: RunLines.of(id, each, folder) for id, each in recent.items() if id not in done}
 
 

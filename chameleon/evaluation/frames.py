@@ -18,6 +18,7 @@ from chameleon.values import to_json
 Kind = Literal["problems", "calls", "steps"]
 Row = dict[str, Any]
 _TIMED = ("seconds", "calls", "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost")
+_HELD = ("id", "answer", "gold", "correct", "declined", "failed")
 _COLUMNS: dict[str, tuple[str, ...]] = {
     "problems": (
         *("run", "id", "question", "answer", "gold", "verdict", "correct", "declined", "failed", "error"),
@@ -75,10 +76,7 @@ def _problems(run: Run) -> Iterator[Row]:
     events = EventReader(run.path)
     for result in run.results:
         row: Row = {
-            **{
-                name: getattr(result, name)
-                for name in ("id", "answer", "gold", "correct", "declined", "failed")
-            },
+            **{name: getattr(result, name) for name in _HELD},
             "run": run.name,
             "question": events.input_of(result).get("question"),
             "verdict": verdict_of(result),

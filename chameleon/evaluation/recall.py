@@ -124,10 +124,7 @@ def measure(index: Index, retriever: Retriever, queries: Sequence[Query]) -> Rec
 
 
 def _rank(index: Index, retriever: Retriever, query: Query, hits: Sequence[Hit]) -> float:
-    """Find the place of the query's table, from 1; infinity where the retriever does not find it.
-
-    Search on where it is below the deepest depth.
-    """
+    """Find the place of the query's table, from 1, below the deepest depth as well; infinity for none."""
     if (place := _place(query.gold, hits)) or len(hits) < max(DEPTHS):
         return place or math.inf
     place = _place(query.gold, retriever.search(query.text, len(index)))

@@ -231,10 +231,7 @@ def _value_text(value: Any) -> str:
 
 
 def _picture_of(path: str) -> str:
-    """Return the picture in a file as a data: URI, or the reason why there is none.
-
-    It is PNG or JPEG by its first bytes, and has at most 2 MB.
-    """
+    """Return a PNG or JPEG of at most 2 MB as a data: URI, or the reason why it is not shown."""
     file, name = Path(path), brief(Path(path).name)
     try:
         if not file.is_file():  # nor is a device or a pipe, which might never end
@@ -274,10 +271,7 @@ def brief(text: object, most: int = 80) -> Shown:
 
 
 def visible(text: str) -> str:
-    """Spell out control characters, bidirectional overrides and other invisible ones, as ⟨U+202E⟩.
-
-    Tabs, line breaks and spaces stay.
-    """
+    """Spell out control characters, bidi overrides and the like as ⟨U+202E⟩, but no white space."""
     if text.isprintable():
         return text
     return "".join(

@@ -57,11 +57,7 @@ class Result:
         run_columns: Sequence[str],
         found: Mapping[str, Any],
     ) -> Result:
-        """Return the result of a run that has ended. What was not answered is never right.
-
-        `run_columns` are columns that this run counts in besides those of the problem; `found` is what it
-        found besides its answer, as JSON.
-        """
+        """Return the result of a run that has ended. What was not answered is never right."""
         assert state.ended is not None
         answered = state.ended.reason == "answered"
         return cls(
@@ -136,11 +132,9 @@ class Count:
 
     def add(self, result: Result) -> None:
         self.n += 1
-        if result.correct:
-            self.correct += 1
-        if result.grades:
-            for name, grade in result.grades.items():
-                self.sums[name] = self.sums.get(name, 0.0) + grade
+        self.correct += bool(result.correct)
+        for name, grade in result.grades.items():
+            self.sums[name] = self.sums.get(name, 0.0) + grade
 
     @property
     def accuracy(self) -> float | None:
@@ -207,30 +201,23 @@ class Tally:
         for where, reason in result.passed_over.items():
             self.passed_over[where] += 1
             self.passed_over_for.setdefault(where, reason)
-        if result.dropped:
-            self.dropped.update(result.dropped)
+        self.dropped.update(result.dropped)
         for column in result.columns:
-            if (count := self._columns.get(column)) is None:
-                count = self._further.setdefault(column, Count())
-            count.add(result)
+            counts = self._columns if column in self._columns else self._further
+            counts.setdefault(column, Count()).add(result)
         if result.sequence and self.graded is None:
             before = self._sequences.get(result.sequence, True)
             self._sequences[result.sequence] = before and bool(result.correct)
         self.usage = self.usage + result.usage
 
     def to_json(self, benchmark: str) -> dict[str, Any]:
-        """Return the counts; accuracies are fractions, or null. `usage` is that of the results.
-
-        Where answers are graded, "figures" stand in place of right answers and accuracy.
-        """
-        answered = self.figures(self.answered)
+        """Return the counts; accuracies are fractions or null, and "figures" where answers are graded."""
+        name = "figures" if self.graded else "accuracy"
         return {
             "benchmark": benchmark,
             **self._counted(self.all),
             "answered": self.answered.n,
-            **(
-                {"answered_figures": answered} if self.graded else {"answered_accuracy": answered["accuracy"]}
-            ),
+            f"answered_{name}": self._counted(self.answered)[name],
             "breakdown": self.counted({"ALL": self.all, **self.columns}),
             **({"dropped": dict(self.dropped)} if self.dropped else {}),
             "usage": self.usage.to_json(),

@@ -60,10 +60,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Run:
-    """The directory that an evaluation has written, read again: the counts over its results alone are held.
-
-    `name` tells it from the others of a report.
-    """
+    """An evaluation's folder, read again (counts alone are held); `name` tells it from others of a report."""
 
     path: Path
     settings: Mapping[str, Any]
@@ -158,9 +155,8 @@ class Run:
             ours = f", graded {in_figures(tally, answered)}; the others count as empty answers"
         elif answered.n:
             ours = f", of them right {100 * answered.correct / answered.n:.2f} %"
-        counted = ("Grades", in_figures(tally, tally.all))
-        if not tally.graded:
-            counted = ("Right", _part(tally.all.correct, n))
+        right = ("Right", _part(tally.all.correct, n))
+        counted = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
         skipped = tally.passed_over.most_common()
         each = f", {in_time(self.seconds / n)} a problem" if n else ""
         settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
@@ -181,10 +177,7 @@ class Run:
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read a directory that an evaluation has written; one that is being written to may be read too.
-
-    Raises `InputError` for a directory that is none, `LogError` for a damaged one.
-    """
+    """Read the folder of an evaluation, finished or not. Raises `InputError` for another, `LogError`."""
     run_dir = Path(path)
     for name in (SETTINGS, RESULTS):
         if not (run_dir / name).is_file():

@@ -7,7 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -37,7 +37,7 @@ _ELSEWHERE = "Give another folder for the results."
 _MEMBER_BYTES = 256 << 10  # as many of lines are packed together
 
 
-class RunDir:
+class RunDir(AbstractContextManager["RunDir"]):
     """Keep an evaluation problem by problem; the same evaluation opened again goes on.
 
     `done` names the problems that had a result when it was opened: `on_kept` is called with each of these
@@ -182,9 +182,6 @@ class RunDir:
             if hasattr(self, name):
                 getattr(self, name).close()
 
-    def __enter__(self) -> RunDir:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -201,19 +198,15 @@ class RunDir:
                 raise LogError(what, where=str(self.path), hint=_ELSEWHERE)
         write_whole(file, json.dumps(settings, indent=2) + "\n")
 
-    def _kept(self) -> Iterator[Result]:
-        return read_results((line for _, line in self._results.whole_lines()), self._results.path)
+    def _kept(self, seen: set[str] | None = None) -> Iterator[Result]:
+        return read_results((line for _, line in self._results.whole_lines()), self._results.path, seen)
 
     def _load(self) -> None:
-        """Take what has a result for done, and read the events of all other problems.
-
-        A failure at the end of these is to be tried again.
-        """
+        """Take what has a result for done; read the other problems' events, but for failures at the end."""
         self.done.clear()
         self._answers: dict[str, Any] = {}
         start, last = 0, set[str]()  # the last member, and the problems in it
-        lines = (line for _, line in self._results.whole_lines())
-        for result in read_results(lines, self._results.path, self.done):
+        for result in self._kept(self.done):
             if result.member is not None:
                 start, last = (result.member, set()) if result.member > start else (start, last)
                 last.add(result.id)

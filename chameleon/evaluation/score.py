@@ -74,11 +74,7 @@ class Field:
 
 @dataclass
 class Scored:
-    """The verdicts on problems, in their order, and what was met on the way.
-
-    `missing` counts the problems without a prediction, `unknown` the rows of no problem, and `programs` how
-    programs ended.
-    """
+    """The verdicts on problems in order, counts of the missing and unknown, and how programs ended."""
 
     results: list[Result] = field(default_factory=list)
     problems: int = 0

@@ -118,10 +118,7 @@ def resolved_by(executor: Executor) -> dict[str, Any]:
 
 
 def _pictures(problems: Iterable[Problem]) -> Mapping[str, Any]:
-    """Count the pictures of the problems, and digest which problem has which; empty without any.
-
-    All problems of the data count, whatever the limit, so that it may grow.
-    """
+    """Count the pictures of all problems, whatever the limit, and digest which problem has which."""
     digest, count = hashlib.sha256(), 0
     for problem in problems:
         if problem.picture is not None:

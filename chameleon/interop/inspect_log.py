@@ -93,11 +93,7 @@ def _header(run: Run, ended_at: float) -> Json:
 
 
 def _sample(run: Run, result: Result, events: Sequence[Event], ended_at: float) -> Json:
-    """Return a problem with its calls, steps and verdict.
-
-    Its messages are those of the last call, its metadata is its line in the results. A declined or failed
-    problem is incorrect, and its explanation says which.
-    """
+    """Return a problem: the last call's messages, all calls and steps, its result, why it is wrong."""
     started = events[0] if events and isinstance(events[0], RunStarted) else RunStarted("", {})
     start = started.at or ended_at
     calls = [call for event in events for call in getattr(event, "calls", ())]
@@ -140,10 +136,7 @@ def _chat(messages: Sequence[tuple[str, str]]) -> list[Json]:
 
 
 def _inspect_events(events: Sequence[Event], start: float) -> Iterator[Json]:
-    """Yield a model event for each call and a tool event for each step, one after the other from `start`.
-
-    Steps of an inventory that a step runs start with that step.
-    """
+    """Yield an event for each call and step, one after the other; what runs inside a step starts with it."""
     for number, event in enumerate(events):
         inner: Any = event
         while isinstance(inner, Nested):

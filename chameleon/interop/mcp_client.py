@@ -81,11 +81,7 @@ class Connection:
         return next((each for each in tools if each.get("name") == name), None)
 
     async def call(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a tool, and return its result as JSON; from any loop.
-
-        Raises:
-            ServerFailed: The server did not answer. It may have done its work all the same.
-        """
+        """Call a tool, return its result as JSON. Raises `ServerFailed`, perhaps after its work is done."""
 
         async def call(client: Any) -> dict[str, Any]:
             return _as_json(await client.call_tool(name, dict(args)))
@@ -210,9 +206,8 @@ class Connection:
         why = one_line(redact(harmless(self._reason(problem, purpose)), also=self.secrets))
         if any(each.status_code in (400, 404) and _SESSION in each.request.headers for each in self._refused):
             self._client = None  # the session is lost: the next call begins a new one
-        words = (
-            f" ({' / '.join(self._process.last_words)})" if self._process and self._process.last_words else ""
-        )
+        last = self._process.last_words if self._process else ()
+        words = f" ({' / '.join(last)})" if last else ""
         joint = " " if isinstance(problem, TimeoutError) else ": "
         hint = self._hint(problem, purpose, why)
         return ServerFailed(f"{self.spec.place} could not {purpose}{joint}{why}{words}", hint=hint)

@@ -58,7 +58,7 @@ def _read(text: str) -> Any:
     bare = text.strip()
     if bare[:1] in ("{", "["):
         try:
-            return json.loads(bare, parse_constant=_no_number)
+            return json.loads(bare, parse_constant=int)  # which NaN and infinity are not
         except (ValueError, RecursionError):
             return text
     lines = bare.splitlines()
@@ -68,10 +68,6 @@ def _read(text: str) -> Any:
         except ChameleonError:
             return text
     return text
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(name)
 
 
 def _held(block: Mapping[str, Any]) -> Any:

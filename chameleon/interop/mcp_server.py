@@ -39,21 +39,17 @@ MOST_AT_ONCE, MAX_WAITING = 16, 64  # runs, and those that wait for their turn
 LARGE_CHARS, MOST_LARGE_AT_ONCE = 1_000_000, 2  # a run over so much keeps a processor busy for seconds
 MAX_SESSIONS = 500
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_TEXTS = {"type": "array", "items": {"type": "string"}}
 _OUTPUT: dict[str, Any] = {
     "type": "object",
     "properties": {
         "answer": {"description": "The answer; null where there is none."},
         "ended": {"enum": ["answered", "declined", "failed", "budget", "waiting"]},
-        "plan": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The modules planned.",
-        },
+        "plan": {**_TEXTS, "description": "The modules planned."},
         "sources": {"description": "What the answer rests on."},
         "error": {"type": "string", "description": "Why there is no answer, and what to do."},
         "without": {
-            "type": "array",
-            "items": {"type": "string"},
+            **_TEXTS,
             "description": "Steps that failed or were not allowed, which the run went on without.",
         },
         "usage": {"type": "object", "description": "Model calls, tokens and US dollars."},
@@ -180,10 +176,7 @@ class InventoryServer:
 
     @asynccontextmanager
     async def _turn(self, *, is_large: bool) -> AsyncIterator[None]:
-        """Wait for a turn to run: large questions leave most turns to others.
-
-        Raises `MCPError` where too many wait already.
-        """
+        """Wait for a turn; large questions leave most to others. Raises `MCPError` if too many wait."""
         if self._waiting >= (MAX_WAITING // 2 if is_large else MAX_WAITING):
             raise MCPError(types.INTERNAL_ERROR, "too many questions wait for their turn; ask again later")
         async with AsyncExitStack() as turns:

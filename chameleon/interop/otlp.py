@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 from urllib.parse import urlsplit
 
 from chameleon.errors import InputError, LogError, require
@@ -45,7 +45,7 @@ def address_of(url: str) -> str:
     return parts._replace(path=path if path.endswith(_PATH) else path + _PATH, fragment="").geturl()
 
 
-class Traces:
+class Traces(AbstractContextManager["Traces"]):
     """Sends the spans of runs to a collector; safe to use from many threads.
 
     `event` takes the events of a run as they happen, `end` ends it, and `close` sends what is left: then one
@@ -95,19 +95,17 @@ class Traces:
             )
         return lost
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def export_log(path: Path, traces: Traces) -> int:
-    """Send the runs of a log; return how many there are.
-
-    Raises `LogError` for a file that is not a log, `InputError` for one that cannot be read.
-    """
-    events = list(_events_in(path))
+    """Send the runs of a log; return how many. Raises `LogError` for another file, `InputError`."""
+    try:
+        with path.open("rb") as lines:  # one without its end does not count
+            events = [read_event(line, n, path) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
+    except OSError as problem:
+        raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem
     begun = [event for event in events if isinstance(event, RunStarted)]
     if events and events[:1] != begun[:1]:
         raise LogError("line 1 belongs to no run", where=str(path), hint="Name another file.")
@@ -142,14 +140,3 @@ def scores_of(result: Result, benchmark: str) -> Iterator[tuple[str, Attributes]
         yield score(benchmark, result.correct, label)
     for name, grade in result.grades.items():
         yield score(f"{benchmark} {name}", grade, label)
-
-
-def _events_in(path: Path) -> Iterator[Event]:
-    """Yield the events of a log, without a line that is not written to its end."""
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.endswith(b"\n"):
-                    yield read_event(line, number, path)
-    except OSError as problem:
-        raise InputError(f"cannot read the log: {problem.strerror}", where=str(path)) from problem

@@ -61,10 +61,7 @@ def end_in_words(day: datetime.date, instead: str = "") -> str:
 
 
 def capabilities_of(model: str, profile: Mapping[str, Any] | None = None) -> Capabilities:
-    """Return what is known of "provider:model"; `profile` is LangChain's, where its client has one.
-
-    `models.yaml` says what profiles do not, and wins where both speak.
-    """
+    """Return what is known of "provider:model" by `models.yaml`, else by LangChain's `profile`."""
     told, family = dict(profile or {}), _family(model)
     efforts = tuple(family.get("efforts") or told.get("reasoning_effort_levels") or ())
     default = str(told.get("reasoning_effort_default") or "")
@@ -136,8 +133,7 @@ def section(name: str) -> Mapping[str, Any]:
     """Read a section of `models.yaml`; which model to ask is known without those of hundreds of models."""
     text = resources.files("chameleon.llm").joinpath("models.yaml").read_text("utf-8")
     parts = re.split(r"^(?=\w)", text, flags=re.MULTILINE)
-    found = "".join(
-        part for part in parts if part.startswith(("sources:", f"{name}:"))
-    )  # entries name sources
+    # Entries name sources.
+    found = "".join(part for part in parts if part.startswith(("sources:", f"{name}:")))
     read: Mapping[str, Any] = read_yaml(found)[name]
     return read

@@ -76,11 +76,7 @@ class ChatClient(ABC):
     def view(
         self, fields: Mapping[str, Any], cleared: frozenset[str]
     ) -> tuple[BaseChatModel, frozenset[str]]:
-        """Return the client with some fields set, and those of them that it leaves out.
-
-        What was made is kept, since making it costs. `cleared` are parameters that the client is set to, and
-        that are not to be sent.
-        """
+        """Return the client (kept) with these fields set and cleared, and the fields that it leaves out."""
         if not fields and not cleared:
             return self.chat, frozenset()
         key = json.dumps([fields, sorted(cleared)], sort_keys=True)

@@ -42,10 +42,7 @@ _NO_LISTING = (ValueError, LookupError, TypeError, AttributeError)  # JSON of an
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model to use ("provider:name"), or None where there is none, and a sentence that says why.
-
-    `ends` says when the model is switched off, where that is known.
-    """
+    """The model to use ("provider:name") or None, why in a sentence, and when it ends, if that is known."""
 
     model: str | None
     why: str
@@ -128,11 +125,7 @@ def _from_server(address: str, key: str | None) -> ModelChoice:
 
 
 def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> ModelChoice:
-    """Add to a choice the day on which its model is switched off, if its server lists that.
-
-    An OpenAI-compatible server is asked for its models, unless the day is known; one that does not answer
-    at once adds nothing.
-    """
+    """Add the day on which a model ends to a choice, if it is unknown and its server lists it at once."""
     provider, _, name = (choice.model or "").partition(":")
     if choice.ends or provider != "openai":
         return choice
@@ -146,10 +139,7 @@ def with_end(choice: ModelChoice, environ: Mapping[str, str] = os.environ) -> Mo
 def offered_models(
     address: str, key: str | None = None, seconds: float = LIST_SECONDS
 ) -> dict[str, datetime.date | None]:
-    """Ask an OpenAI-compatible server which models it has, each with the day on which it ends, if any.
-
-    Raises `NoModel` when it does not say.
-    """
+    """Ask an OpenAI-compatible server for its models, each with its last day, if any. Raises `NoModel`."""
     import urllib.error
     import urllib.request
     from http.client import HTTPException

@@ -85,11 +85,7 @@ class LLM:
 
     @property
     def connected_by(self) -> Mapping[str, Any]:
-        """Return what `connect` is to be given for the same in another process, but for the store.
-
-        Raises `ModelError` for what cannot be handed on: a client made in Python, and a key, which belongs
-        into the environment.
-        """
+        """Return what `connect` needs in another process, but for the store. Raises `ModelError`."""
         models = self._models
         lacks = {
             "a model that is made in Python": isinstance(self._pipeline.connection.client, GivenClient),
@@ -136,18 +132,12 @@ class LLM:
         timeout: float | None = None,
         prices: Prices | None = None,
     ) -> LLM:
-        """Ask another model with the same parameters, store and settings; its client is made once.
-
-        `retries`, `timeout` and `prices` are its own where they are given. Raises as `connect` does.
-        """
+        """Ask another model with the same store and settings, unless given here. Raises as `connect`."""
         pipeline = self._models.sibling(model, retries, timeout, prices)
         return LLM(pipeline, self._params, self._models)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
-        """Tell which parameters the model would be asked without, and why, as far as that is known by now.
-
-        `params` are added to the default ones.
-        """
+        """Tell which of the default parameters and `params` the model would be asked without, and why."""
         return self._pipeline.connection.dropped(canonical(self._merged(params)))
 
     @property
@@ -215,10 +205,7 @@ class LLM:
     def ask_each(
         self, prompts: Sequence[Messages], *, schema: Mapping[str, Any] | None = None, **params: Any
     ) -> list[Reply]:
-        """Ask several different questions at once, and return the replies in their order.
-
-        Raises the first error, if any.
-        """
+        """Ask several different questions at once; return the replies in order, or raise the first error."""
         requests = [self._request(messages, params, schema=schema) for messages in prompts]
         groups = self._pipeline.answer_each([[request] for request in requests])
         return self._collect(requests, [replies[0] for replies in groups])

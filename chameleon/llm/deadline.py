@@ -42,9 +42,7 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
 
     No provider's client can be stopped from outside, so the thread is left to itself. It does not keep the
     process from ending, and reads no more of a reply once `reads` seconds (by default as many) are over.
-
-    Raises:
-        TooLate: The seconds are over.
+    Raises `TooLate`.
     """
     context = copy_context()
     context.run(_READS_UNTIL.set, time.monotonic() + (seconds if reads is None else reads))

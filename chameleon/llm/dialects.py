@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NO_TOOLS = "Choose a model that takes them, or a planner that asks for a plan in text."
 _IN_TEXT = "Ask for the form in the prompt: `structured: auto` in the inventory does so where it must."
 Tell = Callable[[str], None]
+Params = dict[str, Any]
 _FEW_SAMPLES, _MOST_SAMPLES = 8, 128
 
 
@@ -68,9 +69,7 @@ class Dialect:
         """Tell whether `stop` goes with this request: structured output passes nothing but the messages."""
         return request.schema is None
 
-    def add(
-        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], quirks: ModelQuirks
-    ) -> None:
+    def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
         """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
 
     def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
@@ -203,9 +202,7 @@ class OpenAIDialect(Dialect):
     def passes_stop(self, request: ModelRequest) -> bool:
         return True
 
-    def add(
-        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], quirks: ModelQuirks
-    ) -> None:
+    def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
         body: dict[str, Any] = {}
         is_own_server = not self._is_itself and not hasattr(self.chat, "azure_endpoint")
         if "max_tokens" in sent and is_own_server and not self._responses:
@@ -233,9 +230,7 @@ class OpenAIDialect(Dialect):
 class DirectDialect(OpenAIDialect):
     """Our own client of OpenAI's chat completions: what it sends is what is written here."""
 
-    def add(
-        self, request: ModelRequest, sent: dict[str, Any], extra: dict[str, Any], quirks: ModelQuirks
-    ) -> None:
+    def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
         super().add(request, sent, extra, quirks)
         extra |= extra.pop("extra_body", {})
         if "max_tokens" in sent:

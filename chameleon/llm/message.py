@@ -176,12 +176,7 @@ class ModelRequest:
         tools: Sequence[Mapping[str, Any]] = (),
         **others: Any,
     ) -> ModelRequest:
-        """Build a request.
-
-        Raises:
-            PromptError: A role is unknown, or a call of a tool has no result.
-            ModelError: A parameter or a tool is none, or there are tools beside a schema.
-        """
+        """Build a request. Raises `PromptError` for wrong messages, `ModelError` for other parts."""
         given = (("user", messages),) if isinstance(messages, str) else messages
         if unknown := [role for role, _ in given if role not in ROLES]:
             raise PromptError(f"{unknown[0]!r} is not a role", hint=f"Roles are {', '.join(ROLES)}.")
@@ -211,14 +206,10 @@ class ModelRequest:
     @property
     def settings(self) -> dict[str, Any]:
         """Return everything but the model and the messages that tells two requests apart."""
-        settings = {**self.own_settings, **self.params, "sample": self.sample}
-        if self.address:
-            settings["base_url"] = self.address
-        if self.pictures:
-            settings["pictures"] = list(self.pictures)
-        if self.tools:
-            settings["tools"] = list(self.tools)
-        return settings if self.schema is None else {**settings, "schema": self.schema}
+        pictures, tools = list(self.pictures), list(self.tools)
+        more = {"base_url": self.address, "pictures": pictures, "tools": tools, "schema": self.schema}
+        told = {name: value for name, value in more.items() if value not in ("", [], None)}
+        return {**self.own_settings, **self.params, "sample": self.sample, **told}
 
     def lacks_room(self, reply: Reply) -> bool:
         """Tell whether the reply was cut off at a limit that can be widened, and its asker wants it whole."""
@@ -240,10 +231,7 @@ def encodable(text: str) -> str:
 
 
 def canonical(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Write equal parameters the same way: 0 for 0.0, a list of stops for one stop, nothing for None.
-
-    Raises `ModelError` for a parameter that is not JSON, and for a reasoning effort that there is not.
-    """
+    """Write equal parameters alike: 0 for 0.0, a list for one stop, no None. Raises `ModelError`."""
     found: dict[str, Any] = {}
     for name, value in sorted(params.items()):
         if value is None:

@@ -16,11 +16,7 @@ MIN_RATE = 1.0  # requests a second: a model is asked so often whatever it says
 
 
 class Pace:
-    """Limits how often a model is asked, once it says that it is asked too often.
-
-    Safe to use from many threads. `rate` is the most requests a second, infinite without a limit; `clock`
-    returns seconds.
-    """
+    """Limits how often a model is asked, in any thread; `rate` is the most requests a second, or infinite."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

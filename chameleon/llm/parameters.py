@@ -76,11 +76,7 @@ class Fitted:
 
 
 def fit(asked: Mapping[str, Any], known: Capabilities, quirks: ModelQuirks, *, widened: int = 0) -> Fitted:
-    """Fit parameters to a model.
-
-    `max_tokens` bounds the visible answer: a model that thinks gets room for its thoughts on top of it.
-    `widened` counts how often the reply was cut off before; each time the limit grows fourfold.
-    """
+    """Fit parameters to a model. The limit has room for thoughts, and grows fourfold with each `widened`."""
     known = quirks.applied_to(known)
     sent, dropped = dict(asked), dict[str, str]()
     stops = tuple(sent.pop("stop", ()))
@@ -134,10 +130,7 @@ def _effort(asked: str, known: Capabilities, quirks: ModelQuirks) -> tuple[str, 
         if has_switch or (known.is_known and known.efforts and not known.thinks):
             return "none" if known.thinks or "none" in known.efforts else "", ""
     effort = known.nearest_effort(asked)
-    return (
-        effort,
-        "" if effort == asked else f"with {effort} instead, the nearest that it takes",
-    )
+    return effort, "" if effort == asked else f"with {effort} instead, the nearest that it takes"
 
 
 def efforts_of(fields: Mapping[str, Any]) -> tuple[str, ...]:

@@ -19,11 +19,7 @@ Blocks = tuple[Mapping[str, Any], ...]
 
 
 def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, ...], bool]:
-    """Return a message's calls of tools, up to `longest` characters, and whether these are all of them.
-
-    Args:
-        clean: what every text in them goes through.
-    """
+    """Return a message's calls up to `longest` characters, each text cleaned, and if these are all."""
     found: dict[str, ToolCall] = {}
     apart = getattr(message, "invalid_tool_calls", ())
     for number, call in enumerate([*message.tool_calls, *apart]):
@@ -60,11 +56,7 @@ def _arguments_of(given: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
 
 
 def blocks_in(message: Any, clean: Clean, longest: int) -> tuple[Blocks, bool]:
-    """Return what a provider wants back with a message that calls tools, and whether that is all of it.
-
-    That is its content, where it has more than text and calls (thoughts, signatures), and the fields that are
-    its provider's own.
-    """
+    """Return what a provider wants back with calls (thoughts, fields of its own), and whether it is all."""
     content = message.content if isinstance(message.content, list) else []
     blocks = [each for each in content if isinstance(each, Mapping)]
     is_plain = all(each.get("type") in _PLAIN and "extras" not in each for each in blocks)

@@ -19,25 +19,11 @@ LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 
 # Providers' words for the same ends.
 _FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_use": "stop",
-    "tool_calls": "stop",
-    "eos": "stop",
-    "eos_token": "stop",
-    "completed": "stop",
-    "complete": "stop",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_length": "length",
-    "refusal": "content_filter",
-    "safety": "content_filter",
-    "recitation": "content_filter",
-    "blocklist": "content_filter",
-    "prohibited_content": "content_filter",
-    "spii": "content_filter",
-    "content_filtered": "content_filter",
-    "guardrail_intervened": "content_filter",
+    **dict.fromkeys(("end_turn", "stop_sequence", "tool_use", "tool_calls", "eos", "eos_token"), "stop"),
+    **dict.fromkeys(("completed", "complete"), "stop"),
+    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length"), "length"),
+    **dict.fromkeys(("refusal", "safety", "recitation", "blocklist", "spii"), "content_filter"),
+    **dict.fromkeys(("prohibited_content", "content_filtered", "guardrail_intervened"), "content_filter"),
 }
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
@@ -105,10 +91,7 @@ def fault(model: str, text: str, finish: str, refusal: str = "") -> ModelError |
 
 
 def _mean_logprob(given: Any, length: int | None) -> float | None:
-    """Return the mean log-probability of the reply's tokens, where the server was asked for it and tells.
-
-    Of a reply that is cut, the tokens that begin within the first `length` characters count.
-    """
+    """Return the mean log-probability of tokens that begin in the first `length` characters, if told."""
     tokens = given.get("content") if isinstance(given, Mapping) else None
     if not isinstance(tokens, list) or not tokens:
         return None
@@ -178,10 +161,7 @@ def _usage(
         tokens_in, tokens_out, of_input.get("cache_read"), written, of_output.get("reasoning")
     )
     reported = metadata.get("token_usage")
-    for told in (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost")):
-        if is_amount(told) and told >= 0:
-            cost: float | None = float(told)
-            break
-    else:
-        cost = pricing.cost(tokens)
+    costs = (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost"))
+    told = next((each for each in costs if is_amount(each) and each >= 0), None)
+    cost = pricing.cost(tokens) if told is None else float(told)
     return Usage(1, tokens.input, tokens.output, cost, tokens.cached, tokens.reasoning)

@@ -44,15 +44,7 @@ class CallContext:
 
 
 class Pipeline:
-    """Answers requests to one connected model; all views of it share this.
-
-    Args:
-        retries: how often a request is made again where that may help.
-        timeout: seconds, for a whole attempt.
-
-    Raises:
-        ModelError: `retries` is not a number from 0 on.
-    """
+    """Answers requests to one connected model and its views. Raises `ModelError` for wrong `retries`."""
 
     sleep = staticmethod(bridge.sleep)
 
@@ -98,11 +90,7 @@ class Pipeline:
     def answer(self, requests: Sequence[ModelRequest], hear: Hear | None = None) -> list[Reply]:
         """Answer samples of one question that go into one request; the same question in flight is asked once.
 
-        `hear` is called with the text of a single sample as it comes.
-
-        Raises:
-            BudgetExceeded: The run's budget forbids the call.
-            StoreError: The recording cannot be read.
+        `hear` is called with a single sample's text as it comes. Raises `BudgetExceeded` and `StoreError`.
         """
         recorder = current_recorder()
         meter = None if recorder is None else recorder.meter
@@ -233,12 +221,7 @@ class Pipeline:
     def _attempt(
         self, requests: Sequence[ModelRequest], widened: int, context: CallContext, seconds: float
     ) -> list[Reply]:
-        """Make one request, and record what is whole: also if it comes too late for who asked.
-
-        Raises:
-            TooLate: The timeout or the run's `seconds` are over.
-            Exception: Whatever the provider's client raises.
-        """
+        """Make one request, record what is whole even if it is late. Raises `TooLate`, and as clients do."""
         stream = context.stream
 
         def send() -> list[Reply]:

@@ -26,10 +26,7 @@ class Prefixes:
         self._seen: OrderedDict[str, tuple[str, int]] = OrderedDict()  # the last text, and what all shared
 
     def shared_length(self, messages: Messages) -> int:
-        """Return how many characters earlier prompts of the family share with this one; 0 for the first.
-
-        The characters are those of the messages' texts, one after the other.
-        """
+        """Count the characters that earlier prompts of the family share with this one; 0 for the first."""
         text = "".join(text for _, text in messages)
         if len(text) < MIN_CHARS:
             return 0

@@ -52,21 +52,6 @@ class Pricing:
             price_cached = rest[0] if rest else price_in
             fresh = tokens.input - cached
             return (fresh * price_in + cached * price_cached + tokens.output * price_out) / 1_000_000
-        return self._listed(tokens)
-
-    @cached_property
-    def _of_list(self) -> Any:
-        """Look the model up in the list, once: that takes longer than to sum up a reply."""
-        try:
-            from genai_prices import data_snapshot
-
-            provider, _, name = self.model.partition(":")
-            listed = _PROVIDERS.get(provider, provider)
-            return data_snapshot.get_snapshot().find_provider_model(name, None, listed, None)
-        except (ImportError, LookupError):  # a model that the list does not have
-            return None
-
-    def _listed(self, tokens: TokenCounts) -> float | None:
         if self._of_list is None:
             return None
         from genai_prices import Usage
@@ -87,3 +72,15 @@ class Pricing:
         except (LookupError, ValueError):  # a kind of token that the list does not have
             return None
         return float(found.total_price)
+
+    @cached_property
+    def _of_list(self) -> Any:
+        """Look the model up in the list, once: that takes longer than to sum up a reply."""
+        try:
+            from genai_prices import data_snapshot
+
+            provider, _, name = self.model.partition(":")
+            listed = _PROVIDERS.get(provider, provider)
+            return data_snapshot.get_snapshot().find_provider_model(name, None, listed, None)
+        except (ImportError, LookupError):  # a model that the list does not have
+            return None

@@ -132,14 +132,7 @@ def learn_from_error(
     n: int = 1,
     secrets: Sequence[str] = (),
 ) -> ModelQuirks | None:
-    """Return the quirks that are known once this error came; None where it is not about a parameter.
-
-    Args:
-        fitted: the parameters that were sent.
-        limit: the `max_tokens` of the request.
-        n: how many samples the request was for.
-        secrets: what is taken out of the server's words.
-    """
+    """Return the quirks after an error (`limit`: `max_tokens` as asked); None if it is about no parameter."""
     status, said = status_of(error), message_of(error)
     if status == 400 and IN_CHAT not in quirks.without and _NOT_IN_CHAT.search(said):
         return quirks.without_also(IN_CHAT)

@@ -77,10 +77,7 @@ class ResponseStore:
         return found
 
     def get(self, request: ModelRequest) -> dict[str, Any] | None:
-        """Return the recorded reply, or None where the model must be asked.
-
-        Raises `ReplayMiss` in replay mode, and `StoreError` for a damaged file.
-        """
+        """Return the recorded reply, None to ask the model. Raises `ReplayMiss` in replays, `StoreError`."""
         if self.mode in ("off", "record"):
             return None
         rows = self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,))
@@ -134,10 +131,7 @@ class ResponseStore:
         return int(self._store.rows("read", "SELECT count(*) FROM replies")[0][0])
 
     def latest_model(self, address: str = "") -> str | None:
-        """Return the model whose reply was recorded last; None where nothing is recorded.
-
-        Replies of the server at `address` go first, if there are any.
-        """
+        """Return the model recorded last, at this address if there is one; None for an empty store."""
         if self.mode == "off":
             return None
         rows = self._store.rows(
@@ -166,14 +160,7 @@ def _describe_miss(
     same_prompt: Sequence[Mapping[str, Any]],
     other_prompts: Sequence[Sequence[tuple[str, str]]],
 ) -> str:
-    """Say in one sentence why a request was not found, and what is nearest of what is recorded.
-
-    Args:
-        asked: the model and the settings of the request.
-        prompt: its messages, as one text.
-        same_prompt: the models and settings under which the same prompt is recorded.
-        other_prompts: the messages of recorded requests of about the same length.
-    """
+    """Say in one sentence why a request was not found, and what is nearest of what is recorded."""
     if same_prompt:
         nearest = min(same_prompt, key=lambda known: len(_differing(asked, known)))
         told = (

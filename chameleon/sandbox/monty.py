@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from chameleon.errors import MissingPackage, SandboxUnavailable
-from chameleon.sandbox.inside.encode import Encoder, TooLarge, Unsupported, kind_of
-from chameleon.sandbox.inside.program import Printed
+from chameleon.sandbox.inside.encode import Unsupported
+from chameleon.sandbox.inside.program import Printed, encoded
 from chameleon.sandbox.result import ExecResult, Guarantees, Layer, Limits, Status
 from chameleon.sandbox.sandbox import Sandbox
 
@@ -137,26 +137,11 @@ class MontySandbox(Sandbox):
                         return _failure(error, request)
                     message = f"the program ended without setting '{request['result']}'"
                     return ExecResult("no_answer", message=message)
-                return self._answer(value, request["result"], code)
+                return _answer(value, request, code)
         except monty.MontyCrashedError:
             raise
         except monty.MontyError as error:
             return ExecResult("error", error_type=type(error).__name__, message=str(error)[:500])
-
-    def _answer(self, value: Any, name: str, code: str) -> ExecResult:
-        limits = self._limits
-        try:
-            encoder = Encoder(limits.result_kb * 1024, limits.depth, limits.int_digits)
-            encoded = encoder.encode(value)
-            if not any(mark in code for mark in _CIRCLES) and _holds_itself(encoded):
-                raise Unsupported("a value that holds itself")
-            return ExecResult("ok", encoded, kind_of(value))
-        except Unsupported as error:
-            message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
-            return ExecResult("error", error_type="UnsupportedAnswer", message=message)
-        except TooLarge as error:
-            message = f"'{name}' is too large: {error}"
-            return ExecResult("too_large", error_type="AnswerTooLarge", message=message)
 
     def guarantees(self) -> Guarantees:
         limits = self._limits
@@ -183,6 +168,16 @@ class MontySandbox(Sandbox):
             self._left_to_parent.append(self._pool)
             self._forked = True
         self._lock, self._pool = threading.Lock(), None
+
+
+def _answer(value: Any, request: Mapping[str, Any], code: str) -> ExecResult:
+    def check(found: Any) -> None:
+        if not any(mark in code for mark in _CIRCLES) and _holds_itself(found):
+            raise Unsupported("a value that holds itself")
+
+    frame = encoded(value, request, check)
+    told = {"value_type": "k", "error_type": "t", "message": "m"}
+    return ExecResult(frame["s"], frame.get("v"), **{name: frame.get(key, "") for name, key in told.items()})
 
 
 def _holds_itself(value: Any) -> bool:

@@ -122,17 +122,16 @@ def judge(ending: Ending, limits: Limits, cpu_seconds: float, tier: str) -> Exec
         return _from_frame(ending.frame, limits, tier)
     if ending.excess:
         return ExecResult("too_large", message="the answer is larger than the limit", tier=tier)
-    if ending.overrun or ending.code == -_SIGXCPU:
+    is_killed = ending.code == -_SIGKILL
+    if ending.overrun or ending.code == -_SIGXCPU or (is_killed and ending.cpu >= cpu_seconds):
         return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)
     if ending.code == UNSEALED:
         message = "its process could not be sealed, so the program was not run"
         return ExecResult("refused", error_type="Unsealed", message=message, tier=tier)
     if ending.code == EXHAUSTED:
         return ExecResult("memory", error_type="MemoryError", message="out of memory", tier=tier)
-    if ending.code == -_SIGKILL and ending.cpu < cpu_seconds:
+    if is_killed:
         return ExecResult("memory", error_type=KILLED, message="killed by the system", tier=tier)
-    if ending.code == -_SIGKILL:
-        return ExecResult("timeout", error_type="Timeout", message="the program took too long", tier=tier)
     if (code := ending.code or 0) >= 0:
         message = f"the program ended its process with code {code}"
         return ExecResult("crashed", error_type="Exit", message=message, tier=tier)

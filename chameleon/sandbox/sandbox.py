@@ -47,8 +47,8 @@ class Sandbox(ABC):
         if len(code.encode("utf-8", "surrogatepass")) > self._limits.source_kb * 1024:
             message = f"the program is longer than {self._limits.source_kb} KiB"
             return ExecResult("too_large", error_type="SourceTooLarge", message=message, tier=self.tier)
-        wall = self._wall(timeout)
-        return self._run(self._request(code, inputs, result, timeout), wall)
+        request = self._request(code, inputs, result, timeout)
+        return self._run(request, request["limits"]["wall_s"])
 
     def call(self, file: Path, request: Mapping[str, Any], *, timeout: float | None = None) -> ExecResult:
         """Have a trusted Python file do work that a hostile request could turn against us.
@@ -61,15 +61,8 @@ class Sandbox(ABC):
         Raises:
             SandboxUnavailable: where programs run in Monty, which cannot load the file.
         """
-        limits, wall = self._limits, self._wall(timeout)
-        bounds = {
-            "cpu_s": limits.cpu_s if timeout is None else timeout,
-            "wall_s": wall,
-            "memory_bytes": limits.memory_mb << 20,
-            "source_bytes": limits.source_kb * 1024,
-            "result_bytes": limits.result_kb * 1024,
-        }
-        return self._run({**request, "file": str(file), "limits": bounds}, wall)
+        bounds = self._bounds(timeout)
+        return self._run({**request, "file": str(file), "limits": bounds}, bounds["wall_s"])
 
     @abstractmethod
     def _run(self, request: dict[str, Any], wall: float) -> ExecResult:
@@ -92,18 +85,27 @@ class Sandbox(ABC):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _wall(self, timeout: float | None) -> float:
-        if timeout is None:
-            return self._limits.wall_s
-        if not 0 < timeout <= _LONGEST_SECONDS:
+    def _bounds(self, timeout: float | None) -> dict[str, Any]:
+        """Return the limits as `inside` reads them."""
+        if timeout is not None and not 0 < timeout <= _LONGEST_SECONDS:
             raise InputError(f"a timeout of {timeout} s makes no sense", hint="Give between 0 and 3600 s.")
-        return timeout
+        limits = self._limits
+        return {
+            "cpu_s": limits.cpu_s if timeout is None else timeout,
+            "wall_s": limits.wall_s if timeout is None else timeout,
+            "memory_bytes": limits.memory_mb << 20,
+            "source_bytes": limits.source_kb * 1024,
+            "stdout_bytes": limits.stdout_kb * 1024,
+            "result_bytes": limits.result_kb * 1024,
+            "depth": limits.depth,
+            "int_digits": limits.int_digits,
+        }
 
     def _request(
         self, code: str, inputs: Mapping[str, Any] | None, result: str, timeout: float | None
     ) -> dict[str, Any]:
         """Return what `inside.program.run` reads."""
-        limits, named = self._limits, dict(inputs or {})
+        bounds, named = self._bounds(timeout), dict(inputs or {})
         for name in named:
             if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
                 raise InputError(f"{name!r} cannot be the name of a program's input", where="inputs")
@@ -111,18 +113,7 @@ class Sandbox(ABC):
             json.dumps(named)
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"a program's inputs must be JSON values: {error}", where="inputs") from None
-        return {
-            "code": code,
-            "inputs": named,
-            "result": result,
-            "limits": {
-                "cpu_s": limits.cpu_s if timeout is None else timeout,
-                "stdout_bytes": limits.stdout_kb * 1024,
-                "result_bytes": limits.result_kb * 1024,
-                "depth": limits.depth,
-                "int_digits": limits.int_digits,
-            },
-        }
+        return {"code": code, "inputs": named, "result": result, "limits": bounds}
 
 
 _sandboxes: weakref.WeakSet[Sandbox] = weakref.WeakSet()

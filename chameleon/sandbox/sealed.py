@@ -247,16 +247,11 @@ class SealedSandbox(Sandbox):
         calls = [
             name for name in ("open", "socket", "fork", "clone3", "kill") if answer.get(name) is not True
         ]
-        bound = answer.get("memory") is True
+        bound, limits = answer.get("memory") is True, self._limits
+        bounds = f"{limits.memory_mb} MB, {limits.cpu_s:g} s of CPU, no files, no processes"
         return (
             Layer("seccomp", not calls, f"{', '.join(calls)} got through" if calls else "allow-list"),
-            Layer(
-                "rlimits",
-                bound,
-                f"{self._limits.memory_mb} MB, {self._limits.cpu_s:g} s of CPU, no files, no processes"
-                if bound
-                else "memory is not bounded",
-            ),
+            Layer("rlimits", bound, bounds if bound else "memory is not bounded"),
         )
 
     def _run_in(self, kind: str, request: dict[str, Any], wall: float) -> ExecResult:

@@ -55,11 +55,7 @@ class Lost(Stuck):
 
 
 class ZygoteClient:
-    """One sealed interpreter; used by one thread at a time.
-
-    Raises SandboxUnavailable when it does not come up, with what it said last, and `Lost` where that is
-    nothing.
-    """
+    """One sealed interpreter for one thread at a time. Raises SandboxUnavailable, or `Lost` if silent."""
 
     def __init__(self, options: dict[str, Any], answer_bytes: int) -> None:
         self._answer_bytes = answer_bytes
@@ -214,21 +210,20 @@ class ZygoteClient:
 
     def forget(self) -> None:
         """Let go of a zygote that belongs to the process from which this one was forked."""
-        self._control.close()
-        for spare in self._spares.values():
-            spare.close()
-        self._spares.clear()
+        self._close()
         # Not ours to wait for; a Popen that thinks it has ended stays quiet.
         self._process.returncode = 0
 
     def kill(self) -> None:
         """End it and everything in it at once."""
-        self._control.close()
-        for spare in self._spares.values():
-            spare.close()
-        self._spares.clear()
+        self._close()
         self._process.kill()
         self._process.wait()
+
+    def _close(self) -> None:
+        for each in (self._control, *self._spares.values()):
+            each.close()
+        self._spares.clear()
 
 
 def why_unusable() -> str:

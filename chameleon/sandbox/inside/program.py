@@ -6,7 +6,7 @@ import builtins
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -97,15 +97,20 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
             df.isetitem(index, pandas.to_datetime(df.iloc[:, index]))
     exec(code, namespace)  # noqa: S102
     _restore_interpreter()
-    return _encode(namespace, request["result"], request["limits"])
-
-
-def _encode(namespace: dict[str, Any], name: str, limits: Mapping[str, int]) -> dict[str, Any]:
-    if name not in namespace:
+    if (name := request["result"]) not in namespace:
         return {"s": "no_answer", "m": f"the program ended without setting '{name}'"}
+    return encoded(namespace[name], request)
+
+
+def encoded(
+    value: Any, request: Mapping[str, Any], check: Callable[[Any], object] = lambda encoded: None
+) -> dict[str, Any]:
+    """Return the frame of an answer; `check` may raise `Unsupported` for what it is as JSON."""
+    name, limits = request["result"], request["limits"]
     encoder = Encoder(limits["result_bytes"], limits["depth"], limits["int_digits"])
     try:
-        return {"s": "ok", "v": encoder.encode(namespace[name]), "k": kind_of(namespace[name])}
+        check(found := encoder.encode(value))
+        return {"s": "ok", "v": found, "k": kind_of(value)}
     except Unsupported as error:
         message = f"'{name}' is {error}; an answer must be a number, text, date, list, dict or table"
         return {"s": "error", "t": "UnsupportedAnswer", "m": message}

@@ -108,10 +108,7 @@ class Zygote:
                 return float(message["wall"])
 
     def _supervise(self, child: int, pidfd: int, wall: float) -> int | None:
-        """Kill the child when its frame has arrived or its time is up; else report how it ended.
-
-        Returns its process id when it was killed after its frame and remains to be waited for.
-        """
+        """Kill the child once its frame has arrived, and return its id; else report how it ended."""
         end = time.monotonic() + wall
         poller = select.poll()
         poller.register(pidfd, select.POLLIN)
