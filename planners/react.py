@@ -158,10 +158,7 @@ class React(ShowsCards, AsksModel, Planner):
     def _offer(
         self, state: State, inventory: Inventory, *, native: bool
     ) -> tuple[list[Card], dict[str, str]]:
-        """Return the cards of the tools for the next turn, and what is told of others, by name.
-
-        Native tools that the model has asked for by name are among the cards, before all others.
-        """
+        """Return the cards for the next turn, those asked for by name first, and the others by name."""
         asked = [
             name
             for record in state.executed

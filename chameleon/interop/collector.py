@@ -59,10 +59,7 @@ class _Exporter(OTLPSpanExporter):
 
 
 class CollectorSession(requests.Session):
-    """Follows no redirect, and reads at most 64 kB of a reply; the time-out is for all of a request.
-
-    `fault` is why the last request failed.
-    """
+    """Follows no redirect, reads at most 64 kB within the time-out; `fault`: why the last request failed."""
 
     fault = ""
 

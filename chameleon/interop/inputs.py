@@ -90,10 +90,7 @@ class Inputs:
         return {**_JSON[kind], **({"description": _TEXTS[key]} if key in _TEXTS else {})}
 
     def read(self, arguments: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
-        """Return the input of a run; content of files is written to the folder `scratch`.
-
-        Raises `InputError` naming an argument that is missing, unknown, of a wrong type or not to be read.
-        """
+        """Return a run's input, with files in `scratch`. Raises `InputError` naming an argument."""
         self._check_known(arguments)
         found = dict(self.given)
         for key, value in arguments.items():

@@ -140,10 +140,7 @@ def _chat(messages: Sequence[tuple[str, str]]) -> list[Json]:
 
 
 def _inspect_events(events: Sequence[Event], start: float) -> Iterator[Json]:
-    """Yield a model event for each call and a tool event for each step, one after the other from `start`.
-
-    Steps of an inventory that a step runs start with that step.
-    """
+    """Yield model events and tool events one after the other; steps of an inner inventory start with it."""
     for number, event in enumerate(events):
         inner: Any = event
         while isinstance(inner, Nested):

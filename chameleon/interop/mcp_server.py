@@ -180,10 +180,7 @@ class InventoryServer:
 
     @asynccontextmanager
     async def _turn(self, *, is_large: bool) -> AsyncIterator[None]:
-        """Wait for a turn to run: large questions leave most turns to others.
-
-        Raises `MCPError` where too many wait already.
-        """
+        """Wait for a turn; large questions leave most to others. Raises `MCPError` if too many wait."""
         if self._waiting >= (MAX_WAITING // 2 if is_large else MAX_WAITING):
             raise MCPError(types.INTERNAL_ERROR, "too many questions wait for their turn; ask again later")
         async with AsyncExitStack() as turns:

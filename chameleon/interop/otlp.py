@@ -29,10 +29,7 @@ _log = logging.getLogger("chameleon")
 
 
 def address_of(url: str) -> str:
-    """Return where spans are posted: `/v1/traces` is added to the address of a collector.
-
-    Raises `InputError` for anything but an HTTP address, and for one with a password in it.
-    """
+    """Return where spans are posted. Raises `InputError` for no HTTP address, or one with a password."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError("the receiver of spans has an address such as http://localhost:4318")
@@ -103,10 +100,7 @@ class Traces:
 
 
 def export_log(path: Path, traces: Traces) -> int:
-    """Send the runs of a log; return how many there are.
-
-    Raises `LogError` for a file that is not a log, `InputError` for one that cannot be read.
-    """
+    """Send the runs of a log; return how many. Raises `LogError` or, if it cannot be read, `InputError`."""
     events = list(_events_in(path))
     begun = [event for event in events if isinstance(event, RunStarted)]
     if events and events[:1] != begun[:1]:

@@ -171,10 +171,7 @@ class WebProvider:
         return found[:count]
 
     def reply(self, **sent: Any) -> tuple[WebReply, Any]:
-        """Return the service's reply to what `Web.fetch` is to send, and its JSON.
-
-        Raise `WebError` for any other than JSON with status 200.
-        """
+        """Return the reply to what `Web.fetch` sends, and its JSON. Raises `WebError` for no such reply."""
         setting = self._setting
         secrets = {self.key_header: self.key_prefix + self.key} if self.key else {}
         try:

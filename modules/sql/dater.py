@@ -108,10 +108,7 @@ class ClozeFiller(LLMModule):
 
 
 def queries_in(reply: str, count: int) -> list[str]:
-    """Return the queries of "1: SELECT …", "2: SELECT …" in the order of their numbers; "" for one not there.
-
-    A reply to a single sub-question may leave its number out.
-    """
+    """Return the queries of "1: SELECT …" in order, "" for a missing one; a single one needs no number."""
     text = _FENCE.sub("", reply)
     found: dict[int, str] = {}
     for match in _NUMBERED.finditer(text):
@@ -133,11 +130,7 @@ def winner(values: Sequence[str | None]) -> str | None:
 
 
 def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
-    """Return the sentences with their numbers, without those that have none.
-
-    All are left out where every number is 0, or every one is 1, as published: such queries rarely counted
-    what they should.
-    """
+    """Return the sentences with their numbers; none if all numbers are 0, or all are 1, as published."""
     known = [(line, fill) for line, fill in zip(cloze, fills, strict=True) if fill is not None]
     if {fill for _, fill in known} in ({"0"}, {"1"}):
         return []

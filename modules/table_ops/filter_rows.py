@@ -83,10 +83,7 @@ class FilterRows(TableOperation):
 
 
 def rows_where(condition: str, table: Table) -> list[bool]:
-    """Return of each row whether it meets a condition.
-
-    Raises `StepRejected` naming what is not understood.
-    """
+    """Return of each row whether it meets a condition. Raises `StepRejected` for what is not understood."""
     if len(condition) > _LONGEST:
         raise StepRejected(f"the condition has more than {_LONGEST:,} characters")
     reader = _ConditionReader(condition, table)
@@ -197,10 +194,7 @@ class _ConditionReader:
 
 
 def _held(relation: str, value: str, column: Column) -> list[bool]:
-    """Return of each cell whether it stands in the relation to the value, without its negation.
-
-    Both are compared as the column's numbers or dates where the value is one, else as texts.
-    """
+    """Compare each cell with the value, as numbers or dates if it is one, else as texts; without negation."""
     cells, order = column.cells, _ORDERS.get(relation)
     if relation.endswith("empty"):
         return list(map(is_blank, cells))
@@ -239,10 +233,7 @@ def _meets(moment: Moment, wanted: Moment, order: Callable[..., bool] | None) ->
 
 
 def _value_in(value: str, column: Column) -> Any:
-    """Return a value as the numbers or times of a column are; None where it is none of them.
-
-    Raises `StepRejected` for another unit than that of the column.
-    """
+    """Return a value as the column's numbers or times, or None. Raises `StepRejected` for another unit."""
     meaning = column.meaning
     if meaning.kind == "time":
         return read_time(value)

@@ -205,10 +205,7 @@ class SelectColumn(TableOperation, ColumnSelection):
         return form_of(columns=Annotated[list[name_in(table.header)], Field(min_length=1)])  # type: ignore[misc]
 
     def read_args(self, text: str, table: Table) -> Args:
-        """Read "f_col([rank, time])" or "f_col([rank and time])", in any case.
-
-        A reply with a name that no column has is rejected.
-        """
+        """Read "f_col([rank, time])" or "f_col([rank and time])" in any case; rejects an unknown name."""
         inside = whole_choice(text, "col", "column", "select_column").strip()
         inside = inside.removeprefix("[").removesuffix("]")
         if inside.strip() == _ALL:
