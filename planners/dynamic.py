@@ -12,6 +12,7 @@ from chameleon.errors import EmptyReply, InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.llm_module import AsksModel, Structured, Weights, votes, weights_of
 from chameleon.planner import Planner
+from chameleon.planners.plan_schema import object_schema
 from chameleon.prompt import named_tables, slots_of, table_text
 from chameleon.state import Plan, State, Step
 from chameleon.table import Table
@@ -150,9 +151,9 @@ class Dynamic(AsksModel, Planner):
             "chain": " ".join(f"{link['call']} ->" for link in chain if "refused" not in link),
         }
         messages = self.template.render(slots)
-        params = self.stop_params
+        schema = object_schema("operation", next={"type": "string", "enum": list(names)})
         try:
-            replies = self.replies(messages, self.samples, schema=_schema(names), **params)
+            replies = self.replies(messages, self.samples, schema=schema, **self.stop_params)
         except EmptyReply:  # it names none of them either
             return None
         read = [_next_operation(reply.text, names) for reply in replies]
@@ -179,16 +180,6 @@ def _check_grammar(follows: Mapping[str, Sequence[str]]) -> None:
     named = {name for after in follows.values() for name in after}
     if named <= set(follows):  # an operation that has no line of its own ends the chain
         raise InventoryError(f"no chain can end: nothing leads to `{END}`")
-
-
-def _schema(names: Sequence[str]) -> Mapping[str, Any]:
-    return {
-        "title": "operation",
-        "type": "object",
-        "properties": {"next": {"type": "string", "enum": list(names)}},
-        "required": ["next"],
-        "additionalProperties": False,
-    }
 
 
 def _next_operation(text: str, candidates: Sequence[str]) -> str | None:

@@ -67,12 +67,11 @@ class OneShot(ShowsCards, AsksModel, Planner):
         if "inputs" in self.template.variables:  # they hold the conversation
             slots.pop(HISTORY, None)
         messages = [*self.template.render(slots), *repair_turns(state)]
-        params = self.stop_params
         named = [card for card in inventory.cards if card.name in others]
         schema = plan_schema([*cards, *named], inventory.rules.max_steps) if self.structured else None
         try:
             whole = not any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)  # it had its room
-            reply = self.replies(messages, schema=schema, whole=whole, **params)[0]
+            reply = self.replies(messages, schema=schema, whole=whole, **self.stop_params)[0]
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Reply with the list alone.") from None
         if reply.truncated:

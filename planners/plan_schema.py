@@ -22,14 +22,14 @@ def plan_schema(cards: Sequence[Card], max_steps: int) -> Mapping[str, Any]:
     names = {"type": "string", "enum": plain}
     items = {"anyOf": [*([names] if plain else []), *calls]} if calls else names
     steps = {"type": "array", "items": items, "minItems": 1, "maxItems": max_steps}
-    return {
-        "title": "plan",
-        "type": "object",
-        "properties": {"modules": steps},
-        "required": ["modules"],
-        "additionalProperties": False,
-        **({"$defs": shared} if shared else {}),
-    }
+    return object_schema("plan", modules=steps) | ({"$defs": shared} if shared else {})
+
+
+def object_schema(title: str = "", **properties: Any) -> dict[str, Any]:
+    """Return the schema of an object that has all of these properties and no others."""
+    named = {"title": title} if title else {}
+    required = {"required": [*properties], "additionalProperties": False}
+    return {**named, "type": "object", "properties": properties, **required}
 
 
 def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, Any]:
@@ -40,15 +40,8 @@ def _call(name: str, arguments: Arguments, shared: dict[str, Any]) -> dict[str, 
     for argument, each in properties.items():
         if each.get("type") != "string" or set(each) - _TELLING:
             properties[argument] = {"anyOf": [each, _REFERENCE]}
-    return {
-        "type": "object",
-        "properties": {
-            "module": {"type": "string", "enum": [name]},
-            "args": {**schema, "properties": properties},
-        },
-        "required": ["module", "args"],
-        "additionalProperties": False,
-    }
+    module = {"type": "string", "enum": [name]}
+    return object_schema(module=module, args={**schema, "properties": properties})
 
 
 def _moved(schema: Any, name: str) -> Any:

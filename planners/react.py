@@ -144,8 +144,7 @@ class React(ShowsCards, AsksModel, Planner):
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
-        is_again = len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2])
-        if is_again:
+        if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
             hint = "Answer, or call something else."
             raise PlanError("that was called twice, and gave the same", hint=hint)
         return Plan(steps, self.name)
@@ -159,14 +158,10 @@ class React(ShowsCards, AsksModel, Planner):
         self, state: State, inventory: Inventory, *, native: bool
     ) -> tuple[list[Card], dict[str, str]]:
         """Return the cards for the next turn, those asked for by name first, and the others by name."""
-        asked = [
-            name
-            for record in state.executed
-            if record.step.module == MORE and record.error is None
-            for name in record.output["names"]
-        ]
+        asked = (each.output for each in state.executed if each.step.module == MORE and each.error is None)
+        names = [name for output in asked for name in output["names"]]
         view = copy.copy(self)
-        view.always = (*dict.fromkeys([*asked, *self.always]),)
+        view.always = (*dict.fromkeys([*names, *self.always]),)
         cards, others = ShowsCards.cards(view, state, inventory, named=True)
         answering = {step.module for step in self._last(inventory)}
         cards = [card for card in cards if card.name not in answering]
@@ -271,10 +266,8 @@ class React(ShowsCards, AsksModel, Planner):
         else:
             told = [self._came_to(record) if record else "It was not called." for record in turn.results]
         if calls and turn.said:
-            results = (
-                ("tool", ResultText(untagged(text), call.id, call.name))
-                for text, call in zip(told, calls, strict=False)
-            )
+            named = zip(told, calls, strict=False)
+            results = (("tool", ResultText(untagged(text), call.id, call.name)) for text, call in named)
             return [("assistant", CallingText(said, calls, turn.said.blocks)), *results]
         if not turn.plan.refused:
             told = [block(step.module, text) for step, text in zip(turn.plan.steps, told, strict=False)]

@@ -45,10 +45,9 @@ class Replanning(Planner):
         plan = ask(self.planners[0], replace(state, plans=plans_at(attempt, state)[0]), inventory)
         if not plan.steps and not plan.refused:
             return plan
-        plan = replace(plan, path=(attempt, *plan.path))
-        if state.failure is None:
-            return plan
-        return replace(plan, note=f"after {state.failure.error}", kind="replan")
+        if state.failure is not None:
+            plan = replace(plan, note=f"after {state.failure.error}", kind="replan")
+        return replace(plan, path=(attempt, *plan.path))
 
 
 def _attempt(state: State) -> int:

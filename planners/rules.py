@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -121,10 +120,5 @@ def _subject(subject: str, state: State) -> Any:
     if not size:
         return value
     if isinstance(value, Table):
-        sizes: Mapping[str, int] = {
-            "rows": len(value.rows),
-            "columns": len(value.header),
-            "cells": value.cells,
-        }
-        return sizes.get(size)
+        return {"rows": len(value.rows), "columns": len(value.header), "cells": value.cells}.get(size)
     return len(value) if size == "length" and isinstance(value, str | tuple) else None

@@ -105,9 +105,8 @@ class Connection:
                 tools += map(_as_json, page.tools)
                 size += len(page.model_dump_json())
                 if len(tools) > MAX_TOOLS or size > 2 * MAX_MESSAGE_BYTES:
-                    raise ServerFailed(
-                        f"{self.spec.place} lists more than {MAX_TOOLS:,} tools, or too much of them"
-                    )
+                    what = f"lists more than {MAX_TOOLS:,} tools, or too much of them"
+                    raise ServerFailed(f"{self.spec.place} {what}")
                 if not (cursor := page.next_cursor):
                     return tools
 
@@ -148,9 +147,8 @@ class Connection:
 
         assert self._closing is not None
         try:
-            async with Client(
-                self._transport(), read_timeout_seconds=self.spec.timeout, cache=None
-            ) as client:
+            seconds = self.spec.timeout
+            async with Client(self._transport(), read_timeout_seconds=seconds, cache=None) as client:
                 # It would check results by the server's own patterns, in the loop of all requests.
                 client.session.validate_tool_result = _accept  # type: ignore[method-assign]
                 ready.set_result(client)
@@ -210,9 +208,8 @@ class Connection:
         why = one_line(redact(harmless(self._reason(problem, purpose)), also=self.secrets))
         if any(each.status_code in (400, 404) and _SESSION in each.request.headers for each in self._refused):
             self._client = None  # the session is lost: the next call begins a new one
-        words = (
-            f" ({' / '.join(self._process.last_words)})" if self._process and self._process.last_words else ""
-        )
+        last = " / ".join(self._process.last_words if self._process else ())
+        words = f" ({last})" if last else ""
         joint = " " if isinstance(problem, TimeoutError) else ": "
         hint = self._hint(problem, purpose, why)
         return ServerFailed(f"{self.spec.place} could not {purpose}{joint}{why}{words}", hint=hint)
@@ -278,15 +275,11 @@ def _from_environment(settings: Mapping[str, str]) -> dict[str, str]:
     """Return the settings, "$NAME" replaced by the variable. Raises `InventoryError` if it is not set."""
     values = {}
     for key, value in settings.items():
-        name = value[1:]
-        if not value.startswith("$"):
-            values[key] = value
-        elif name.startswith("$"):
-            values[key] = name
-        elif name in os.environ:
-            values[key] = os.environ[name]
-        else:
+        name = value.removeprefix("$")
+        is_variable = name != value and not name.startswith("$")
+        if is_variable and name not in os.environ:
             raise InventoryError(f"{key} is ${name}, which is not set", hint=f"export {name}=…")
+        values[key] = os.environ[name] if is_variable else name
     return values
 
 

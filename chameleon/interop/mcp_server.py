@@ -44,11 +44,7 @@ _OUTPUT: dict[str, Any] = {
     "properties": {
         "answer": {"description": "The answer; null where there is none."},
         "ended": {"enum": ["answered", "declined", "failed", "budget", "waiting"]},
-        "plan": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The modules planned.",
-        },
+        "plan": {"type": "array", "items": {"type": "string"}, "description": "The modules planned."},
         "sources": {"description": "What the answer rests on."},
         "error": {"type": "string", "description": "Why there is no answer, and what to do."},
         "without": {
@@ -74,10 +70,10 @@ class Traces:
         """Keep the events of a run, secrets left out."""
         lines = b"".join(json_line(event_to_json(event)) for event in events)
         self._kept[uri] = tool, redact(lines.decode())
-        while len(self._kept) > MOST_TRACES or sum(len(text) for _, text in self._kept.values()) > (
-            MOST_TRACE_BYTES if len(self._kept) > 1 else sys.maxsize
-        ):
+        sizes = [len(text) for _, text in self._kept.values()]
+        while len(sizes) > MOST_TRACES or (len(sizes) > 1 and sum(sizes) > MOST_TRACE_BYTES):
             self._kept.popitem(last=False)
+            del sizes[0]
 
     def listed(self) -> list[types.Resource]:
         """Return the resources, the latest first."""
@@ -129,9 +125,8 @@ class InventoryServer:
         for executor in executors:
             served = Served.of(executor, folders)
             if served.tool.name in self.tools:
-                raise InventoryError(
-                    f"two inventories are called {served.tool.name}", hint="Serve one of them."
-                )
+                what = f"two inventories are called {served.tool.name}"
+                raise InventoryError(what, hint="Serve one of them.")
             self.tools[served.tool.name] = served
         self.traces, self.lists_runs = Traces(), lists_runs
         self._turns, self._waiting = asyncio.Semaphore(MOST_AT_ONCE), 0
@@ -160,9 +155,8 @@ class InventoryServer:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = self.traces.text(uri)
-        contents = [types.TextResourceContents(uri=uri, mime_type=JSON_LINES, text=text)]
-        return types.ReadResourceResult(contents=[*contents])
+        text = types.TextResourceContents(uri=uri, mime_type=JSON_LINES, text=self.traces.text(uri))
+        return types.ReadResourceResult(contents=[text])
 
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         served = self.tools.get(params.name)
@@ -250,10 +244,9 @@ class InventoryServer:
                 told["sources"] = in_json(state.cache["sources"])
             return InventoryServer._result(answer_in_text(told["answer"], "\n"), told, is_error=False)
         error = ended.error.exception if ended and ended.error else needs_approval(state)
-        is_declined = ended is not None and ended.reason == "declined"
-        told["error"] = (
-            f"declined: {InventoryServer._told(error)}" if is_declined else redact(harmless_lines(str(error)))
-        )
+        told["error"] = redact(harmless_lines(str(error)))
+        if ended is not None and ended.reason == "declined":
+            told["error"] = f"declined: {InventoryServer._told(error)}"
         return InventoryServer._result(told["error"], told)
 
     @staticmethod

@@ -29,7 +29,7 @@ _log = logging.getLogger("chameleon")
 
 
 def address_of(url: str) -> str:
-    """Return where spans are posted. Raises `InputError` for no HTTP address, or one with a password."""
+    """Return an address with `/v1/traces`. Raises `InputError` unless HTTP, or for one with a password."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError("the receiver of spans has an address such as http://localhost:4318")

@@ -161,10 +161,7 @@ class FinqaExecutor(_ReportExecutor):
             raise ModuleError(f"the program gave no answer: {fault}")
         tokens, lines = tokens_of(program)[:-1], lines_of(tables)
         steps = [
-            {
-                "step": " ".join(tokens[end - 4 : end]),
-                "value": calculated([*tokens[:end], END], lines).value,
-            }
+            {"step": " ".join(tokens[end - 4 : end]), "value": calculated([*tokens[:end], END], lines).value}
             for end in range(4, len(tokens) + 1, 4)
         ]
         return {"value": value, "steps": steps, "sources": self.sources(state, program)}

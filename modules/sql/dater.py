@@ -64,10 +64,9 @@ def cloze_of(replies: Sequence[str]) -> list[str]:
 
 def _whole_texts(replies: Sequence[Reply]) -> list[str]:
     """Return the texts of the replies that were not cut off. Raises `CutOff` where there is none."""
-    texts = [reply.text for reply in replies if not reply.truncated]
-    if not texts:
-        raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
-    return texts
+    if texts := [reply.text for reply in replies if not reply.truncated]:
+        return texts
+    raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
 
 
 class ClozeFiller(LLMModule):
