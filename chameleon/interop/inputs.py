@@ -90,7 +90,7 @@ class Inputs:
         return {**_JSON[kind], **({"description": _TEXTS[key]} if key in _TEXTS else {})}
 
     def read(self, arguments: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
-        """Return a run's input, with files in `scratch`. Raises `InputError` naming an argument."""
+        """Return a run's input, files in `scratch`. Raises `InputError` naming what will not do."""
         self._check_known(arguments)
         found = dict(self.given)
         for key, value in arguments.items():

@@ -112,7 +112,7 @@ class ReportRetriever(Module):
         }
 
     def scores(self, question: str, facts: Sequence[Fact]) -> list[float]:
-        """Return how near each fact is, comparable within one call. Raises as `check`, and `ModelError`."""
+        """Return nearness by fact, higher is nearer, within one call. Raises as `check`, and `ModelError`."""
         from chameleon.retrieval.ranking import similarities
 
         if not facts:
