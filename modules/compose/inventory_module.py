@@ -18,13 +18,7 @@ from chameleon.module import Keys, Module
 from chameleon.state import Event, State
 from chameleon.steps import Inside, Outcome
 
-_OF_A_PLAN: Mapping[str, Any] = {
-    "str": str,
-    "number": float,
-    "bool": bool,
-    "list": list[Any],
-    "any": Any,
-}
+_OF_A_PLAN: Mapping[str, Any] = {"str": str, "number": float, "bool": bool, "list": list[Any], "any": Any}
 _LEFT = ("sources", "reading")  # what an answer rests on
 
 

@@ -161,10 +161,7 @@ def _sent(value: Any) -> Any:
 
 
 def _kept_of(own: str, listed: Mapping[str, Any], secrets: Sequence[str]) -> dict[str, Any]:
-    """Return what is kept of a listing, in a log as well: bounded, in harmless lines, without secrets.
-
-    Raises `InventoryError` for a schema of arguments that cannot be used.
-    """
+    """Return what is kept of a listing: bounded, harmless, without secrets. Raises as `usable_schema`."""
     text = one_line(harmless(str(listed.get("description") or "")), _MAX_DESCRIPTION_CHARS)
     kept: dict[str, Any] = {"name": str(listed["name"]), "description": text}
     kept["inputSchema"] = usable_schema(own, listed.get("inputSchema") or {"type": "object"})

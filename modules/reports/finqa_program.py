@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 END = "EOF"
@@ -154,18 +155,12 @@ def _rounded(value: Any) -> Any:
 def number_in(text: str) -> float | None:
     """Return the number that an argument or a cell is, None for none. Raises ValueError for "const_x"."""
     plain = text.replace(",", "")
-    try:
-        return float(plain)
-    except ValueError:
-        if "%" in plain:
-            try:
-                return float(plain.replace("%", "")) / 100.0
-            except ValueError:
-                return None
-        if "const" in plain:
-            name = plain.replace("const_", "")
-            return -1.0 if name == "m1" else float(name)
-        return None
+    with suppress(ValueError):
+        return float(plain.replace("%", "")) / 100.0 if "%" in plain else float(plain)
+    if "const" in plain and "%" not in plain:
+        name = plain.replace("const_", "")
+        return -1.0 if name == "m1" else float(name)
+    return None
 
 
 def _row_numbers(name: str, lines: Sequence[Sequence[str]]) -> list[float]:
@@ -178,13 +173,10 @@ def _row_numbers(name: str, lines: Sequence[Sequence[str]]) -> list[float]:
 
 
 def _number(text: str, fault: str) -> float:
-    try:
-        number = number_in(text)
-    except ValueError:
-        number = None
-    if number is None:
-        raise _Invalid(fault)
-    return number
+    with suppress(ValueError):
+        if (number := number_in(text)) is not None:
+            return number
+    raise _Invalid(fault)
 
 
 def _earlier(argument: str, values: Mapping[int, Any]) -> Any:

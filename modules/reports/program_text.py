@@ -146,10 +146,7 @@ def _steps(calls: Sequence[Call]) -> list[Step]:
 
 
 def plain(argument: str) -> str:
-    """Return an argument as FinQA writes it: a number as `number_text` has it, "5 percent" as 5%.
-
-    The name of a row stays.
-    """
+    """Return an argument as FinQA has it: a number by `number_text`, "5 percent" as 5%, a name as it is."""
     text = argument.strip("\"'` ")
     bare = text.lower().removesuffix("percent").removesuffix("per cent")
     number = number_text(text if len(bare) == len(text) else f"{bare}%")
@@ -216,10 +213,7 @@ def steps_in(program: str) -> list[Step]:
 
 
 def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
-    """Return the lines of tables one after the other, each with its header first.
-
-    A cell that is a number is as `number_text` has it, so that the language can read "(745)".
-    """
+    """Return the lines of tables, each with its header first; number cells are as `number_text` has them."""
     return [
         (*line[:1], *(number_text(cell) or cell for cell in line[1:]))
         for table in tables

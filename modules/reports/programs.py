@@ -54,10 +54,7 @@ class FinqaProgramGenerator(_ReportProgram):
         return as_text(finqa_program_in(text))
 
     def interpret(self, text: str, state: State) -> str:
-        """Return the program in a reply, with the numbers and rows of the report; see `written`.
-
-        Raises `StepRejected` for a program that comes to nothing: the inventory's `repair` may ask again.
-        """
+        """Return the program in a reply, with the report's numbers and rows. Raises as `written` does."""
         report = Report.of(state)
         said = [state.input["question"], *map(text_of, report.passages)]
         return written(finqa_program_in(text), report.every_table, said)
@@ -157,20 +154,14 @@ class FinqaExecutor(_ReportExecutor):
     reads = ("cache.finqa_program", "input.table?", "input.passages?", "cache.retrieved?")
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return `value`, a number to five places, "yes" or "no"; `steps`, each with its own; `sources`.
-
-        The latter are the rows and columns of tables, and the passages, that its numbers come from.
-        """
+        """Return `value` (to five places, "yes" or "no"), the `steps` with their values, and `sources`."""
         program, tables = state.cache["finqa_program"], Report.of(state).every_table
         value, fault = value_of(program, tables)
         if fault:
             raise ModuleError(f"the program gave no answer: {fault}")
         tokens, lines = tokens_of(program)[:-1], lines_of(tables)
         steps = [
-            {
-                "step": " ".join(tokens[end - 4 : end]),
-                "value": calculated([*tokens[:end], END], lines).value,
-            }
+            {"step": " ".join(tokens[end - 4 : end]), "value": calculated([*tokens[:end], END], lines).value}
             for end in range(4, len(tokens) + 1, 4)
         ]
         return {"value": value, "steps": steps, "sources": self.sources(state, program)}

@@ -92,10 +92,7 @@ class Report:
         return [held.table for held in self.tables.values()]
 
     def facts(self) -> list[Fact]:
-        """Return the rows of the table, and then the passages that say something, with the rows in them.
-
-        Pages cut into sentences have some that are nothing but a full stop: these are no facts.
-        """
+        """Return the rows of the table, then the passages that hold a letter or digit, and their rows."""
         found = list(self.tables[0].facts()) if 0 in self.tables else []
         for number, passage in enumerate(self.passages, 1):
             if number in self.tables:

@@ -92,10 +92,7 @@ def _percent(value: float) -> str:
 
 
 def asks_percent(question: str) -> bool:
-    """Return whether it speaks of per cent other than by a number of them: "5% of the units" asks for none.
-
-    "2010 percent of sales" does: it is a year.
-    """
+    """Return whether it asks for per cent: "5% of the units" does not, "2010 percent of sales" does."""
     return bool(_ASKED.search(_STATED.sub(" ", question)))
 
 

@@ -112,10 +112,7 @@ class ReportRetriever(Module):
         }
 
     def scores(self, question: str, facts: Sequence[Fact]) -> list[float]:
-        """Return how near each fact is to the question: higher is nearer, comparable within one call only.
-
-        Raises what `check` raises, and `ModelError` when a model fails.
-        """
+        """Return nearness by fact, higher is nearer, within one call. Raises as `check`, and `ModelError`."""
         from chameleon.retrieval.ranking import similarities
 
         if not facts:

@@ -1,7 +1,3 @@
 """Search the web, Wikipedia or a folder: one interface for all providers, and how results are quoted."""
 
-TOOLS = {
-    "bing_search": "search",
-    "web_search": "search",
-    "wikipedia_search": "search",
-}
+TOOLS = dict.fromkeys(("bing_search", "web_search", "wikipedia_search"), "search")

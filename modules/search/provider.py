@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from chameleon.errors import InventoryError, WebError
@@ -129,14 +130,11 @@ class WebProvider:
         require_requests()
         require_lxml()
         if self.key_variable and not self.key:
-            raise InventoryError(
-                f"the search provider {self.name} has no key: {self.key_variable} is not set",
-                hint=f"Set {self.key_variable} to yours; {_OTHERS}",
-            )
+            what = f"the search provider {self.name} has no key: {self.key_variable} is not set"
+            raise InventoryError(what, hint=f"Set {self.key_variable} to yours; {_OTHERS}")
         if not can_be_sent(self.key):
-            raise InventoryError(
-                f"{self.key_variable} holds characters that cannot be sent", hint="Use plain ASCII."
-            )
+            what = f"{self.key_variable} holds characters that cannot be sent"
+            raise InventoryError(what, hint="Use plain ASCII.")
         if not self.address:
             what = f"the search provider {self.name} has no address: {self.endpoint_variable} is not set"
             raise InventoryError(what, hint=f"Set it, or write `endpoint:` in YAML; {_OTHERS}")
@@ -171,10 +169,7 @@ class WebProvider:
         return found[:count]
 
     def reply(self, **sent: Any) -> tuple[WebReply, Any]:
-        """Return the service's reply to what `Web.fetch` is to send, and its JSON.
-
-        Raise `WebError` for any other than JSON with status 200.
-        """
+        """Return the reply to what `Web.fetch` sends, and its JSON. Raises `WebError` unless 200 and JSON."""
         setting = self._setting
         secrets = {self.key_header: self.key_prefix + self.key} if self.key else {}
         try:
@@ -190,8 +185,7 @@ class WebProvider:
 
     def results(self, data: Any) -> list[SearchResult]:
         """Return the results in a reply. Raise `WebError` for one of another form."""
-        (title, url, text), markup = self.fields, self.markup
-        mark, value = self.empty
+        (title, url, text), (mark, value) = self.fields, self.empty
         if not isinstance(data, dict) or data.get("error") or data.get("errors"):
             raise self.misshapen
         if data.get(self.path[0]) is None and data.get(mark) == value:
@@ -200,13 +194,8 @@ class WebProvider:
             data = data.get(key) if isinstance(data, dict) else None
         if not isinstance(data, list):
             raise self.misshapen
-        return [
-            SearchResult(
-                text_of(page, title, markup=markup), url_of(page, url), text_of(page, text, markup=markup)
-            )
-            for page in data
-            if isinstance(page, dict)
-        ]
+        pages, read = (page for page in data if isinstance(page, dict)), partial(text_of, markup=self.markup)
+        return [SearchResult(read(page, title), url_of(page, url), read(page, text)) for page in pages]
 
     @property
     def misshapen(self) -> WebError:

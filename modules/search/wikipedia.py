@@ -145,10 +145,7 @@ class Wikipedia(WebProvider):
 
 
 def _pages(wiki: Any, titles: Iterable[str]) -> Iterator[SearchResult]:
-    """Yield the pages with these titles: without a text, unless they have several meanings.
-
-    Raises `WebError` where all that there are cannot be had.
-    """
+    """Yield pages, with a text only for several meanings. Raises `WebError` if none of them can be had."""
     from mediawiki import DisambiguationError, PageError
 
     failure: WebError | None = None

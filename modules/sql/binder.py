@@ -57,10 +57,7 @@ class BinderGenerator(LLMModule):
         return super().slots(state) | {"database": shown}
 
     def run(self, state: State) -> list[dict[str, Any]]:
-        """Return the programs in the order of the samples, each with its log-probability where it is known.
-
-        A reply that holds no program stands there with the reason as `failed`.
-        """
+        """Return the programs of the samples, each with its `logprob` if known, or why it `failed`."""
         replies = self.ask(state)
         read = [self._value_or_rejection(reply, state) for reply in replies]
         if all(isinstance(each, StepRejected) for each in read):
@@ -75,10 +72,7 @@ class BinderGenerator(LLMModule):
         return programs
 
     def interpret(self, text: str, state: State) -> str:
-        """Return the program in a reply, repaired for the table.
-
-        Raises `StepRejected` for one that cannot be read.
-        """
+        """Return the program in a reply, repaired for the table. Raises `StepRejected` without one."""
         table: Table = state.input["table"]
         program = _PROGRAM_LABEL.sub("", program_in(text).strip()).split("\n\n", maxsplit=1)[0]
         fixed = repaired(program, binder_table(table), table.caption)

@@ -74,10 +74,7 @@ class AnswerQuestion:
         return {"asked": self.asked, "blocks": list(self.blocks)}
 
     def read(self, reply: Reply) -> str:
-        """Return the first line of a reply that says something, in lower case.
-
-        Raises `StepRejected` where none does, or the reply was cut off.
-        """
+        """Return the first line with an answer, in lower case. Raises `StepRejected` or `CutOff`."""
         if reply.truncated:
             raise CutOff(f"the reply to 'ans@{self.asked}' was cut off", hint=RAISE_LIMIT)
         for line in reply.text.splitlines():

@@ -117,10 +117,7 @@ class Repair:
                 column = name if sign in _COMPARE or (sign in _ORDER and name in dates) else None
 
     def nearest_cell(self, value: str, column: str) -> str | None:
-        """Return the cell of a column that a text stands for; None when no cell is near enough.
-
-        A date is compared as such: the text in the form of the column's cells is returned, if it is a date.
-        """
+        """Return the cell that a text stands for, a date in the column's form; None if none is near."""
         index = self.table.header.index(column)
         wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
         if self.table.columns[column] == "DATE":

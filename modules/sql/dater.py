@@ -64,10 +64,9 @@ def cloze_of(replies: Sequence[str]) -> list[str]:
 
 def _whole_texts(replies: Sequence[Reply]) -> list[str]:
     """Return the texts of the replies that were not cut off. Raises `CutOff` where there is none."""
-    texts = [reply.text for reply in replies if not reply.truncated]
-    if not texts:
-        raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
-    return texts
+    if texts := [reply.text for reply in replies if not reply.truncated]:
+        return texts
+    raise CutOff("the replies were cut off, though asked for with more room", hint=RAISE_LIMIT)
 
 
 class ClozeFiller(LLMModule):
@@ -108,10 +107,7 @@ class ClozeFiller(LLMModule):
 
 
 def queries_in(reply: str, count: int) -> list[str]:
-    """Return the queries of "1: SELECT …", "2: SELECT …" in the order of their numbers; "" for one not there.
-
-    A reply to a single sub-question may leave its number out.
-    """
+    """Return the queries of "1: SELECT …" in order, "" for a missing one; a single one needs no number."""
     text = _FENCE.sub("", reply)
     found: dict[int, str] = {}
     for match in _NUMBERED.finditer(text):
@@ -133,11 +129,7 @@ def winner(values: Sequence[str | None]) -> str | None:
 
 
 def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
-    """Return the sentences with their numbers, without those that have none.
-
-    All are left out where every number is 0, or every one is 1, as published: such queries rarely counted
-    what they should.
-    """
+    """Return the sentences with their numbers; none if all numbers are 0, or all are 1, as published."""
     known = [(line, fill) for line, fill in zip(cloze, fills, strict=True) if fill is not None]
     if {fill for _, fill in known} in ({"0"}, {"1"}):
         return []

@@ -62,14 +62,11 @@ class Statutes:
     def check(self) -> None:
         """Raise `InputError` for statutes without text, or without sections and labels."""
         if not any(line.content for each in self.statutes for line in each.root.lines):
-            raise InputError(
-                "there is no text in the statutes", hint="Give statutes: as `statutes`, or as the text."
-            )
+            hint = "Give statutes: as `statutes`, or as the text."
+            raise InputError("there is no text in the statutes", hint=hint)
         if not any(section.label or section.children for section in self.sections.values()):
-            raise InputError(
-                "the text has no sections and no labels such as (a)",
-                hint=f"{_LAYOUT} Statutes are given as `statutes`, or as the text.",
-            )
+            hint = f"{_LAYOUT} Statutes are given as `statutes`, or as the text."
+            raise InputError("the text has no sections and no labels such as (a)", hint=hint)
 
     def place(self, node: Node) -> dict[str, Any]:
         """Return the file of a provision, where there is one, and its first and last line."""
@@ -88,19 +85,16 @@ class Statutes:
         """Yield the statutes of a file, or of the text files of a folder. Raises `InputError`."""
         files = [path]
         if path.is_dir():
-            files = sorted(
-                file for file in path.iterdir() if file.is_file() and file.suffix.lower() in _ENDINGS
-            )
-            files = [file for file in files if not file.name.startswith(".")]
+            files = [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
+            files = [file for file in files if file.is_file() and file.suffix.lower() in _ENDINGS]
         for file in files:
             try:
                 if file.stat().st_size > _LARGEST:
                     raise InputError(f"the file has more than {_LARGEST:,} bytes", where=str(file))
                 text = file.read_text("utf-8-sig")
             except (OSError, ValueError) as problem:
-                raise InputError(
-                    f"the file cannot be read as UTF-8 text: {problem}", where=str(file)
-                ) from problem
+                what = f"the file cannot be read as UTF-8 text: {problem}"
+                raise InputError(what, where=str(file)) from problem
             if file.suffix.lower() != ".json":
                 numbered = _NUMBERED.fullmatch(file.stem.strip())
                 yield _parsed(text, numbered[1] if numbered else file.stem, str(file))

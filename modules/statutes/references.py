@@ -175,17 +175,9 @@ class _PhraseReader:
             return found + outer[1:], after
         if outer:
             base = outer[0]
-            inner = [
-                replace(
-                    base,
-                    text=each.text,
-                    start=each.start,
-                    end=each.end,
-                    through=each.through,
-                    labels=base.labels + each.labels,
-                )
-                for each in found
-            ]
+            inner = [replace(each, section=base.section, level=base.level, act=base.act) for each in found]
+            labels = base.labels
+            inner = [replace(each, labels=labels + each.labels, relation=base.relation) for each in inner]
             return inner + outer[1:], after
         law = _NAMED_LAW.match(self.text, step.end())
         return ([replace(each, act=law[0]) for each in found], law.end()) if law else (found, end)

@@ -103,10 +103,7 @@ def answer_in(text: str, form: Form) -> str:
 
 
 def verdict_in(text: str) -> str:
-    """Return "Entailment" or "Contradiction": by the statement of the answer, else by how the reply begins.
-
-    Raises `StepRejected` for a reply that says neither, both, or one under a condition.
-    """
+    """Return "Entailment" or "Contradiction". Raises `StepRejected` for neither, both, or a condition."""
     said = _stated(text)
     if said is None:
         said = text.strip().partition("\n")[0] if _OPENING.match(text) else ""

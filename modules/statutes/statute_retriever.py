@@ -206,10 +206,7 @@ class StatuteExcerpt:
 
     @staticmethod
     def _lead_in(outer: Node, inner: Node) -> Iterator[StatuteLine]:
-        """Yield the series that a provision begins after: "(A) … in the United States, and (B) …, except-".
-
-        All of that series is shown: what ends its last provision may go on from each of them.
-        """
+        """Yield the whole series that a provision begins after: "(A) … and (B) …, except-"."""
         before = outer.children[: outer.children.index(inner)]
         series = [list(group) for _, group in groupby(before, key=lambda node: node.level)]
         for nodes in reversed(series):

@@ -77,16 +77,12 @@ class FilterRows(TableOperation):
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_filter_rows(Points > 20 and Team = "Liquigas")"."""
-        return self.settled(
-            {"condition": inside_call(text, "filter_rows", "filter").strip(" \t\r\n*")}, table
-        )
+        condition = inside_call(text, "filter_rows", "filter").strip(" \t\r\n*")
+        return self.settled({"condition": condition}, table)
 
 
 def rows_where(condition: str, table: Table) -> list[bool]:
-    """Return of each row whether it meets a condition.
-
-    Raises `StepRejected` naming what is not understood.
-    """
+    """Return of each row whether it meets a condition. Raises `StepRejected` for what is not understood."""
     if len(condition) > _LONGEST:
         raise StepRejected(f"the condition has more than {_LONGEST:,} characters")
     reader = _ConditionReader(condition, table)
@@ -102,10 +98,9 @@ class _ConditionReader:
     def __init__(self, text: str, table: Table) -> None:
         by_length = sorted(filter(str.strip, table.header), key=len, reverse=True)
         names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in by_length)
-        part = (
-            rf"(?P<quoted>{_QUOTED})|(?P<column>(?:{names or '(?!)'})(?!\w))|(?P<relation>{_RELATION})|[()]"
-        )
-        self.parts = [*re.finditer(rf"{part}|[^\s()=<>≠≤≥!]+|\S", text, re.IGNORECASE)]
+        named = rf"(?P<quoted>{_QUOTED})|(?P<column>(?:{names or '(?!)'})(?!\w))"
+        part = rf"{named}|(?P<relation>{_RELATION})|[()]|[^\s()=<>≠≤≥!]+|\S"
+        self.parts = [*re.finditer(part, text, re.IGNORECASE)]
         self.text, self.table, self.at, self.depth = text, table, 0, 0
 
     @property
@@ -179,9 +174,8 @@ class _ConditionReader:
         while (word := self.word) and not (depth == 0 and (word == ")" or self._another_follows())):
             depth += {"(": 1, ")": -1}.get(word, 0)
             self.at += 1
-        value = (
-            self.text[self.parts[begun].start() : self.parts[self.at - 1].end()] if self.at > begun else ""
-        )
+        read = self.parts[begun : self.at]
+        value = self.text[read[0].start() : read[-1].end()] if read else ""
         if not value or _TWO_AT_ONCE.search(value) or (relation in _ORDERS and _AND_OR.search(value)):
             raise StepRejected(f"what stands after '{name} {relation}' is no value: {value[:60]!r}")
         return value
@@ -197,10 +191,7 @@ class _ConditionReader:
 
 
 def _held(relation: str, value: str, column: Column) -> list[bool]:
-    """Return of each cell whether it stands in the relation to the value, without its negation.
-
-    Both are compared as the column's numbers or dates where the value is one, else as texts.
-    """
+    """Compare each cell with the value, as numbers or dates if it is one, else as texts; without negation."""
     cells, order = column.cells, _ORDERS.get(relation)
     if relation.endswith("empty"):
         return list(map(is_blank, cells))
@@ -239,10 +230,7 @@ def _meets(moment: Moment, wanted: Moment, order: Callable[..., bool] | None) ->
 
 
 def _value_in(value: str, column: Column) -> Any:
-    """Return a value as the numbers or times of a column are; None where it is none of them.
-
-    Raises `StepRejected` for another unit than that of the column.
-    """
+    """Return a value as the column's numbers or times, or None. Raises `StepRejected` for another unit."""
     meaning = column.meaning
     if meaning.kind == "time":
         return read_time(value)

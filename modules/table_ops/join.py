@@ -24,10 +24,7 @@ class Join(TableOperation):
     reads = ("input.question", "input.table", "input.tables", "cache.chain?")
 
     def other_table(self, name: str, input: Mapping[str, Any]) -> tuple[str, Table]:
-        """Return the table of that name, up to case, space and quotes, as it is called.
-
-        Raises `StepRejected` where none has it.
-        """
+        """Return the name and table meant, up to case, space and quotes. Raises `StepRejected` for none."""
         named = named_tables(input.get("tables", ()))
         for called, table in [*(each for each in named if each[0] == name), *named]:
             if normal(called) == normal(name):

@@ -92,10 +92,7 @@ def one_column(name: str, header: Sequence[str]) -> int:
 
 
 def column_in_call(inside: str, header: Sequence[str]) -> int:
-    """Return the position of the one column that a call names: "Points", or "[Points]".
-
-    Raises `StepRejected` where no column has that name.
-    """
+    """Return the position of the column "Points" or "[Points]". Raises `StepRejected` for an unknown name."""
     name = inside.strip(AROUND)
     if column_named(name, header) is None and name.startswith("[") and name.endswith("]"):
         name = name[1:-1].strip(AROUND)

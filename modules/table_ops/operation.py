@@ -55,10 +55,7 @@ class Operation(Module):
 
     @abstractmethod
     def apply(self, table: Table, args: Args) -> Table:
-        """Return the table after the operation; `table` itself is not changed.
-
-        Raises `StepRejected` saying why the operation does not apply.
-        """
+        """Return the new table. Raises `StepRejected` saying why the operation does not apply."""
 
     @abstractmethod
     def written(self, args: Args) -> str:

@@ -104,9 +104,8 @@ class SelectRow(TableOperation, RowSelection):
         if shown == total and len(blocks) <= 1:
             return super().choose_args(state)
         if (shown := min(shown, self.max_table_rows)) < total:
-            raise StepRejected(
-                f"only {shown:,} of {total:,} rows could be shown; filter_rows can cut by a condition"
-            )
+            what = f"only {shown:,} of {total:,} rows could be shown"
+            raise StepRejected(f"{what}; filter_rows can cut by a condition")
         return self._choose_from(blocks, state)
 
     def _choose_from(self, blocks: Sequence[range], state: State) -> Args:
@@ -205,10 +204,7 @@ class SelectColumn(TableOperation, ColumnSelection):
         return form_of(columns=Annotated[list[name_in(table.header)], Field(min_length=1)])  # type: ignore[misc]
 
     def read_args(self, text: str, table: Table) -> Args:
-        """Read "f_col([rank, time])" or "f_col([rank and time])", in any case.
-
-        A reply with a name that no column has is rejected.
-        """
+        """Read "f_col([rank, time])" or "f_col([rank and time])" in any case; rejects an unknown name."""
         inside = whole_choice(text, "col", "column", "select_column").strip()
         inside = inside.removeprefix("[").removesuffix("]")
         if inside.strip() == _ALL:
@@ -233,8 +229,7 @@ def by_column(part: Excerpt, caption: str) -> str:
     def line(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
 
-    columns = zip(part.header, *part.rows, strict=True)
-    lists = ",\n    ".join(map(line, columns))
+    lists = ",\n    ".join(map(line, zip(part.header, *part.rows, strict=True)))
     note = f'\n  "note": {line(part.note)},' if part.note else ""
     return (
         f'{{\n  "table_caption": {line(caption)},\n'

@@ -64,11 +64,7 @@ class TableQuery(LLMModule):
 
 
 def answer_in(text: str, form: Form) -> Answer:
-    """Return the answer in a reply, after its last "The answer is" where it says so.
-
-    Examples that a model goes on with are not read. Raises `StepRejected` for a reply that holds no answer of
-    that form.
-    """
+    """Return the answer, before any examples that follow it. Raises `StepRejected` for none of that form."""
     text = text.partition("\n/*")[0]
     if form == "items":
         return items_in(text)

@@ -53,19 +53,12 @@ class TableFormatter(Module):
 
 
 def _formatted(table: Table, format: Format, **limits: Any) -> str:
-    """Return the table in a form, within the limits of `to_text`.
-
-    No cell can end the block that a prompt shows the table in: the text is as `chameleon.prompt.table_text`
-    makes it.
-    """
+    """Return the table in a form that cannot end its block in a prompt, within the limits of `to_text`."""
     return aligned(table, **limits) if format == "string" else table_text(table, style=format, **limits)
 
 
 def aligned(table: Table, **limits: Any) -> str:
-    """Return the table in columns, two spaces apart and as wide as their widest cells; numbers to the right.
-
-    As pandas' `to_string`, without the index. A note of what the limits left out stands in a last line.
-    """
+    """Return the table as pandas' `to_string`, without the index; a last line notes what was left out."""
     shown = excerpt(table, **limits)
     lines = [shown.header, *shown.rows]
     widths = [max(map(places, cells)) for cells in zip(*lines, strict=True)]
@@ -115,10 +108,7 @@ class TableAnswerer(LLMModule):
         return read
 
     def parse(self, text: str) -> Answer:
-        """Return the answer in a reply, after its last "The answer is" where it says so.
-
-        Raises `StepRejected` for a reply that holds no answer of that form.
-        """
+        """Return the answer after the last "The answer is", if any. Raises `StepRejected` without one."""
         if self.form == "items":
             return items_in(text)
         if self.form == "short":

@@ -44,10 +44,7 @@ class TermClarifier(LLMModule):
 
 
 def terms_in(text: str) -> dict[str, str] | None:
-    """Return the explanations in a reply, by term; None where it is no JSON object of texts.
-
-    The object may stand in a code fence, among prose or in another one ("terms": {…}).
-    """
+    """Return the explanations by term, from JSON by itself, fenced, nested or in prose; None without it."""
     plain = text.translate(_CURLY_QUOTES)
     try:
         value = json.loads(plain[plain.find("{") : plain.rfind("}") + 1], strict=False)

@@ -133,10 +133,7 @@ def run_filter(code: str, table: Table, timeout: float | None = None) -> KeptPar
 
 
 def kept_in_frame(frame: Any, table: Table, names: Sequence[str]) -> KeptPart | str:
-    """Return the rows and columns of the table that a frame shows, or what is wrong with the frame.
-
-    Its rows are known by their labels where these are the positions in the table, else by their cells.
-    """
+    """Return the rows (by label, else by cells) and columns that a frame shows, or what is wrong with it."""
     match frame:
         case {"columns": [*header], "rows": [*rows]} if all(isinstance(row, list) for row in rows):
             labels = frame.get("index", list(map(str, range(len(rows)))))
@@ -172,10 +169,7 @@ def _rows_by_label(labels: Any, shown: Sequence[Sequence[Any]], rows: Sequence[R
 
 
 def _is_cell(shown: Any, cell: str) -> bool:
-    """Return whether a value is the cell, or what code makes of it to compare it: a number, or other case.
-
-    A missing value stands for whatever could not be read as a number: the label says which row it is of.
-    """
+    """Return whether a value is the cell, as a number or in another case; a missing value may be any cell."""
     if isinstance(shown, str):
         return normal(shown) == normal(cell)
     if shown is None:

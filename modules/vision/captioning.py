@@ -23,10 +23,7 @@ _captioners: dict[tuple[str, str], Captioner] = {}
 
 
 def captioner(model: str, device: str = "auto") -> Captioner:
-    """Return the model on a device, loaded by the first call and kept until the process ends.
-
-    Raises `InventoryError` for a device that is missing, and `ModuleError` for a model that cannot be loaded.
-    """
+    """Return the model on a device, loaded once. Raises `InventoryError` (no device) or `ModuleError`."""
     with _lock:
         key = model, device_for(device)
         if key not in _captioners:
@@ -35,10 +32,7 @@ def captioner(model: str, device: str = "auto") -> Captioner:
 
 
 def device_for(device: str) -> str:
-    """Return the torch device to use: for "auto" the accelerator (CUDA, then MPS) if any, else the CPU.
-
-    Raises `InventoryError` for one that is missing.
-    """
+    """Return the torch device; "auto" is CUDA, else MPS, else the CPU. Raises `InventoryError` without it."""
     import torch
 
     if device == "auto":
@@ -55,10 +49,7 @@ def device_for(device: str) -> str:
 
 
 class Captioner:
-    """A captioning model with its processor and tokenizer; in half precision except on the CPU.
-
-    It is loaded from a folder, from the hub's cache, or from the hub. Raises `ModuleError`.
-    """
+    """A captioning model of a folder or the hub; half precision except on the CPU. Raises `ModuleError`."""
 
     def __init__(self, model: str, device: str) -> None:
         from transformers.utils import logging as transformers_logging
