@@ -50,9 +50,14 @@ class Column:
     table: Table = field(repr=False, compare=False)
 
     @cached_property
-    def meaning(self) -> Meaning:
+    def _alone(self) -> Meaning:
+        """What it means by its own cells."""
         hint = self.table.hint(self.index)
-        found = meaning_of(self.name, self.cells, "" if hint == APART else hint)
+        return meaning_of(self.name, self.cells, "" if hint == APART else hint)
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        hint, found = self.table.hint(self.index), self._alone
         beside = self._units_beside() if found.kind == "number" and not found.unit else None
         if beside is not None:
             return with_units(found, self.name, self.cells, beside.cells)
@@ -74,7 +79,7 @@ class Column:
         for column in columns[self.index + 1 :]:
             if names_units(column.name, column.cells):
                 return column
-            if column.meaning.is_number and not (is_money and ColumnName(column.name).has("money")):
+            if column._alone.is_number and not (is_money and ColumnName(column.name).has("money")):
                 return None
         for column in columns[max(self.index - 1, 0) : self.index]:
             if is_money and names_units(column.name, column.cells):

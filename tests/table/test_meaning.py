@@ -256,3 +256,8 @@ def test_a_part_of_an_unclear_column_is_no_clearer() -> None:
     whole = Table(["Umsatz"], [["12.500"], ["8.750"], ["980"]])
     for part in (whole.take_rows([0]), Table.from_json(whole.take_rows([0]).to_json())):
         assert part.columns[0].meaning.plain == ["12.500"]
+
+
+def test_a_table_of_thousands_of_figures_in_a_row_is_read() -> None:
+    table = Table([f"c{number}" for number in range(5_000)], [["1"] * 5_000])
+    assert table.columns[0].meaning.kind == "number"
