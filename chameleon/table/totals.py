@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from statistics import median, pstdev, stdev
 from typing import Any, NamedTuple
 
@@ -147,6 +147,7 @@ class _Rows:
         last = len(self.rows) - 1 - len(found)
         headings = [place for place in range(last) if self._only_text(place) is not None]
         is_headed = headings[:1] == [0] and (len(self.table.header) > 2 or len(headings) > 1)
+        is_headed = is_headed and all(two - one > 1 for one, two in pairwise(headings))
         found |= dict.fromkeys(headings if is_headed else (), "is a heading")
         for place, row in enumerate(self.rows[: last + 1]):
             if row == self.table.header and len(row) > 1:
@@ -249,13 +250,14 @@ class _Rows:
             return self._closes(place, tuple(_WORDS)[:5] if is_any else ("sum",), 2)
         above = self.rows[self.data[-1]] if self.data else row
         others = [column for column in self.texts if _label_of(row[column]) is None]
-        is_alone = all(is_blank(row[column]) or row[column] == above[column] for column in others)
+        beside = [column for column in others if not (is_blank(row[column]) or row[column] == above[column])]
+        is_alone = not beside
         below = [each for each in range(1, last + 1) if each not in self.labels] if place == 0 else []
         of = _Rows(self.table, below) if below else self
         if (is_alone or not label.rest) and (why := of._closes(place, (label.of,), 1)):
             return why
         is_edge = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW])
-        if is_edge and of._is_less(place):
+        if (is_edge and of._is_less(place)) or len(beside) > 1:
             return ""
         is_whole = len(others) < len(self.texts) - 1  # such a label in more than one cell
         is_plain = (is_edge and not label.rest) or (is_alone and (bool(others) or is_whole))
