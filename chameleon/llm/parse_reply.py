@@ -12,6 +12,7 @@ from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.message import Reply, encodable
 from chameleon.llm.parse_calls import blocks_in, calls_in
 from chameleon.llm.prices import Pricing, TokenCounts
+from chameleon.llm.thoughts import spoken
 from chameleon.text import mask_known, one_line, redact
 from chameleon.usage import Usage, is_amount
 
@@ -20,11 +21,16 @@ LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 # Providers' words for the same ends.
 _FINISH = {
     **dict.fromkeys(("end_turn", "stop_sequence", "tool_use", "tool_calls", "eos", "eos_token"), "stop"),
-    **dict.fromkeys(("completed", "complete"), "stop"),
+    **dict.fromkeys(
+        ("completed", "complete", "end", "done", "finished", "succeeded", "function_call"), "stop"
+    ),
+    **dict.fromkeys(("null", "none", "unknown", "finish_reason_unspecified", "incomplete"), ""),
     **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length"), "length"),
+    "model_context_window_exceeded": "length",
     **dict.fromkeys(("refusal", "safety", "recitation", "blocklist", "spii"), "content_filter"),
     **dict.fromkeys(("prohibited_content", "content_filtered", "guardrail_intervened"), "content_filter"),
 }
+_GOOD_ENDS = ("", "stop", "length")
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 
 
@@ -55,7 +61,7 @@ def parse_reply(
     said = text_of(message, or_arguments=not has_tools)
     calls, has_calls = calls_in(message, clean, LONGEST_REPLY) if has_tools else ((), True)
     blocks, has_blocks = blocks_in(message, clean, LONGEST_REPLY) if calls else ((), True)
-    whole = _without_thoughts(said[:LONGEST_REPLY])
+    whole = spoken(said[:LONGEST_REPLY])
     begun = len(whole) - len(whole.lstrip())  # white space at the start ends no reply
     places = [place for stop in cut_at if stop and (place := whole.find(stop, begun)) >= 0]
     text = whole[: min(places, default=len(whole))]
@@ -84,6 +90,8 @@ def fault(model: str, text: str, finish: str, refusal: str = "") -> ModelError |
     """Return the error that a reply amounts to, if it is of no use."""
     if refusal or finish == "content_filter":
         return Refused(f"{model} refused to answer: {refusal or 'its content filter stepped in'}")
+    if finish not in _GOOD_ENDS:
+        return EmptyReply(f"{model} did not end its reply by itself (finish reason: {finish})")
     if text.strip():
         return None
     hint = "Raise max_tokens: the thinking used them up." if finish == "length" else ""
@@ -117,18 +125,6 @@ def text_of(message: Any, *, or_arguments: bool = True) -> str:
         return "".join(texts)
     args = (call["args"] for call in message.tool_calls)
     return "\n".join(each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in args)
-
-
-def _without_thoughts(text: str) -> str:
-    """Return the reply without the thoughts at its beginning, which may be open at either end.
-
-    Servers without a reasoning parser leave them in the text; some templates open them in the prompt.
-    """
-    begun = text.lstrip()
-    thoughts, closed, rest = begun.removeprefix("<think>").partition("</think>")
-    if closed:
-        return text if "<think>" in thoughts else rest.lstrip()
-    return "" if begun.startswith("<think>") else text
 
 
 def _finish(metadata: Mapping[str, Any]) -> str:

@@ -4,35 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from chameleon.llm.thoughts import begun_tag, first_tag
 from chameleon.text import mask_known
 
 Hear = Callable[[str | None], None]
 """Called with each piece of a text; None says that what came so far does not count: another reply begins."""
-_OPENED, _CLOSED = "<think>", "</think>"
 
 
 class ReplyStream:
-    """Passes on one reply: without thoughts at its beginning, cut at stop texts, without secrets.
+    """Passes on one reply: without thoughts, cut at stop texts, without secrets.
 
-    What may become one of these is held back until it is known. A reply that is asked for again starts over.
+    What may become one of these is held back until it is known, and what follows thoughts in the middle until
+    the end. A reply that is asked for again starts over.
     """
 
     def __init__(self, hear: Hear, stops: Sequence[str] = (), secrets: Sequence[str] = ()) -> None:
         self._hear, self._stops, self._secrets = hear, [stop for stop in stops if stop], secrets
         self._margin = max((len(each) - 1 for each in (*self._stops, *secrets)), default=0)
-        self._text, self._shown, self._sent = "", "", 0
-        self._is_open = True
+        self._text, self._shown, self._sent, self._looked = "", "", 0, 0
+        self._is_open, self._has_thoughts = True, False
 
     def begin(self) -> None:
         """Start over."""
         self._hear(None)
-        self._text, self._shown, self._sent, self._is_open = "", "", 0, True
+        self._text, self._shown, self._sent, self._looked = "", "", 0, 0
+        self._is_open, self._has_thoughts = True, False
 
     def piece(self, text: str) -> None:
         """Take the next piece of what the model writes."""
         self._text += text
-        if self._is_open and not self._in_thoughts():
-            self._send(len(self._text) - self._margin)
+        if not self._is_open or self._in_thoughts():
+            return
+        tag = first_tag(self._text, self._looked)
+        self._looked = begun_tag(self._text, self._looked)
+        self._send(min(tag.start() if tag else self._looked, len(self._text) - self._margin))
+        self._is_open = self._is_open and tag is None
 
     def end(self, text: str) -> None:
         """Pass on what is still missing of the whole reply; all of it, where the reply is another one."""
@@ -44,14 +50,27 @@ class ReplyStream:
         self._shown = text
 
     def _in_thoughts(self) -> bool:
-        """Tell whether the text has thoughts that have not ended; those that have are passed over."""
-        if self._sent or not _OPENED.startswith(self._text.lstrip()[: len(_OPENED)]):
+        """Tell whether the text begins with thoughts that have not ended; those that have are passed over."""
+        begun = len(self._text) - len(self._text.lstrip())
+        if self._sent or (not self._has_thoughts and self._text[begun : begun + 1] not in "<[◁"):
             return False
-        end = self._text.find(_CLOSED)
-        if end < 0 or not (rest := self._text[end + len(_CLOSED) :].lstrip()):
+        tag = first_tag(self._text, self._looked)
+        if not self._has_thoughts:
+            if tag is None or tag.start() > begun:
+                return begun_tag(self._text, begun) == begun
+            self._has_thoughts, self._is_open = True, bool(tag["opens"])
+            self._looked = tag.end()
+            tag = first_tag(self._text, self._looked)
+        while tag is not None and not tag["closes"]:
+            tag = first_tag(self._text, tag.end())
+        if tag is None:
+            self._looked = begun_tag(self._text, self._looked)
             return True
-        self._sent = len(self._text) - len(rest)
-        return False
+        rest = self._text[tag.end() :].lstrip()
+        self._looked = tag.start()
+        if rest:
+            self._sent = self._looked = len(self._text) - len(rest)
+        return not rest
 
     def _send(self, end: int) -> None:
         begun = self._sent

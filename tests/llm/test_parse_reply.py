@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
-from chameleon.errors import Refused
+from chameleon.errors import EmptyReply, Refused
 from chameleon.llm.parse_reply import LONGEST_REPLY, parse_reply
 from chameleon.llm.prices import Pricing
 from chameleon.usage import Usage
@@ -50,6 +50,24 @@ def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
         ("4 <think> 5", "4 <think> 5"),
         ("Write <think> and </think> as tags", "Write <think> and </think> as tags"),
         ("a < b", "a < b"),
+        *(
+            (f"{opened}a\nb{closed}\n4", "4")
+            for opened, closed in (
+                ("<THINK>", "</THINK>"),
+                ("<thinking>", "</thinking>"),
+                ("<thought>", "</thought>"),
+                ("<reasoning>", "</reasoning>"),
+                ("[THINK]", "[/THINK]"),
+                ("◁think▷", "◁/think▷"),
+                ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+            )
+        ),
+        ("Sure.\n<think>a</think>4<think>b</think>", "Sure.\n4"),
+        ("<think>The tag <think> is used.</think>\n4", "4"),
+        ("4\n<think>endless", "4\n"),
+        ("<|channel|>analysis<|message|>endless<|end|>", ""),
+        ("4<|im_end|>\n<|im_start|>user\nMore?", "4"),
+        ("<|im_start|>assistant\n4</s>", "4"),
     ],
 )
 def test_thoughts_in_the_text_are_left_out(content: str, text: str) -> None:
@@ -95,3 +113,12 @@ def test_unknown_usage_is_never_zero(tokens_in: int, tokens_out: int, text: str)
     assert got.output_tokens != 0 or not text
     assert got.cost is None
     assert read(text).usage == Usage(1, None, None, None, None, None)
+
+
+@pytest.mark.parametrize(
+    "word", ["error", "abort", "insufficient_system_resource", "network_error", "pause_turn"]
+)
+def test_a_reply_that_did_not_end_by_itself_is_of_no_use(word: str) -> None:
+    found = read("Nor", {"finish_reason": word})
+    assert isinstance(found.error, EmptyReply) and word in str(found.error)
+    assert read("North", {"finish_reason": "null"}).error is None

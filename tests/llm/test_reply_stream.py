@@ -65,7 +65,10 @@ def test_a_plain_reply_is_told_once(pieces: list[str]) -> None:
     [
         (["<thi", "nk>a", "</think> b", "c"], "bc", "b|c"),
         (["one E", "ND two"], "one ", "one| "),
-        (["thoughts</think>", "so"], "so", "thoughts</think>|so|None|so"),
+        (["thoughts</think>", "so"], "so", "thoughts|None|so"),
+        (["Sure. <tho", "ught>a</thought> b", "c"], "Sure.  bc", "Sure. | bc"),
+        (["[THINK]a", "[/THINK]b"], "b", "b"),
+        (["b<|im", "_end|>x"], "b", "b"),
     ],
 )
 def test_what_may_become_another_thing_is_held_back(pieces: list[str], end: str, heard: str) -> None:

@@ -1,0 +1,64 @@
+"""Thoughts and marks of chat templates in the text of a reply: they are no part of what a model says.
+
+Servers without a parser for the model leave them there: `<think>` and its kin, Mistral's `[THINK]`, Kimi's
+`◁think▷`, the channels of harmony (gpt-oss), and the token that ends a turn.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NAMES = "think(?:ing)?|thoughts?|reasoning"
+_OPENS = rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)[^<]{{0,40}}<\|message\|>"
+_CLOSES = rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|channel\|>final[^<]{{0,40}}<\|message\|>"
+_ENDS = (
+    r"(?:<\|(?:im_end|im_start|eot_id|endoftext|end_of_text|return|start|end)\|>|<(?:end|start)_of_turn>)"
+    r"(?:assistant\b\n?)?"
+)
+_TAG = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<ends>{_ENDS})", re.IGNORECASE)
+_AT_END = ("</s>", "[/INST]")
+_MENTION = re.compile(r"\s*(?:and|or|,|/)\s*")
+_MARKS, _LONGEST_TAG = "<[◁", 100
+
+
+def spoken(text: str) -> str:
+    """Return a reply without its thoughts, wherever they stand, and without marks of a chat template.
+
+    Thoughts that are never closed count where they begin a line; a close alone ends thoughts that the prompt
+    has opened; "<think> and </think>" are two words.
+    """
+    said, begin, since = list[str](), 0, None
+    for tag in _TAG.finditer(text):
+        if since is not None:
+            if not tag["closes"]:
+                continue
+            if not _MENTION.fullmatch(text, since.end(), tag.start()):
+                said.append(text[begin : since.start()])
+                begin = tag.end()
+            since = None
+        elif tag["opens"]:
+            since = tag
+        elif tag["closes"] or not text[begin : tag.start()].strip():
+            said, begin = [] if tag["closes"] else said, tag.end()
+        else:  # the turn has ended; what follows is another one that the model made up
+            said.append(text[begin : tag.start()])
+            begin = len(text)
+            break
+    rest = text[begin:]
+    if since is not None and not text[: since.start()].rpartition("\n")[2].strip():
+        rest = text[begin : since.start()]
+    whole = "".join([*said, rest])
+    if (ended := whole.rstrip()).endswith(_AT_END):
+        whole = ended[: -len(next(filter(ended.endswith, _AT_END)))].rstrip()
+    return whole if begin == 0 and since is None else whole.lstrip()
+
+
+def first_tag(text: str, start: int = 0) -> re.Match[str] | None:
+    """Return the first tag of thoughts or of a template from a place on."""
+    return _TAG.search(text, start)
+
+
+def begun_tag(text: str, start: int) -> int:
+    """Return where a text may begin such a tag at its end, from a place on; its length where it does not."""
+    places = [text.rfind(mark, max(start, len(text) - _LONGEST_TAG)) for mark in _MARKS]
+    return max(places) if max(places) >= 0 else len(text)
