@@ -15,6 +15,7 @@ from chameleon.modules.program.solution_generator import (
     lone_letter,
     stated_answer,
     statements,
+    unwrapped,
 )
 from chameleon.quoting import untagged
 from chameleon.table.amounts import read_amount
@@ -26,6 +27,8 @@ _LONGEST_REASON = 300
 _UNKNOWN = re.compile(
     r"[\"'“*]?(?:unknown|not known)[\"'”*]?\s*(?:\Z|[.,;:(]|(?:because|since|as)\b)", re.IGNORECASE
 )
+_COMPUTED = re.compile(r"[-\d(][\d\s,.$€£%()+*/×÷–−-]*=\s*([-−]?[$€£]?\d[\d,.]*%?)")
+_CLAUSE = re.compile(r"([^,]+?),? (?:which|who|with|where|whose|because|since)\b")
 _ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
 _GOES_ON = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
 _JOINED = re.compile(r"\W*(?:or|and|nor|but|[/&+])(?:\W|$)")
@@ -59,12 +62,15 @@ class AnswerGenerator(Module):
             raise ModuleError("neither a program's result nor a solution is there to answer from")
         if choices and (choice := chosen(solution, choices)) is not None:
             return choice
-        said = stated_answer(solution) or solution.strip()
+        said = unwrapped(stated_answer(solution) or solution.strip())
         if self.unmatched == "option" and (alike := get_close_matches(said, choices, 1, 0.01)):
             return alike[0]
         if _UNKNOWN.match(said) and not _is_a_cell("unknown", state.table):
             raise Declined("the model found no answer", hint=one_line(solution, _LONGEST_REASON))
-        return said
+        if sum_of := _COMPUTED.fullmatch(said):
+            return sum_of[1]
+        clause = _CLAUSE.match(said)
+        return clause[1] if clause and _is_a_cell(clause[1].casefold(), state.table) else said
 
 
 def _is_a_cell(text: str, table: Table | None) -> bool:

@@ -6,7 +6,7 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
@@ -17,7 +17,9 @@ from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
 from chameleon.values import to_json
 
-_FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILINE)
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)")
+_NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(r"\b(table|df)\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YES_NO = {True: "yes", False: "no"}
@@ -38,16 +40,52 @@ class ProgramGenerator(LLMModule):
         return super().slots(state) | {"pandas": "pandas" in importable() or None}
 
     def parse(self, text: str) -> str:
-        return program_in(text)
+        """Return the program. Raises `StepRejected` for one that sets `ans` to 4,200: a pair, for Python."""
+        program = program_in(text)
+        for each in ast.walk(parsed(program)):
+            pair = each.value if isinstance(each, ast.Assign) and isinstance(each.value, ast.Tuple) else None
+            written = ast.get_source_segment(program, pair) or "" if pair is not None else ""
+            if (found := _GROUPED.search(written)) and not written.startswith("("):
+                plain = found[0].replace(",", "")
+                raise StepRejected(f"Python takes {found[0]} for several numbers", hint=f"Write {plain}.")
+        return program
 
 
-def program_in(text: str) -> str:
-    """Return the program in a reply: its last fenced block, else all. Raises `StepRejected` for none."""
-    blocks = _FENCED.findall(text)
-    program: str = (blocks[-1] if blocks else text).strip("\n").rstrip()
+def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
+    """Return the program in a reply: of its fenced blocks the last that `is_one`, else the last, else all.
+
+    By default those are programs that set `ans`. Raises `StepRejected` for none.
+    """
+    blocks = blocks_in(text)
+    good = [block for block in blocks if (is_one or _sets_ans)(block)] if len(blocks) > 1 else blocks
+    program = next(reversed(good or blocks), text).strip("\n").rstrip()
     if not program.strip():
         raise StepRejected("the reply holds no program")
     return program
+
+
+def blocks_in(text: str) -> list[str]:
+    """Return what stands between fences, at the end perhaps without one.
+
+    A fence that is the only one may also close what stands above it.
+    """
+    text, blocks, begin, mark = text.replace("\r\n", "\n"), list[str](), -1, ""
+    fences = list(_FENCE.finditer(text))
+    for fence in fences:
+        told = (fence[2] or fence[4] or "").strip()
+        if begin < 0:
+            begin, mark = fence.end() + 1, (fence[1] or fence[3])[0]
+            if len(fences) == 1 and not told and text[: fence.start()].strip():
+                blocks.append(text[: fence.start()])
+        elif fence.group().strip()[0] == mark and not told:
+            blocks.append(text[begin : fence.start()])
+            begin = -1
+    return [*blocks, text[begin:]] if 0 <= begin < len(text.rstrip()) else blocks
+
+
+def _sets_ans(block: str) -> bool:
+    names = (each for each in ast.walk(parsed(block)) if isinstance(each, ast.Name))
+    return any(each.id == "ans" and isinstance(each.ctx, ast.Store) for each in names)
 
 
 def parsed(program: str) -> ast.Module:
@@ -81,6 +119,8 @@ class ProgramVerifier(Module):
         """Return why a program has to be written anew, by what it came to; "" where it will do."""
         if result.status != "ok":
             return f"the program does not work: {in_words(result)}"
+        if is_no_figure(result):
+            return f"the program sets ans to {result.value}, which is no real number"
         return "the program sets ans to nothing" if result.value in (None, "", [], {}) else ""
 
 
@@ -110,7 +150,14 @@ def result_of(state: State, timeout: float | None = None) -> Any:
     result = run_code(state.cache["program"], state.table, timeout)
     if result.status != "ok":
         raise ModuleError(f"the program gave no answer: {in_words(result)}")
+    if is_no_figure(result):
+        raise ModuleError(f"the program came to {result.value}, which is no real number")
     return _as_written(result.value, state.table)
+
+
+def is_no_figure(result: ExecResult) -> bool:
+    """Tell whether a program came to the float "nan" or an infinite one, which JSON has as a text."""
+    return result.value_type == "float" and result.value in _NO_FIGURES
 
 
 def _as_written(value: Any, table: Table | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -20,6 +21,12 @@ _LONE_LETTER = re.compile(r"(?:(?:option|choice) )?([A-Z])", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?<!\S)(\S+)\.\s+(?=[A-Z])")
 _INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")
+_WRAPPED = re.compile(
+    r"(?:```|~~~)\w*\n(.*?)\n(?:```|~~~)|<answer>(.*)</answer>|\$?\\boxed\{([^{}]*)\}\$?|`([^`]+)`"
+    r"|\"([^\"]+)\"|“([^”]+)”|\*\*([^*]+)\*\*",
+    re.DOTALL,
+)
+_MOST_WRAPS = 5
 _MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
@@ -136,6 +143,31 @@ def first_sentence(text: str) -> str:
             text = text[: end.end(1)]
             break
     return text if _INITIALS.search(text) else text.removesuffix(".")
+
+
+def unwrapped(text: str) -> str:
+    r"""Return an answer without what it is wrapped in: fences, tags, JSON of one value, \boxed{}, quotes."""
+    for _ in range(_MOST_WRAPS):
+        before, text = text, text.strip()
+        if found := _WRAPPED.fullmatch(text):
+            text = next(filter(None, found.groups()), "")
+        elif text.startswith(("{", "[")) and (value := _one_value(text)):
+            text = value
+        if text == before:
+            break
+    return text
+
+
+def _one_value(text: str) -> str:
+    """Return the one value of a JSON text, or its values with bars between; "" for another text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    while isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    values = value if isinstance(value, list) else [value]
+    return " | ".join(map(str, values)) if all(isinstance(each, str | int | float) for each in values) else ""
 
 
 def stated_answer(solution: str) -> str | None:

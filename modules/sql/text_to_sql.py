@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
+from sqlite3 import complete_statement
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
-from chameleon.modules.program.programs import as_answer, program_in
+from chameleon.modules.program.programs import as_answer, blocks_in, program_in
 from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
-_START = re.compile(r"^[^\S\n]*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)
+_START = re.compile(
+    r"^[^\S\n]*(?:select\b(?=[^.]*?\bfrom\b|\s+[\d(*\"'])|SELECT\b|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\b"
+    r"|values\s*\()",
+    re.MULTILINE | re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\s*(?:select|from|where|group|order|having|limit|offset|union|intersect|except|join|left|inner|cross|on|and"
+    r"|or|values|[a-z_]+ as|\)|,)(?:\b|\s|\()",
+    re.IGNORECASE,
+)
 
 
 class SqlGenerator(LLMModule):
@@ -34,16 +44,27 @@ class SqlGenerator(LLMModule):
         return super().slots(state) | {"database": shown}
 
     def parse(self, text: str) -> str:
-        """Return the query in a reply: in its last code block, or from its first SELECT or WITH on.
+        """Return the query in a reply: in its last code block with one, or from its first SELECT or WITH on.
 
-        What follows an empty line is left out. Raises `StepRejected` for a reply without a query.
+        It ends at its semicolon; outside a block also where an empty line is followed by no more SQL. Raises
+        `StepRejected` for a reply without a query.
         """
-        code = _LABEL.sub("", program_in(text).strip())
+        code = _LABEL.sub("", program_in(text, _START.search).strip())
         start = _START.search(code)
         if start is None:
             raise StepRejected("the reply holds no SQL query")
-        query = re.split(r"\n\s*\n", code[start.start() :].strip(), maxsplit=1)[0]
-        return query.rstrip().rstrip(";").rstrip()
+        code = code[start.start() :].strip()
+        for end in re.finditer(";", code):
+            if complete_statement(code[: end.end()]):
+                return code[: end.start()].rstrip()
+        if blocks_in(text):
+            return code
+        query, *others = re.split(r"\n\s*\n", code)
+        for part in others:
+            if not _GOES_ON.match(part):
+                break
+            query += f"\n{part}"
+        return query.rstrip()
 
 
 class SqlExecutor(Module):

@@ -8,19 +8,21 @@ from typing import Any, Literal, cast
 
 from chameleon import LLMModule, State, StepRejected
 from chameleon.llm_module import elect, votes, weights_of
-from chameleon.modules.program.solution_generator import stated_line
+from chameleon.modules.program.solution_generator import first_line, stated_line, unwrapped
 from chameleon.table.formats import Style
 
 Form = Literal["items", "verdict", "text"]
 Answer = str | list[str]
 
-_BULLET = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s+")
+_BULLET = re.compile(r"\A(?:[-*•]|\d{1,2}[.)])\s+")
 _STATED = re.compile(
     r"\bthe (?:final )?answer is\s*:|^[^\w\n]*(?:the )?(?:final )?answer(?: is\b|\s*:)\s*:?",
     re.IGNORECASE | re.MULTILINE,
 )
 _VERDICT = re.compile(
-    r"\W*(?:(?:answer|(?:the )?statement is)\W+)?(yes|no|true|false)\b(?![ \t]+\w)", re.IGNORECASE
+    r"\W*(?:(?:answer|(?:the )?statement is)\W+)?(yes|no|true|false)\b"
+    r"(?![ \t]+(?!because\b|since\b|as\b)\w)",
+    re.IGNORECASE,
 )
 _TRUE = ("yes", "true")
 
@@ -73,8 +75,12 @@ def answer_in(text: str, form: Form) -> Answer:
 
 def items_in(text: str) -> list[str]:
     """Read "The answer is: a | b" as ["a", "b"]; a reply that does not say so up to its first empty line."""
+    text = unwrapped(text)
     stated = stated_line(text)
+    if stated is None and (labeled := list(_STATED.finditer(text))):
+        stated = first_line(text[labeled[-1].end() :].strip("*_ \n")) or ""
     said = stated if stated is not None else re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
+    said = unwrapped(said)
     items = [
         _BULLET.sub("", part.strip(), count=1).replace("**", "").strip() for part in re.split(r"[|\n]", said)
     ]
@@ -105,8 +111,10 @@ def verdict_in(text: str) -> Literal["yes", "no"]:
 
 def sentence_in(text: str) -> str:
     """Return what follows the last "The answer is:" or line with "Answer:", else the reply, on one line."""
+    text = unwrapped(text)
     stated = list(_STATED.finditer(text))
     said = " ".join(text[stated[-1].end() if stated else 0 :].split())
+    said = unwrapped(said.lstrip("* ") if stated else said)
     if not said:
         raise StepRejected("the reply is empty")
     return said
