@@ -48,7 +48,11 @@ _KEYS = re.compile(rf"""["'](?:{"|".join({*NAMING, *ARGUMENTS} - {"name"})})["']
 _ACTION = re.compile(r"^[^\w\n]*action[^\w\n]*:.*\n[^\w\n]*action.?input\b", re.IGNORECASE | re.MULTILINE)
 _WORDS = re.compile(r"[\w-]+")
 _ANSWER_SO = 'To answer, begin with "Answer:".'
-_ANSWER = re.compile(r"^[ \t*#_>]*(?:final )?answer[\s*_]*:[\s*_]*", re.IGNORECASE | re.MULTILINE)
+_ANSWER = re.compile(
+    r"^[ \t*#_>]*(?:(?:the )?(?:final )?answer is|(?:final )?answer)[\s*_]*:[\s*_]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TWICE = "that was called twice, and gave the same"
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
 # What they say is meant to be read.
@@ -137,16 +141,20 @@ class React(ShowsCards, AsksModel, Planner):
             return Plan((), self.name)
         if len(taken) > self.max_turns:
             raise PlanError(f"the model has had all its turns ({self.max_turns}) and has not answered")
-        reply, is_native = self._reply(state, inventory, turns, is_last=len(taken) == self.max_turns)
+        refused = turns[-1].plan.refused if turns else ""
+        is_last = len(taken) == self.max_turns or refused.startswith(_TWICE)
+        reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native)
         if not steps:
+            if (answer := self.answer_in(reply.text)) and answer.rstrip(".") in refused:
+                raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             return Plan(last or (Step(FINAL, {"answer": self.answer_in(reply.text)}),), self.name)
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
         if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
             hint = "Answer, or call something else."
-            raise PlanError("that was called twice, and gave the same", hint=hint)
+            raise PlanError(_TWICE, hint=hint)
         return Plan(steps, self.name)
 
     def _last(self, inventory: Inventory) -> tuple[Step, ...]:
@@ -212,7 +220,9 @@ class React(ShowsCards, AsksModel, Planner):
         text = reply.text.strip()
         tools = [name for name in inventory.modules if name not in inventory.brought]
         names = {*map(as_name, tools)}
-        if _ANSWER.match(text) or (is_native and not self._is_written_call(text, names)):
+        if (answer := _ANSWER.match(text)) and self._is_written_call(rest := text[answer.end() :], names):
+            text = rest
+        elif answer or (is_native and not self._is_written_call(text, names)):
             return ()
         try:
             return parse_plan(text, tools, inventory.takes)
@@ -305,7 +315,7 @@ class React(ShowsCards, AsksModel, Planner):
 
     @staticmethod
     def answer_in(text: str) -> str:
-        """Return what stands behind "Answer:", or the whole text where nothing does, as an argument."""
+        """Return what stands behind "Answer:" up to an empty line, or else the whole text, as an argument."""
         found = [*_ANSWER.finditer(text)]
-        answer = text[found[-1].end() :].strip() if found else text.strip()
+        answer = re.split(r"\n\s*\n", text[found[-1].end() :].strip())[0] if found else text.strip()
         return f"${answer}" if answer.startswith("$") else answer  # it stands for no output
