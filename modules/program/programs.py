@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
 import json
 import re
@@ -49,6 +50,24 @@ class ProgramGenerator(LLMModule):
                 plain = found[0].replace(",", "")
                 raise StepRejected(f"Python takes {found[0]} for several numbers", hint=f"Write {plain}.")
         return program
+
+    def interpret(self, text: str, state: State) -> str:
+        return naming_choices(self.parse(text), state.input.get("choices") or ())
+
+
+def naming_choices(program: str, choices: Sequence[str]) -> str:
+    """Return the program with choices in quotes that stand in it as names (`ans = surplus`), or alone."""
+    of_name = {choice.casefold(): choice for choice in choices}
+    if (alone := of_name.get(program.strip(" \n.`*\"'").casefold())) is not None:
+        return f"ans = {alone!r}"
+    names = [each for each in ast.walk(parsed(program)) if isinstance(each, ast.Name)]
+    known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | vars(builtins).keys()
+    lines = program.encode().split(b"\n")  # `ast` counts bytes
+    for name in sorted(names, key=lambda each: (each.lineno, each.col_offset), reverse=True):
+        if name.id not in known and (choice := of_name.get(name.id.casefold())) is not None:
+            line, end = lines[name.lineno - 1], name.col_offset + len(name.id.encode())
+            lines[name.lineno - 1] = line[: name.col_offset] + repr(choice).encode() + line[end:]
+    return b"\n".join(lines).decode()
 
 
 def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
@@ -119,7 +138,7 @@ class ProgramVerifier(Module):
         """Return why a program has to be written anew, by what it came to; "" where it will do."""
         if result.status != "ok":
             return f"the program does not work: {in_words(result)}"
-        if is_no_figure(result):
+        if _is_no_figure(result):
             return f"the program sets ans to {result.value}, which is no real number"
         return "the program sets ans to nothing" if result.value in (None, "", [], {}) else ""
 
@@ -150,12 +169,12 @@ def result_of(state: State, timeout: float | None = None) -> Any:
     result = run_code(state.cache["program"], state.table, timeout)
     if result.status != "ok":
         raise ModuleError(f"the program gave no answer: {in_words(result)}")
-    if is_no_figure(result):
+    if _is_no_figure(result):
         raise ModuleError(f"the program came to {result.value}, which is no real number")
     return _as_written(result.value, state.table)
 
 
-def is_no_figure(result: ExecResult) -> bool:
+def _is_no_figure(result: ExecResult) -> bool:
     """Tell whether a program came to the float "nan" or an infinite one, which JSON has as a text."""
     return result.value_type == "float" and result.value in _NO_FIGURES
 

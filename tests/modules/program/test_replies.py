@@ -1,0 +1,87 @@
+"""What models write around programs and answers, from recorded replies of small and large ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from chameleon import StepRejected
+from chameleon.modules.program.programs import ProgramGenerator, naming_choices, program_in
+from chameleon.modules.program.solution_generator import unwrapped
+from chameleon.modules.sql.text_to_sql import SqlGenerator
+from chameleon.modules.table_ops.table_query import items_in, sentence_in, verdict_in
+
+
+@pytest.mark.parametrize(
+    ("reply", "program"),
+    [
+        ('```python title="a.py"\nans = 1\n```', "ans = 1"),
+        ("```python\r\nans = 1\r\n```", "ans = 1"),
+        ("~~~py\nans = 1\n~~~", "ans = 1"),
+        ("```python\nans = 35\n```\nOutput:\n```\n35\n```", "ans = 35"),
+        ("Do not write\n```\nans = 0/0\n```\nbut\n```\nans = 2\n```", "ans = 2"),
+        ("x = [1]\nans = x[0]\n```\nProgram:", "x = [1]\nans = x[0]"),
+        ("Here it is:\n```\nans = 3", "ans = 3"),
+    ],
+)
+def test_the_program_is_what_sets_ans(reply: str, program: str) -> None:
+    assert program_in(reply) == program
+
+
+def test_a_pair_that_is_meant_as_a_number_is_refused() -> None:
+    generator = ProgramGenerator()
+    for reply in ("ans = 2,900", "ans = 4,200 + 2,900 + 3,100"):
+        with pytest.raises(StepRejected, match=r"several numbers.*Write \d{4}"):
+            generator.parse(reply)
+    for fine in ("ans = (2, 900)", "a, b = 1, 200\nans = a", 'ans = "2,900"', "ans = [1,200]"):
+        assert generator.parse(fine) == fine
+
+
+def test_choices_without_quotes_are_texts() -> None:
+    choices = ["shortage", "surplus", "Lara"]
+    assert naming_choices("ans = surplus", choices) == "ans = 'surplus'"
+    assert naming_choices("lara.", choices) == "ans = 'Lara'"
+    assert naming_choices("surplus = 3\nans = surplus", choices) == "surplus = 3\nans = surplus"
+    assert (
+        naming_choices('é = "é" if shortage else surplus', choices)
+        == "é = \"é\" if 'shortage' else 'surplus'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "query"),
+    [
+        ("```sql {.x}\nSELECT a FROM w\n\nWHERE b = 1\n```", "SELECT a FROM w\n\nWHERE b = 1"),
+        ("SELECT a FROM w\n\nORDER BY b\n\nThis gives a.", "SELECT a FROM w\nORDER BY b"),
+        ("WITH n AS (SELECT 1)\n\nSELECT * FROM n;\nDone.", "WITH n AS (SELECT 1)\n\nSELECT * FROM n"),
+        ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
+        ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
+    ],
+)
+def test_a_query_is_read_whole(reply: str, query: str) -> None:
+    assert SqlGenerator().parse(reply) == query
+
+
+@pytest.mark.parametrize(
+    ("reply", "items"),
+    [
+        ("The answer is: Paris - Lyon", ["Paris - Lyon"]),
+        ("The answer is: Vol. 2. Home", ["Vol. 2. Home"]),
+        ("**Answer:** North", ["North"]),
+        ("The answer is:\nLyon.", ["Lyon"]),
+        ("```\nNorth\n```", ["North"]),
+        ('```json\n{"answer": ["North", 3]}\n```', ["North", "3"]),
+        ("<answer>North</answer>", ["North"]),
+        (r"\boxed{12}", ["12"]),
+        ('"North"', ["North"]),
+    ],
+)
+def test_an_answer_is_what_is_wrapped(reply: str, items: list[str]) -> None:
+    assert items_in(reply) == items
+
+
+def test_a_label_alone_is_no_answer_and_a_reason_leaves_a_verdict() -> None:
+    with pytest.raises(StepRejected, match="no answer"):
+        items_in("The answer is:")
+    assert verdict_in("TRUE because it is so") == "yes"
+    assert sentence_in("**Answer:** North had 30.") == "North had 30."
+    assert unwrapped('say "a", "b"') == 'say "a", "b"'
