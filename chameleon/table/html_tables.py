@@ -248,7 +248,7 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
     )
     joined = header_rows([[slot.text for slot in slots] for slots in rows[:_FIRST_ROWS]])
     if above := len(list(marked)):
-        return max(above, joined) if above < len(rows) else 0
+        return above if above < len(rows) else 0
     if any(slot.is_header for slots in rows for slot in slots):
         return 0
     above = 1

@@ -204,7 +204,9 @@ def _without_table(
     if sheet is not None and names:
         return InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
     why = "; ".join(each.why for each in left_out[:3])
-    return InputError(f"holds no table{why and f' ({why})'}", where=name, hint="Give a file with a table.")
+    return InputError(
+        f"holds no table{why and f' ({why})'}", where=name, hint=hint or "Give a file with a table."
+    )
 
 
 def read_table(

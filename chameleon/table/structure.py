@@ -63,7 +63,9 @@ def with_years(table: Table) -> Table:
         return table
     if not meanings[0].is_number:
         return table
-    return replace(table, told=(*table.told, f"{years[0].name} to {years[-1].name} are one measure by year"))
+    return replace(
+        table, told=(*table.told, f"{years[0].name} to {years[-1].name} are one measure over time")
+    )
 
 
 def with_groups(table: Table) -> Table:
@@ -84,6 +86,9 @@ def with_groups(table: Table) -> Table:
     is_full = all(all(table.rows[place][leading:]) for place in blanks)
     if not is_full or len(blanks) < max(2, _OFTEN * len(table.rows)):
         return table
+    told = [cell for cell in columns[0].cells if cell]
+    if len(set(told)) < max(2, len(told)):
+        return table  # what is named twice is no group
     is_open = columns[0].meaning.is_number or all(each.meaning.is_number for each in columns[leading:])
     if is_open:
         return replace(table, hints=(GROUPS, *map(table.hint, range(1, len(columns)))))
@@ -116,7 +121,9 @@ def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[s
     if not all(row[n] for n in under):  # the names of these parts follow in the next row
         return len(body) > 1 and _is_below(row, body[0], body[1:])
     figures = [n for n in under if any(_is_amount(each[n]) for each in body)]
-    aside = [n for n in range(len(row)) if n not in under and row[n] in ("", head[n])]
+    aside = [n for n in range(len(row)) if n not in under]
+    if any(row[n] not in ("", head[n]) for n in aside):
+        return False  # a text of its own beside the names makes it a row
     is_corner = any(all(each[n] for each in body) for n in aside)
     are_names = len({row[n] for n in under}) > 1
     return 2 * len(figures) >= len(under) or (is_corner and are_names)

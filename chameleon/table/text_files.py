@@ -36,7 +36,7 @@ _END = "\x1e"
 _MAX_SHARED = 100_000
 
 _NOTE = re.compile(r"(notes?|sources?|data|legend|footnotes?)\b\s*:|[*†‡§©]|\(?\d\)", re.IGNORECASE)
-_MAX_TITLES = 10
+_MAX_TITLES, _ROWS = 10, re.compile(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", re.ASCII)
 
 _MAX_MARKDOWN_CHARS = 2_000_000  # some 5 s
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
@@ -268,11 +268,12 @@ def _header_lines(text: str) -> range | None:
     """
     if not text:
         return None
-    first, dash, last = text.partition("-")
-    if not (first.strip().isdecimal() and (not dash or last.strip().isdecimal())):
+    found = _ROWS.fullmatch(text.strip())
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    if last < first or (first == 0 < last):
         hint = 'Write the rows of the file, as "1-2" or "4", or "0" for none.'
         raise InputError(f"{shown(text)} names no rows of a header", hint=hint)
-    return range(int(first), int(last if dash else first) + 1) if int(first) else range(0)
+    return range(first, last + 1) if first else range(0)
 
 
 def _below(records: Sequence[Record], lines: range, origin: Origin) -> Section:

@@ -43,12 +43,13 @@ _WORD = re.compile(r"[^\W_]+|∑")
 _LIKELY = re.compile(rf"(?<![^\W_])(?:{'|'.join(_OF_WORD)})(?![^\W_])|{_CJK.pattern}", re.IGNORECASE)
 _FOOTER = re.compile(
     r"(notes?|sources?|data|legend|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fuentes?|notas?|fonte"
-    r"|bron|stand|as of|page|seite|report|author|出典|来源|注)\b\s*[:\uff1a\d]|(prepared|created|generated"
-    r"|printed|exported|compiled|erstellt|exportiert|elaborado) |(end of|ende d[er]s|fin d[eu]) |[*†‡§©]"
-    r"|\(?\d\)|https?://",
+    r"|bron|stand|as of|author|出典|来源|注)\s*[:\uff1a]|(page|seite) \d+ ?(of|von|/)|(as of|stand) .*\d"
+    r"|(prepared|created|generated|printed|exported|compiled|erstellt|exportiert|elaborado)"
+    r" (by|on|at|from|with|am|von|mit|por|el)\b|(end of|ende d[er]s|fin d[eu]) (report|list|table|data|tab)"
+    r"|[*†‡§©] ?\w+ \w+ ",
     re.IGNORECASE,
 )
-_LONGEST_LABEL, _LEAST_FOOTER = 60, 3  # characters; words
+_LONGEST_LABEL, _LEAST_FOOTER = 60, 4  # characters; words
 _FEW = 20  # rows: so many may be totals all, or footers
 _LARGEST, _LEAST_DIGITS = 5_000, 4  # rows, and digits of sums, where no label tells
 _MOST_NESTED, _MOST_LOOKED = 8, 100_000  # totals within each other; figures looked at one by one
@@ -64,6 +65,7 @@ class _Label(NamedTuple):
 
     of: str
     rest: frozenset[str]
+    is_subtotal: bool
 
 
 def _label_of(text: str) -> _Label | None:
@@ -74,7 +76,7 @@ def _label_of(text: str) -> _Label | None:
     found = [_OF_WORD[word] for word in words if word in _OF_WORD]
     is_subtotal = not _SUBTOTALS.isdisjoint(words)
     rest = frozenset() if is_subtotal else frozenset(words) - (_OF_WORD.keys() - {"all"}) - _BESIDE
-    return _Label(found[0], rest) if found else None
+    return _Label(found[0], rest, is_subtotal) if found else None
 
 
 def set_apart(table: Table) -> Table:
@@ -137,7 +139,7 @@ class _Rows:
             beside = found.get(place + 1, "") + found.get(place - 1, "")
             if ("total" in beside or " of the " in beside) and self._goes_with(place):
                 found[place] = "stands beside a total"
-        named = [place for place, why in found.items() if why == _BY_LABEL]
+        named = {place for place, why in found.items() if why == _BY_LABEL}
         return {n: found[n] for n in sorted(found) if n not in named or 2 * len(named) < len(self.rows)}
 
     @cached_property
@@ -146,8 +148,11 @@ class _Rows:
         found = dict(self._footers())
         last = len(self.rows) - 1 - len(found)
         headings = [place for place in range(last) if self._only_text(place) is not None]
-        is_headed = headings[:1] == [0] and (len(self.table.header) > 2 or len(headings) > 1)
-        is_headed = is_headed and all(two - one > 1 for one, two in pairwise(headings))
+        is_headed = (
+            headings[:1] == [0]
+            and len(headings) > 1
+            and all(two - one > 1 for one, two in pairwise(headings))
+        )
         found |= dict.fromkeys(headings if is_headed else (), "is a heading")
         for place, row in enumerate(self.rows[: last + 1]):
             if row == self.table.header and len(row) > 1:
@@ -220,14 +225,12 @@ class _Rows:
                 sums.append((total, count) if value is None else (total + value, count + 1))
 
     def _footers(self) -> Iterator[tuple[int, str]]:
-        """Yield the last rows of one text, such as "Source: …", or one longer than any in its column."""
+        """Yield the last rows of one text, such as "Source: …", or of a sentence."""
         for place in range(len(self.rows) - 1, max(0, len(self.rows) - _FEW), -1):
             if (text := self._only_text(place)) is None:
                 return
-            words, column = len(text.split()), self.rows[place].index(text)
-            longest = max(len(row[column].split()) for row in self.rows[:place])
-            is_long = words >= _LEAST_FOOTER and (words > longest or text.endswith("."))
-            if not is_long and not _FOOTER.match(text):
+            begins = bool(self.rows[place][0]) and len(text.split()) >= _LEAST_FOOTER and text.endswith(".")
+            if not begins and not _FOOTER.match(text):
                 return
             yield place, FOOTER
 
@@ -235,6 +238,7 @@ class _Rows:
         """Return the one text that a row has, in one of its cells or in all of them."""
         filled, width = [cell for cell in self.rows[place] if cell], len(self.table.header)
         is_one = len({*filled}) == 1 < width and len(filled) in (1, max(width, 3))
+        is_one = is_one and (len(filled) == 1 or len(filled[0].split()) >= _LEAST_FOOTER)
         return filled[0] if is_one and _is_text(filled[0]) else None
 
     def _total(self, place: int, last: int) -> str:
@@ -254,13 +258,19 @@ class _Rows:
         is_alone = not beside
         below = [each for each in range(1, last + 1) if each not in self.labels] if place == 0 else []
         of = _Rows(self.table, below) if below else self
-        if (is_alone or not label.rest) and (why := of._closes(place, (label.of,), 1)):
+        is_tail = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW])
+        may_be = is_alone if label.rest else True
+        if label.of != "sum":
+            may_be = is_tail and not label.rest
+        if may_be and (why := of._closes(place, (label.of,), 1)):
             return why
-        is_edge = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW])
+        is_edge = is_tail and (place == 0 or last - place < _FEW)
         if (is_edge and of._is_less(place)) or len(beside) > 1:
             return ""
         is_whole = len(others) < len(self.texts) - 1  # such a label in more than one cell
-        is_plain = (is_edge and not label.rest) or (is_alone and (bool(others) or is_whole))
+        is_plain = (
+            label.is_subtotal or (is_edge and not label.rest) or (is_alone and (bool(others) or is_whole))
+        )
         return _BY_LABEL if label.of == "sum" and is_plain else ""
 
     def _is_less(self, place: int) -> bool:
@@ -270,7 +280,7 @@ class _Rows:
         return bool(told) and all(min(others) >= 0 and value < max(others) for value, others in told)
 
     def _digits(self, row: Sequence[str]) -> int:
-        return sum(len(re.sub(r"\D", "", row[column]).strip("0")) for column in self.figures)
+        return sum(len(re.sub(r"\D", "", row[column])) for column in self.figures)
 
     def _closes(self, place: int, operations: Sequence[str], least: int) -> str:
         """Say of which rows the figures of a row are the sum, say; "" where they are of none."""

@@ -153,11 +153,7 @@ class _Source:
         if rows * _number_of(last) > MAX_CELLS:
             raise too_many_cells(where)
         unsaved = _UNSAVED.search(source) if b"<f" in source else None
-        if (
-            unsaved is None
-            and self.is_uncomputed
-            and source.count(b"</f><v>") == source.count(b"</f><v>0</v>")
-        ):
+        if unsaved is None and self.is_uncomputed:
             unsaved = _ZERO.search(source)  # XlsxWriter and its like write 0 for what a program is to compute
         if unsaved:
             hint = "Open the workbook in a spreadsheet program and save it."

@@ -26,7 +26,7 @@ _ONE = 0.45  # what it costs to count one: few ask how many where there is one
 _LONGEST, _MOST_TOKENS, _MOST_NAMED = 10_000, 120, 8
 _LEADS = frozenset(("ordinal", "first", "last", "most", "superlative", "number", "distinct"))
 _PASSED = frozenset(("the", "is", "was", "are", "were", "a", "an", "only"))
-_PERCENT = re.compile(r"%|\bper ?cent|\bpercentage", re.IGNORECASE)
+_PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
 
