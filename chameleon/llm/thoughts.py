@@ -18,6 +18,7 @@ _ENDS = (
 _TAG = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<ends>{_ENDS})", re.IGNORECASE)
 _AT_END = ("</s>", "[/INST]")
 _MENTION = re.compile(r"\s*(?:and|or|,|/)\s*")
+_PREFACE, _FIGURE = 3, re.compile(r"\d")  # words
 _MARKS, _LONGEST_TAG = "<[◁", 100
 
 
@@ -47,6 +48,9 @@ def spoken(text: str) -> str:
     rest = text[begin:]
     if since is not None and not text[: since.start()].rpartition("\n")[2].strip():
         rest = text[begin : since.start()]
+    is_preface = bool(said) and len(said[0].split()) <= _PREFACE and not _FIGURE.search(said[0])
+    if is_preface and "".join([*said[1:], rest]).strip():
+        said = said[1:]  # "Sure." before the thoughts
     whole = "".join([*said, rest])
     if (ended := whole.rstrip()).endswith(_AT_END):
         whole = ended[: -len(next(filter(ended.endswith, _AT_END)))].rstrip()

@@ -18,7 +18,7 @@ _LEAST_YEARS, _OF_YEAR = 3, re.compile(r"(?:FY ?)?(?:19|20)\d\d(?:[ -]?[QH][1-4]
 _OFTEN = 0.25  # of the rows stand below a name where groups are named once
 _NO_NAMES = ("money", "percent", "quantity", "duration", "unclear", "empty")
 YEAR = re.compile(r"(?:19|20)\d\d")
-_IN_BRACKETS = re.compile(r"\([^()\d]{1,12}\)|\[[^\[\]\d]{1,12}\]")
+_IN_BRACKETS = re.compile(r"\((?!\d)[^()]{1,12}\)|\[(?!\d)[^\[\]]{1,12}\]")
 
 
 def header_rows(rows: Sequence[Sequence[str]]) -> int:

@@ -36,7 +36,9 @@ class Apart(NamedTuple):
 
     @property
     def note(self) -> str:
-        text = one_line(" | ".join(dict.fromkeys(filter(None, self.row))), _LONGEST_TOLD)
+        beside = zip(self.row, ("", *self.row), strict=False)  # a text may stand across several cells
+        cells = [cell for cell, left in beside if cell and (cell != left or cell[-1:].isdigit())]
+        text = one_line(" | ".join(cells), _LONGEST_TOLD)
         return f"the row {text!r} {self.why} and is left out"
 
 

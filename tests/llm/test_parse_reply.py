@@ -62,7 +62,7 @@ def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
                 ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
             )
         ),
-        ("Sure.\n<think>a</think>4<think>b</think>", "Sure.\n4"),
+        ("Sure.\n<think>a</think>4<think>b</think>", "4"),
         ("<think>The tag <think> is used.</think>\n4", "4"),
         ("4\n<think>endless", "4\n"),
         ("<|channel|>analysis<|message|>endless<|end|>", ""),
