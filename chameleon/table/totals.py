@@ -53,6 +53,9 @@ _LONGEST_LABEL, _LEAST_FOOTER = 60, 4  # characters; words
 _FEW = 20  # rows: so many may be totals all, or footers
 _LARGEST, _LEAST_DIGITS = 5_000, 4  # rows, and digits of sums, where no label tells
 _MOST_NESTED, _MOST_LOOKED = 8, 100_000  # totals within each other; figures looked at one by one
+_ASKED = frozenset(
+    ("total", "totals", "sum", "average", "mean", "min", "minimum", "max", "maximum", "count", "all")
+)
 _TOLD = r"(?:\b(?:row|line|item|entry)\s+|[\"'“‘]){}(?!\w)"
 FOOTER, _BY_LABEL = "is a footer", "is labeled as a total"
 _FROM_ALL: Mapping[str, Sequence[Callable[[Any], Any]]] = {
@@ -95,15 +98,18 @@ def set_apart(table: Table) -> Table:
 def with_named(table: Table, question: str) -> Table:
     """Return the table with the totals back, as data, that a question names.
 
-    That is by all words of their label ("Total assets"), of which the rest is no name of a row; or by the
-    label in quotes, or after "row".
+    That is by all words of their label ("Total assets"), of which the rest is no name of a row; by the label
+    itself ("Grand total", "Summe") unless it is a word such as "total"; or by it in quotes, or after "row".
     """
     words, places, low = _words(question), set[int](), question.lower()
     for place, row, _ in table.apart or ():
         for column, cell in zip(table.columns, row, strict=True):
             label, said = _label_of(cell), cell.strip(" :").lower()
             may_be = label is not None and bool(label.rest) and label.rest <= words
-            is_own = may_be and _words(cell) - _OF_WORD.keys() not in map(_words, set(column.cells))
+            is_said = f" {said} " in f" {' '.join(_WORD.findall(low))} "
+            is_own = (label is not None and not label.rest and is_said and said not in _ASKED) or (
+                may_be and _words(cell) - _OF_WORD.keys() not in map(_words, set(column.cells))
+            )
             if is_own or (said and said in low and re.search(_TOLD.format(re.escape(said)), low)):
                 places.add(place)
     if not places:
