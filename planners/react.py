@@ -146,7 +146,8 @@ class React(ShowsCards, AsksModel, Planner):
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native)
         if not steps:
-            if (answer := self.answer_in(reply.text)) and answer.rstrip(".") in refused:
+            said = self.answer_in(reply.text).rstrip(".").casefold()
+            if said.count(" ") > 1 and refused.casefold().startswith(said):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             return Plan(last or (Step(FINAL, {"answer": self.answer_in(reply.text)}),), self.name)
         if len(taken) == self.max_turns:

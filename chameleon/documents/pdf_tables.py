@@ -23,7 +23,7 @@ _PARTED = 0.4  # of the rows have cells on both sides where two columns part
 _CROSSING = 0.1  # of the rows may have letters where two columns part
 _WIDEST = 20_000  # points; PDF's own limit is 14,400
 _SPACE = 0.3  # of the letters' size: words no further apart stand in one cell, even across a drawn line
-_MOST_GRIDS, _FIRST_ROWS = 50, 30  # of a page; of a table, in which its header ends
+_MOST_GRIDS = 50  # of a page
 _FILLED = 0.25  # of the cells of a ruled table hold text; of a chart or a form fewer
 _FEW_WORDS = 4  # in a cell of a table, in one column at least
 _MARK = re.compile(r"[•·▪◦*†‡–—-]|[(\[]?(?:\d{1,4}|[a-zA-Z]|[ivx]+)[.)\]]{0,2}|\d+(?:\.\d+)*\.?")
@@ -260,7 +260,7 @@ def _headed(grid: Sequence[list[str]], heads: int = 0) -> Table | None:
         heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1
         if len(grid) < max(_LEAST_ROWS, heads + 1):
             return None
-    heads = max(heads, header_rows(grid[:_FIRST_ROWS]))
+    heads = max(heads, header_rows(grid))
     rows = (joined_header(grid[:heads]), *grid[heads:])
     header, *body = ([cell.replace(SOFT, "-") for cell in cells] for cells in rows)
     return Table(header, body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from chameleon.llm.thoughts import begun_tag, first_tag
+from chameleon.llm.thoughts import MARKS, begun_tag, first_tag
 from chameleon.text import mask_known
 
 Hear = Callable[[str | None], None]
@@ -51,11 +51,16 @@ class ReplyStream:
 
     def _in_thoughts(self) -> bool:
         """Tell whether the text begins with thoughts that have not ended; those that have are passed over."""
-        begun = len(self._text) - len(self._text.lstrip())
-        if self._sent or (not self._has_thoughts and self._text[begun : begun + 1] not in "<[◁"):
+        if self._sent:
             return False
-        tag = first_tag(self._text, self._looked)
-        if not self._has_thoughts:
+        tag = None
+        if self._has_thoughts:
+            tag = first_tag(self._text, self._looked)
+        else:
+            begun = len(self._text) - len(self._text.lstrip())
+            if self._text[begun : begun + 1] not in MARKS:
+                return False
+            tag = first_tag(self._text, begun)
             if tag is None or tag.start() > begun:
                 return begun_tag(self._text, begun) == begun
             self._has_thoughts, self._is_open = True, bool(tag["opens"])

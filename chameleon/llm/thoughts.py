@@ -19,7 +19,7 @@ _TAG = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<ends>{_ENDS})
 _AT_END = ("</s>", "[/INST]")
 _MENTION = re.compile(r"\s*(?:and|or|,|/)\s*")
 _PREFACE, _FIGURE = 3, re.compile(r"\d")  # words
-_MARKS, _LONGEST_TAG = "<[◁", 100
+MARKS, _LONGEST_TAG = "<[◁", 100  # what tags begin with; characters
 
 
 def spoken(text: str) -> str:
@@ -64,5 +64,5 @@ def first_tag(text: str, start: int = 0) -> re.Match[str] | None:
 
 def begun_tag(text: str, start: int) -> int:
     """Return where a text may begin such a tag at its end, from a place on; its length where it does not."""
-    places = [text.rfind(mark, max(start, len(text) - _LONGEST_TAG)) for mark in _MARKS]
+    places = [text.rfind(mark, max(start, len(text) - _LONGEST_TAG)) for mark in MARKS]
     return max(places) if max(places) >= 0 else len(text)

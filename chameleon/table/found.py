@@ -12,7 +12,7 @@ from chameleon.table.structure import header_rows, joined_header
 from chameleon.table.table import Table, told_apart
 from chameleon.text import one_line
 
-_LONGEST_CAPTION, _LONGEST_TOLD, _FIRST_ROWS = 300, 60, 30  # characters; rows
+_LONGEST_CAPTION, _LONGEST_TOLD = 300, 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,13 @@ def table_of(
         rows = [_fitted(number, cells, width, origin, pad=pad) for number, cells in filled]
     except InputError as error:
         return LeftOut.of(error)
-    above = header_rows(rows[:_FIRST_ROWS]) if heads is None else heads
+    above = header_rows(rows) if heads is None else heads
     header = joined_header(rows[:above]) if above else [f"column {n}" for n in range(1, width + 1)]
     rows = rows[above:]
     kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
     if len(kept) < width:
         header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
-    joined = [f"its first {above} rows are the header: {_cut(header)}"] if above > 1 else []
+    joined = [f"its first {above} rows are the header: {in_short(header)}"] if above > 1 else []
     hints, how_read = [hint] * len(header) if hint else (), (*told, *joined)
     table = Table(told_apart(header), rows, caption[:_LONGEST_CAPTION], hints=hints, told=how_read)
     return Found(table, place or {}, notes)
@@ -138,11 +138,14 @@ def told_beside(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
     """Say which lines above and below a table are no part of it."""
     beside = (("above", "as its title", titles), ("below", "as no row", notes))
     return [
-        f"the text {where} it is taken {what}: {_cut(lines, '; ')}" for where, what, lines in beside if lines
+        f"the text {where} it is taken {what}: {in_short(lines, '; ')}"
+        for where, what, lines in beside
+        if lines
     ]
 
 
-def _cut(texts: Sequence[str], joint: str = ", ") -> str:
+def in_short(texts: Sequence[str], joint: str = ", ") -> str:
+    """Return texts from a file as a note has them."""
     return one_line(joint.join(texts), _LONGEST_TOLD)
 
 

@@ -246,11 +246,11 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
     marked = takewhile(
         lambda slots: all(slot.is_header or not slot.text for slot in slots) and not _is_one_cell(slots), rows
     )
-    joined = header_rows([[slot.text for slot in slots] for slots in rows[:_FIRST_ROWS]])
     if above := len(list(marked)):
         return above if above < len(rows) else 0
     if any(slot.is_header for slots in rows for slot in slots):
         return 0
+    joined = header_rows([[slot.text for slot in slots] for slots in rows[:_FIRST_ROWS]])
     above = 1
     for (corner, *_), (first, *others) in pairwise(rows[:6]):
         filled = [slot.text for slot in others if slot.text]

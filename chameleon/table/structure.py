@@ -56,7 +56,7 @@ def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def with_years(table: Table) -> Table:
-    """Return the table with a note where its last columns are one measure by year, in one unit."""
+    """Return the table with a note where columns such as "2023" and "2024" are one measure, in one unit."""
     years = [each for each in table.columns if _OF_YEAR.fullmatch(each.name.strip())]
     meanings = [each.meaning for each in years]
     if len(years) < _LEAST_YEARS or len({(each.kind, each.base) for each in meanings}) > 1:

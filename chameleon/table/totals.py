@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from fractions import Fraction
 from itertools import pairwise, product
 from statistics import median, pstdev, stdev
@@ -102,14 +103,15 @@ def with_named(table: Table, question: str) -> Table:
     itself ("Grand total", "Summe") unless it is a word such as "total"; or by it in quotes, or after "row".
     """
     words, places, low = _words(question), set[int](), question.lower()
+    spaced = f" {' '.join(_WORD.findall(low))} "
     for place, row, _ in table.apart or ():
         for column, cell in zip(table.columns, row, strict=True):
             label, said = _label_of(cell), cell.strip(" :").lower()
-            may_be = label is not None and bool(label.rest) and label.rest <= words
-            is_said = f" {said} " in f" {' '.join(_WORD.findall(low))} "
-            is_own = (label is not None and not label.rest and is_said and said not in _ASKED) or (
-                may_be and _words(cell) - _OF_WORD.keys() not in map(_words, set(column.cells))
-            )
+            is_own = False
+            if label is not None and label.rest:
+                is_own = label.rest <= words and label.rest not in map(_words, set(column.cells))
+            elif label is not None:
+                is_own = f" {said} " in spaced and said not in _ASKED
             if is_own or (said and said in low and re.search(_TOLD.format(re.escape(said)), low)):
                 places.add(place)
     if not places:
@@ -121,9 +123,9 @@ def with_named(table: Table, question: str) -> Table:
 class _Rows:
     """The rows of a table as they are looked at from the top: which are data, and which close others."""
 
-    def __init__(self, table: Table, data: Sequence[int] = ()) -> None:
+    def __init__(self, table: Table) -> None:
         self.table, self.rows = table, table.rows
-        self.data = list(data)  # places of the rows that a total may close
+        self.data: list[int] = []  # places of the rows that a total may close
         self.bounds = [0]  # in `data`: where rows begin that a total closes
         self.looked = 0
 
@@ -262,12 +264,9 @@ class _Rows:
         others = [column for column in self.texts if _label_of(row[column]) is None]
         beside = [column for column in others if not (is_blank(row[column]) or row[column] == above[column])]
         is_alone = not beside
-        below = [each for each in range(1, last + 1) if each not in self.labels] if place == 0 else []
-        of = _Rows(self.table, below) if below else self
+        of = self._below(last) if place == 0 else self
         is_tail = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW])
-        may_be = is_alone if label.rest else True
-        if label.of != "sum":
-            may_be = is_tail and not label.rest
+        may_be = is_alone or not label.rest if label.of == "sum" else is_tail and not label.rest
         if may_be and (why := of._closes(place, (label.of,), 1)):
             return why
         is_edge = is_tail and (place == 0 or last - place < _FEW)
@@ -278,6 +277,13 @@ class _Rows:
             label.is_subtotal or (is_edge and not label.rest) or (is_alone and (bool(others) or is_whole))
         )
         return _BY_LABEL if label.of == "sum" and is_plain else ""
+
+    def _below(self, last: int) -> _Rows:
+        """Return these rows with all below the first as those that it may close."""
+        below = copy(self)
+        below.data = [place for place in range(1, last + 1) if place not in self.labels]
+        below.__dict__.pop("sums", None)
+        return below
 
     def _is_less(self, place: int) -> bool:
         """Tell whether all figures of a row are less than another of their column: no sum is."""

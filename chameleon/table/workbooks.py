@@ -15,11 +15,11 @@ from typing import Any
 from chameleon.errors import InputError
 from chameleon.table.amounts import read_amount
 from chameleon.table.cell_text import cell_text
-from chameleon.table.found import Finding, LeftOut, Note, Unread
+from chameleon.table.found import Finding, LeftOut, Note, Unread, in_short
 from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, shown, too_many_cells
 from chameleon.table.structure import YEAR
 from chameleon.table.text_files import tables_of
-from chameleon.text import counted, one_line
+from chameleon.text import counted
 
 MAX_UNPACKED_BYTES = 1 << 28
 """What a workbook may unpack to; ordinary ones grow 5 to 15 times, and 64 MB are the most that is read."""
@@ -44,7 +44,6 @@ _STYLE = re.compile(rb'<(?:\w+:)?xf\b[^>]*?\bnumFmtId="(\d{1,6})"')
 _CELL_STYLES = re.compile(rb"<(?:\w+:)?cellXfs\b.*?</(?:\w+:)?cellXfs>", re.DOTALL)
 _LITERAL = re.compile(rb"&quot;.*?&quot;|\\(?=[- ])|\\.|_.|\*.")
 _ZEROS = re.compile(r"0{2,}(?:[-/ ]0+)*")
-_LONGEST_TOLD = 60
 _Format = Callable[[float], str]
 
 
@@ -120,7 +119,7 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
         for row in within:
             row[columns] = [text] * width
     told = [("merged cells are filled", filled), ("a figure of merged cells stands once", kept)]
-    return [f"{what}: {one_line(', '.join(dict.fromkeys(of)), _LONGEST_TOLD)}" for what, of in told if of]
+    return [f"{what}: {in_short([*dict.fromkeys(of)])}" for what, of in told if of]
 
 
 class _Source:

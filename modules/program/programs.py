@@ -20,6 +20,7 @@ from chameleon.values import to_json
 
 _FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILINE)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)")
+_GIVEN = ("table", "df", "pd", "np")
 _NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(r"\b(table|df)\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -43,10 +44,14 @@ class ProgramGenerator(LLMModule):
     def parse(self, text: str) -> str:
         """Return the program. Raises `StepRejected` for one that sets `ans` to 4,200: a pair, for Python."""
         program = program_in(text)
+        lines = program.encode().split(b"\n")  # `ast` counts bytes
         for each in ast.walk(parsed(program)):
-            pair = each.value if isinstance(each, ast.Assign) and isinstance(each.value, ast.Tuple) else None
-            written = ast.get_source_segment(program, pair) or "" if pair is not None else ""
-            if (found := _GROUPED.search(written)) and not written.startswith("("):
+            if not (isinstance(each, ast.Assign) and isinstance(each.value, ast.Tuple)):
+                continue
+            end = each.value.end_col_offset if each.value.end_lineno == each.value.lineno else None
+            written = lines[each.value.lineno - 1][each.value.col_offset : end].decode()
+            is_one = all(isinstance(target, ast.Name) for target in each.targets)
+            if is_one and not written.startswith("(") and (found := _GROUPED.search(written)):
                 plain = found[0].replace(",", "")
                 raise StepRejected(f"Python takes {found[0]} for several numbers", hint=f"Write {plain}.")
         return program
@@ -60,8 +65,11 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
     of_name = {choice.casefold(): choice for choice in choices}
     if (alone := of_name.get(program.strip(" \n.`*\"'").casefold())) is not None:
         return f"ans = {alone!r}"
-    names = [each for each in ast.walk(parsed(program)) if isinstance(each, ast.Name)]
-    known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | vars(builtins).keys()
+    nodes = list(ast.walk(parsed(program)))
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | {*vars(builtins), *_GIVEN}
+    for node in nodes:  # what is imported, defined, or a parameter
+        known |= {str(getattr(node, key, "")) for key in ("name", "asname", "arg")}
     lines = program.encode().split(b"\n")  # `ast` counts bytes
     for name in sorted(names, key=lambda each: (each.lineno, each.col_offset), reverse=True):
         if name.id not in known and (choice := of_name.get(name.id.casefold())) is not None:

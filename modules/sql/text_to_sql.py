@@ -14,8 +14,8 @@ from chameleon.modules.table_ops.table_query import Answer, Form
 
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
 _START = re.compile(
-    r"^[^\S\n]*(?:select\b(?=[^.]*?\bfrom\b|\s+[\d(*\"'])|SELECT\b|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\b"
-    r"|values\s*\()",
+    r"^[^\S\n]*(?:(?-i:SELECT|select)\b|select\b(?=[^\n]{0,500}?\bfrom\b)|values\s*\("
+    r"|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\b)",
     re.MULTILINE | re.IGNORECASE,
 )
 _GOES_ON = re.compile(

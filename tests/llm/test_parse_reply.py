@@ -50,18 +50,9 @@ def test_blocks_are_joined_and_reasoning_is_left_out() -> None:
         ("4 <think> 5", "4 <think> 5"),
         ("Write <think> and </think> as tags", "Write <think> and </think> as tags"),
         ("a < b", "a < b"),
-        *(
-            (f"{opened}a\nb{closed}\n4", "4")
-            for opened, closed in (
-                ("<THINK>", "</THINK>"),
-                ("<thinking>", "</thinking>"),
-                ("<thought>", "</thought>"),
-                ("<reasoning>", "</reasoning>"),
-                ("[THINK]", "[/THINK]"),
-                ("◁think▷", "◁/think▷"),
-                ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
-            )
-        ),
+        *((f"<{tag}>a\nb</{tag}>\n4", "4") for tag in ("THINK", "thinking", "thought", "reasoning")),
+        *((f"{a}think{b}a\nb{a}/think{b}\n4", "4") for a, b in ("[]", "◁▷")),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>4", "4"),
         ("Sure.\n<think>a</think>4<think>b</think>", "4"),
         ("<think>The tag <think> is used.</think>\n4", "4"),
         ("4\n<think>endless", "4\n"),

@@ -186,6 +186,23 @@ def test_an_answer_that_begins_with_a_dollar_is_itself() -> None:
     assert State.fold(run([NATIVE[0], "$$5"])[0]).answer == "$$5"
 
 
+@pytest.mark.parametrize(
+    ("script", "answer"),
+    [
+        ([f"Answer: {IN_TEXT[0]}", "Answer: 20"], "20"),
+        (["Answer: 10.47\n\nCall again."], "10.47"),
+        (["The answer is:\nLyon."], "Lyon."),
+        ([IN_TEXT[0], IN_TEXT[0], IN_TEXT[0], "Answer: 20"], "20"),
+        (["Let me look.\n[weather", "{fault}"], None),
+        (["Let me look.\n[weather", "Answer: no"], "no"),
+    ],
+)
+def test_what_stands_behind_answer_is_a_call_or_one_answer(script: list[str], answer: str | None) -> None:
+    fault = State.fold(run(script[:1] * 2, native=False)[0]).plans[0].refused.partition(". ")[0]
+    said = [each.replace("{fault}", fault.capitalize()) for each in script]
+    assert State.fold(run(said, native=False)[0]).answer == answer
+
+
 def test_a_model_that_calls_on_is_stopped() -> None:
     cities = [calls(("weather", {"city": city})) for city in "ABCDEF"]
     ended = State.fold(run(cities, max_turns=2)[0]).ended

@@ -160,15 +160,9 @@ def book(*rows: list[Any], **about: Any) -> bytes:
 
 
 def test_merged_cells_of_a_workbook_are_filled() -> None:
-    rows = [
-        ["Sales", None, None],
-        ["Land", "2023", None],
-        [None, "Q1", "Q2"],
-        ["North", 1, 2],
-        [None, 3, 4],
-        ["S", 5, 5],
-    ]
-    table = read_table(book(*rows, merged=["A1:C1", "A2:A3", "B2:C2", "A4:A5", "B6:C6"]))
+    head = (["Sales", None, None], ["Land", "2023", None], [None, "Q1", "Q2"])
+    rows = (["North", 1, 2], [None, 3, 4], ["S", 5, 5])
+    table = read_table(book(*head, *rows, merged=["A1:C1", "A2:A3", "B2:C2", "A4:A5", "B6:C6"]))
     assert (table.caption, table.header) == ("Sales", ("Land", "2023 Q1", "2023 Q2"))
     assert table.rows == (("North", "1", "2"), ("North", "3", "4"), ("S", "5", ""))
     assert "merged cells are filled: Land, 2023, North" in table.notes
