@@ -52,6 +52,7 @@ _ANSWER = re.compile(
     r"^[ \t*#_>]*(?:(?:the )?(?:final )?answer is|(?:final )?answer)[\s*_]*:[\s*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
+_ECHO = 3  # words: an answer that ends as the fault that was just told repeats it
 _TWICE = "that was called twice, and gave the same"
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
@@ -146,8 +147,8 @@ class React(ShowsCards, AsksModel, Planner):
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native)
         if not steps:
-            said = self.answer_in(reply.text).rstrip(".").casefold()
-            if said.count(" ") > 1 and refused.casefold().startswith(said):
+            fault, said = refused.partition(". ")[0].split(), self.answer_in(reply.text).rstrip(".").split()
+            if len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]:
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             return Plan(last or (Step(FINAL, {"answer": self.answer_in(reply.text)}),), self.name)
         if len(taken) == self.max_turns:
