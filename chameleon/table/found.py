@@ -128,7 +128,7 @@ def table_of(
     kept = [n for n, name in enumerate(header) if name or any(row[n] for row in rows)] or [0]
     if len(kept) < width:
         header, rows = [header[n] for n in kept], [[row[n] for n in kept] for row in rows]
-    joined = [f"its first {above} rows are the header: {in_short(header)}"] if above > 1 else []
+    joined = [f"the first {above} rows are the header: {in_short(header)}"] if above > 1 else []
     hints, how_read = [hint] * len(header) if hint else (), (*told, *joined)
     table = Table(told_apart(header), rows, caption[:_LONGEST_CAPTION], hints=hints, told=how_read)
     return Found(table, place or {}, notes)
@@ -136,9 +136,9 @@ def table_of(
 
 def told_beside(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
     """Say which lines above and below a table are no part of it."""
-    beside = (("above", "as its title", titles), ("below", "as no row", notes))
+    beside = (("above", "its title", titles), ("below", "no row", notes))
     return [
-        f"the text {where} it is taken {what}: {in_short(lines, '; ')}"
+        f"the text {where} the table is {what}: {in_short(lines, '; ')}"
         for where, what, lines in beside
         if lines
     ]

@@ -238,7 +238,7 @@ class Table:
         apart = self.apart or ()
         more = len(apart) - _MOST_TOLD
         left = [f"{more} more {'row is' if more == 1 else 'rows are'} left out"] if more > 0 else []
-        return [*self.told, *(each.note for each in apart[:_MOST_TOLD]), *left]
+        return [*(each.note for each in apart[:_MOST_TOLD]), *left, *self.told]
 
     @cached_property
     def whole(self) -> Table:

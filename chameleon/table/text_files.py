@@ -248,8 +248,9 @@ def tables_of(
 
     `header` says which rows of the file hold the names of the columns, as `Reading` has it.
     """
+    lines = _header_lines(header)
     try:
-        lines, filled = _header_lines(header), list(bounded(records, origin))
+        filled = list(bounded(records, origin))
         found = sections(filled) if lines is None else [_below(filled, lines, origin)]
     except InputError as error:
         yield LeftOut.of(error)
