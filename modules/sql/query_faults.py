@@ -108,7 +108,7 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
     given = {"w", "rowid", "_rowid_", "oid"} | _aliases(tokens, words)
     clauses, calls = [""], [""]
     for place, token in enumerate(tokens):
-        start = place - 2 if words[max(place - 1, 0)] == "." else place
+        start = place - 2 if place > 1 and words[place - 1] == "." else place
         before = words[start - 1] if start else ""
         after, then, *_ = (*words[place + 1 : place + 3], "", "")
         if token[0] == "(":

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chameleon.modules.sql.database import SqlTable
@@ -186,6 +186,7 @@ sqlite_master pragma_table_info( EXPLAIN DELETE INSERT VALUES DROP TABLE CAST( C
 
 @settings(max_examples=80)
 @given(st.one_of(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join), st.text(max_size=40)))
+@example(sql=".")
 def test_any_text_is_a_result_or_a_reason(sealed: Sandbox, sql: str) -> None:
     result = run_sql(TABLE, sql, executor=sealed)
     assert result.ok or (result.message and not result.rows)
