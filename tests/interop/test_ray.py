@@ -108,7 +108,7 @@ def test_batch_comes_to_what_threads_come_to(cluster: Any) -> None:
 
 @pytest.mark.parametrize("moment", [1, 20])
 def test_a_lost_node(cluster: Any, moment: int, command: Command, tmp_path: Path, note: Path) -> None:
-    data, out = write_rows(tmp_path / "rows.jsonl", make_rows(48)), tmp_path / "out"
+    data, out = write_rows(tmp_path / "rows.jsonl", make_rows(144)), tmp_path / "out"
     killed: list[int] = []
 
     def kill() -> None:
@@ -127,12 +127,12 @@ def test_a_lost_node(cluster: Any, moment: int, command: Command, tmp_path: Path
     cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     assert ended.code == 0 and ended.out.count("\n") == 1, "only the JSON is on stdout"
-    assert killed[0] < 48, "the node was lost before the end"
+    assert killed[0] < 144, "the node was lost before the end"
     assert "a worker was lost: its problems run again on another" in ended.err, ended.err
     rows, events = read_results(out), read_events(out)
-    assert len({row["id"] for row in rows}) == len(rows) == 48 and not any(row["error"] for row in rows)
+    assert len({row["id"] for row in rows}) == len(rows) == 144 and not any(row["error"] for row in rows)
     kinds = Counter((row["id"], row["event"], row.get("module")) for row in events)
-    assert set(kinds.values()) == {1} and len(kinds) == 48 * 5, "each event is there once"
+    assert set(kinds.values()) == {1} and len(kinds) == 144 * 5, "each event is there once"
 
 
 def test_a_deadly_problem_fails_and_a_stopped_one_resumes(cluster: Any, tmp_path: Path, note: Path) -> None:
