@@ -147,10 +147,11 @@ class Evaluation:
         """
         waiting = in_turn(problems, lengths)
         # No `join`: CPython 3.11 and 3.12 take a thread for ended whose join Ctrl-C has interrupted.
-        all_ended = [threading.Event() for _ in range(self.workers)]
-        for ended in all_ended:
-            threading.Thread(target=self._work, args=(waiting, ended), daemon=True).start()
+        all_ended: list[threading.Event] = []
         try:
+            for _ in range(self.workers):  # Ctrl-C may come while they start
+                all_ended.append(threading.Event())
+                threading.Thread(target=self._work, args=(waiting, all_ended[-1]), daemon=True).start()
             for ended in all_ended:
                 ended.wait()
         except BaseException:  # the command line has an exception of its own for Ctrl-C
