@@ -193,7 +193,8 @@ def _failure(error: Any, request: Mapping[str, Any]) -> ExecResult:
     frames = error.traceback()
     line = frames[-1].line if frames else None
     status: Status = _STATUS.get(kind, "error")
-    lacks_frame = kind == "NameError" and "table" in request["inputs"] and "'df'" in str(cause)
+    lacks = kind == "NameError" and any(f"'{name}'" in str(cause) for name in ("df", "pd", "np"))
+    lacks_frame = lacks and "table" in request["inputs"]
     if kind in _UNKNOWN_TO_MONTY or lacks_frame:
         status = "refused"
     return ExecResult(status, error_type=kind, message=str(cause)[:500], line=line)

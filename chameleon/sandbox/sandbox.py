@@ -38,7 +38,7 @@ class Sandbox(ABC):
 
         Args:
             inputs: JSON values that become its globals. An input `table` of the form {"columns": […],
-                "rows": [[…]]} is also there as a pandas DataFrame `df`.
+                "rows": [[…]]} is also there as a pandas DataFrame `df`, and with it `pd` and `np`.
             timeout: Seconds, in place of the limits on wall and CPU time.
 
         Raises:

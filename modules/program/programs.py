@@ -22,7 +22,7 @@ _FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILI
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)")
 _GIVEN = ("table", "df", "pd", "np")
 _NO_FIGURES = ("nan", "inf", "-inf")
-_NAMES_TABLE = re.compile(r"\b(table|df)\b")
+_NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YES_NO = {True: "yes", False: "no"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
@@ -204,7 +204,7 @@ def _as_written(value: Any, table: Table | None) -> Any:
 
 
 def run_code(program: str, table: Table | None, timeout: float | None = None) -> ExecResult:
-    """Run a program in the sandbox; it sees the table as `table` and `df` if it names them."""
+    """Run a program in the sandbox; it sees the table as `table` and `df`, with `pd` and `np`."""
     return shared_sandbox().run(program, _inputs(program, table), timeout=timeout)
 
 

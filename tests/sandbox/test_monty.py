@@ -72,7 +72,8 @@ def test_inputs_are_globals_and_the_next_program_is_fresh(monty: Sandbox) -> Non
         == 3
     )
     assert monty.run("ans = n").error_type == "NameError"
-    assert monty.run("ans = df", {"table": {"columns": [], "rows": []}}).status == "refused"
+    for name in ("df", "pd", "np"):
+        assert monty.run(f"ans = {name}", {"table": {"columns": [], "rows": []}}).status == "refused"
 
 
 HOSTILE = (

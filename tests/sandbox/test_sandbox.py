@@ -126,6 +126,9 @@ def test_a_table_is_also_a_data_frame(sealed: Sandbox) -> None:
     assert summed.value == {"Bern": 140, "Chur": 38}
     assert sealed.run("ans = len(table['rows'])", {"table": TABLE}).value == 3
     assert sealed.run("ans = df", {"table": TABLE, "df": 5}).value == 5
+    named = "ans = int(np.sum(pd.to_numeric(df['people'])))"
+    assert sealed.run(named, {"table": TABLE}).value == 178
+    assert sealed.run("ans = pd.NA", {"numbers": [1]}).error_type == "NameError", "only beside a table"
 
 
 @pytest.mark.parametrize("inputs", [{"1a": 1}, {"class": 1}, {"x": object()}, {"x": {1, 2}}])

@@ -84,17 +84,10 @@ def _answer(request: Mapping[str, Any]) -> dict[str, Any]:
     namespace.update(inputs)
     sys.modules["__main__"] = main
     table = inputs.get("table")
-    if (
-        "df" not in inputs
-        and isinstance(table, dict)
-        and {"columns", "rows"} <= table.keys()
-        and _names(code, "df")
-    ):
-        import pandas
-
-        namespace["df"] = df = pandas.DataFrame(table["rows"], columns=table["columns"])
-        for index in table.get("dates", ()):
-            df.isetitem(index, pandas.to_datetime(df.iloc[:, index]))
+    if isinstance(table, dict) and {"columns", "rows"} <= table.keys():
+        for name in ("df", "pd", "np"):
+            if name not in inputs and _names(code, name):
+                namespace[name] = _made_of(table, name)
     exec(code, namespace)  # noqa: S102
     _restore_interpreter()
     if (name := request["result"]) not in namespace:
@@ -116,6 +109,22 @@ def encoded(
         return {"s": "error", "t": "UnsupportedAnswer", "m": message}
     except TooLarge as error:
         return {"s": "too_large", "t": "AnswerTooLarge", "m": f"'{name}' is too large: {error}"}
+
+
+def _made_of(table: Mapping[str, Any], name: str) -> Any:
+    """Return what programs find beside a table: `df`, and the libraries that go with it as `pd` and `np`."""
+    if name == "np":
+        import numpy
+
+        return numpy
+    import pandas
+
+    if name == "pd":
+        return pandas
+    df = pandas.DataFrame(table["rows"], columns=table["columns"])
+    for index in table.get("dates", ()):
+        df.isetitem(index, pandas.to_datetime(df.iloc[:, index]))
+    return df
 
 
 def _names(code: CodeType, name: str) -> bool:
