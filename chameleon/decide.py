@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from chameleon import errors
@@ -11,9 +10,8 @@ from chameleon.errors import NotApproved, PlanError
 from chameleon.inventory import Inventory
 from chameleon.inventory.schema import OnError
 from chameleon.planner import REPAIR_TURNS, refused_plans
-from chameleon.state import Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
+from chameleon.state import LONGEST_REPLY, Failure, Plan, Reason, Redo, RunEnded, State, Step, StepRecord
 
-_LONGEST_REPLY = 4_000  # characters
 _ENDING = (errors.ModelError, errors.StoreError, errors.MachineError)
 
 # How a run ends with a step that failed so, where nothing makes that good; with any other it has failed.
@@ -86,17 +84,22 @@ def _repair(state: State, failed: StepRecord, inventory: Inventory) -> Plan | No
     if repair is None or failed.error is None or failed.error.kind != "StepRejected":
         return None
     runs = _runs(state, repair.redo)
-    if runs >= repair.attempts:
+    ran = [record for record in state.executed if record.step.module == repair.redo]
+    if runs >= repair.attempts or (runs > 1 and _repeat(ran[-2:])):
         return None
-    ran = (record for record in reversed(state.executed) if record.step.module == repair.redo)
-    before = next(ran, None)
-    redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts)
-    if repair.tell:
-        redo = replace(redo, fault=failed.error.advice, reply=_said(before))
+    before = ran[-1] if ran else None
+    told = failed.error.advice if repair.tell else ""
+    redo = Redo(runs, repair.temperature_step, runs + 1 == repair.attempts, told, _said(before))
     redone = Step(repair.redo, before.step.args if before else None, redo)
     steps = (redone,) if repair.redo == name else (redone, failed.step)
     note = f"{name} rejected ({failed.error.message}); attempt {runs + 1} of {repair.attempts}"
     return Plan((*steps, *state.pending), name, note, "repair")
+
+
+def _repeat(records: Sequence[StepRecord]) -> bool:
+    """Tell whether a model said the same when it was asked again: a third time would come to no more."""
+    said = [[call.text.strip() for call in record.calls] for record in records]
+    return len(said) == 2 and said[0] == said[1] and len(said[0]) == 1
 
 
 def _said(record: StepRecord | None) -> str:
@@ -104,7 +107,7 @@ def _said(record: StepRecord | None) -> str:
     if record is None or not record.calls:
         return ""
     is_made = len(record.calls) > 1 and isinstance(record.output, str)
-    return str(record.output if is_made else record.calls[0].text).strip()[:_LONGEST_REPLY]
+    return str(record.output if is_made else record.calls[0].text).strip()[:LONGEST_REPLY]
 
 
 def _policy(name: str, state: State, inventory: Inventory) -> OnError:
@@ -131,6 +134,8 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     """Return what the inventory's `on_error` says of a step that failed for good."""
     name = failed.step.module
     policy, reason = _policy(name, state, inventory), f"{name} failed: {error.message}"
+    if error.kind == errors.ContextTooLong.__name__:
+        return after_overflow(state, error, inventory)
     if (end := _ending(error)) is not None:
         return RunEnded(end, error)
     tried = any(plan.kind == "on_error" and plan.by == name for plan in state.plans)
@@ -150,6 +155,11 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
     return RunEnded("failed", Failure("PlanError", reason))
 
 
+def after_overflow(state: State, error: Failure, inventory: Inventory) -> Plan | RunEnded:
+    """Return the inventory's fallback after a prompt that did not fit: its prompts may be shorter."""
+    return _fall_back(state, inventory, error.message, error.kind, RunEnded("failed", error))
+
+
 def _runs(state: State, redo: str) -> int:
     """Count the runs of a module: one, and one for each repair since the last accepted plan that was none.
 
@@ -167,8 +177,10 @@ def _fell_back(state: State) -> bool:
     return any(plan.kind == "fallback" for plan in state.plans)
 
 
-def _fall_back(state: State, inventory: Inventory, reason: str, kind: str) -> Plan | RunEnded:
+def _fall_back(
+    state: State, inventory: Inventory, reason: str, kind: str, end: RunEnded | None = None
+) -> Plan | RunEnded:
     """Return the inventory's fallback, once a run: a second time it would come to the same."""
     if not inventory.fallback or _fell_back(state):
-        return RunEnded("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
+        return end or RunEnded("failed", Failure(kind, reason, where=f"inventory {inventory.name}"))
     return Plan(tuple(Step(name) for name in inventory.fallback), inventory.name, reason, "fallback")

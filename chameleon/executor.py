@@ -16,8 +16,8 @@ from typing import Any
 from chameleon import bridge
 from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
 from chameleon.cached import cached_property
-from chameleon.decide import Next, continues_after, decide, finished
-from chameleon.errors import BudgetExceeded, Declined, InputError, NoModel
+from chameleon.decide import Next, after_overflow, continues_after, decide, finished
+from chameleon.errors import BudgetExceeded, ContextTooLong, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
 from chameleon.inventory.obstacles import Obstacle
@@ -348,6 +348,9 @@ class Executor:
                 event = RunEnded("declined", Failure.of(problem))
             except BudgetExceeded as problem:
                 event = RunEnded("budget", Failure.of(problem))
+            except ContextTooLong as problem:
+                where = f"planner {self.inventory.planner.name}"
+                event = after_overflow(state, failure_of(problem, where), self.inventory)
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
                 event = RunEnded("failed", failure_of(problem, f"planner {self.inventory.planner.name}"))
         calls = tuple(recorder.calls)

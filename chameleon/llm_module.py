@@ -24,7 +24,7 @@ from chameleon.errors import (
 from chameleon.module import Keys, Module
 from chameleon.prompt import Messages, Prompt, slots_of
 from chameleon.quoting import untagged
-from chameleon.state import Redo, State
+from chameleon.state import LONGEST_REPLY, Redo, State
 from chameleon.table.formats import Style
 from chameleon.text import MAX_TEXT_TOKENS, one_line
 from chameleon.values import freeze, to_json
@@ -92,13 +92,13 @@ class AsksModel:
         copied.llm = llm.with_params(**self.llm_params) if llm is not None else None
         return copied
 
-    def redo_params(self, temperature_step: float) -> dict[str, Any]:
-        """Return the parameters of a redo: a raised temperature, where one is set at all."""
+    def redo_params(self, warmer: float) -> dict[str, Any]:
+        """Return the parameters of a redo: a temperature so much higher, where one is set at all."""
         temperature = self.model.params.get("temperature")
         if temperature is None:
             return {}
         most = max(float(temperature), 1.0)  # Claude takes no more
-        return {"temperature": min(float(temperature) + temperature_step, most)}
+        return {"temperature": min(float(temperature) + warmer, most)}
 
     @property
     def stop_params(self) -> dict[str, Any]:
@@ -145,8 +145,8 @@ class LLMModule(AsksModel, Module):
     - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
     - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
       value seen first) or the first that parses ("first").
-    - `keeps_last(state)`: whether the text of a repair's last attempt becomes the value where it will not do
-      and nothing else does: whatever reads it can make something of it.
+    - `salvage(text, state)`: what a rejected text is worth where nothing else comes any more: a repair's last
+      attempt, or one that says again what was rejected.
     - `takes_cut_off`: whether a reply that was cut off at `max_tokens` is of use; by default it is rejected.
     - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how tables are written into the prompt, and
       how much of them (`chameleon.table.to_text`).
@@ -169,9 +169,9 @@ class LLMModule(AsksModel, Module):
         """Return the value of a reply; by default the text without surrounding space."""
         return text.strip()
 
-    def keeps_last(self, state: State) -> bool:
-        """Return whether a last attempt is of use whatever it says; by default it is rejected like others."""
-        return False
+    def salvage(self, text: str, state: State) -> Any:
+        """Return the value of a last attempt that will not do; None, the default, where it has none."""
+        return None
 
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
@@ -196,11 +196,18 @@ class LLMModule(AsksModel, Module):
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         rejected = all(isinstance(value, StepRejected) for value in values)
-        redo = state.step.redo if state.step else None
-        is_last = (redo is not None and redo.last) or isinstance(values[0], CutOff)  # that is not redone
-        if rejected and is_last and self.keeps_last(state):
-            values = [reply.text.strip() for reply in replies if reply.text.strip()] or values
+        if rejected and (
+            isinstance(values[0], CutOff) or self._is_last(replies, state)
+        ):  # that is not redone
+            worth = [self.salvage(reply.text.strip(), state) for reply in replies]
+            values = [value for value in worth if value is not None] or values
         return elect(values, self.vote)
+
+    def _is_last(self, replies: Sequence[Reply], state: State) -> bool:
+        """Tell whether nothing comes after these replies: see `chameleon.decide`."""
+        redo = state.step.redo if state.step else None
+        is_again = redo and len(replies) == 1 and replies[0].text.strip()[:LONGEST_REPLY] == redo.reply
+        return redo is not None and (redo.last or bool(is_again))
 
     def messages(self, state: State) -> Messages:
         """Render the prompt from the state. Override it to send more, such as a picture."""
@@ -211,7 +218,7 @@ class LLMModule(AsksModel, Module):
         redo = state.step.redo if state.step else None
         messages = [*self.messages(state), *_mending(redo)]
         attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
-        params = self.stop_params | (self.redo_params(redo.temperature_step) if redo else {})
+        params = self.stop_params | (self.redo_params(attempt * redo.temperature_step) if redo else {})
         whole = not self.takes_cut_off
         first, schema = attempt * self.samples, self.schema(state) if self.structured else None
         try:

@@ -43,14 +43,15 @@ _FAILED = "it failed"
 ONE_QUESTION = "for_one_question"
 """The setting of a run that names the modules whose changes of the input hold for its question alone."""
 _LONGEST_ARGUMENTS = 200
+LONGEST_REPLY = 4_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Redo:
     """How a repair runs a step again: as which attempt (0 ran first) and how much warmer.
 
-    Nothing comes after the `last` attempt. Where the model is to be told, `fault` is what was wrong before,
-    and `reply` what it had said.
+    Nothing comes after the `last` attempt. `reply` is what the model had said, up to `LONGEST_REPLY`, and
+    `fault` what was wrong with it, where the model is to be told.
     """
 
     attempt: int

@@ -26,6 +26,7 @@ from chameleon.prompt import Messages
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
+from chameleon.table.amounts import read_amount
 from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest
 from chameleon.usage import current_recorder
 
@@ -54,6 +55,8 @@ _ANSWER = re.compile(
 )
 _ECHO = 3  # words: an answer that ends as the fault that was just told repeats it
 _TWICE = "that was called twice, and gave the same"
+_CHAINED, _LONGEST_CHAIN = "that was called on its own output", 5
+_ANSWER_NOW = "Answer, or call something else."
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
 # What they say is meant to be read.
@@ -143,7 +146,7 @@ class React(ShowsCards, AsksModel, Planner):
         if len(taken) > self.max_turns:
             raise PlanError(f"the model has had all its turns ({self.max_turns}) and has not answered")
         refused = turns[-1].plan.refused if turns else ""
-        is_last = len(taken) == self.max_turns or refused.startswith(_TWICE)
+        is_last = len(taken) == self.max_turns or refused.startswith((_TWICE, _CHAINED))
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native)
         if not steps:
@@ -155,8 +158,9 @@ class React(ShowsCards, AsksModel, Planner):
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
         if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
-            hint = "Answer, or call something else."
-            raise PlanError(_TWICE, hint=hint)
+            raise PlanError(_TWICE, hint=_ANSWER_NOW)
+        if _is_chain(taken[-_LONGEST_CHAIN:], steps):
+            raise PlanError(f"{_CHAINED} {_LONGEST_CHAIN} times in a row", hint=_ANSWER_NOW)
         return Plan(steps, self.name)
 
     def _last(self, inventory: Inventory) -> tuple[Step, ...]:
@@ -317,7 +321,27 @@ class React(ShowsCards, AsksModel, Planner):
 
     @staticmethod
     def answer_in(text: str) -> str:
-        """Return what stands behind "Answer:" up to an empty line, or else the whole text, as an argument."""
+        """Return what stands behind "Answer:" up to an empty line, or else the whole text, as an argument.
+
+        Of a text that begins with a number, and goes on after an empty line, the number.
+        """
         found = [*_ANSWER.finditer(text)]
-        answer = re.split(r"\n\s*\n", text[found[-1].end() :].strip())[0] if found else text.strip()
+        first, *others = re.split(r"\n\s*\n", text[found[-1].end() if found else 0 :].strip())
+        answer = first if found or not others or read_amount(first) is not None else text.strip()
         return f"${answer}" if answer.startswith("$") else answer  # it stands for no output
+
+
+def _is_chain(turns: Sequence[Turn], steps: Sequence[Step]) -> bool:
+    """Tell whether one tool is called on its own last output, as in each of these turns but the first."""
+    calls = [*(turn.plan.steps for turn in turns), steps]
+    if len(turns) < _LONGEST_CHAIN or {(len(each), each[0].module) for each in calls} != {
+        (1, steps[0].module)
+    }:
+        return False
+    outputs = [record and record.output for turn in turns for record in turn.results]
+    return all(_takes(step, output) for (step,), output in zip(calls[1:], outputs, strict=True))
+
+
+def _takes(step: Step, output: Any) -> bool:
+    given = (step.args or {}).values()
+    return any(each == output or str(each).startswith(f"${step.module}") for each in given)

@@ -12,6 +12,7 @@ from chameleon.cli.out import draws_on, give_way_with, is_quiet, say
 from chameleon.text import counted, harmless
 
 _PATIENCE = 0.7  # seconds before anything is shown
+_PATIENCE_WITH_PIPES = 3.0
 _SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -36,11 +37,12 @@ def _bar(*columns: str, redirects: bool = True) -> Any:
 class Activity:
     """Say at a terminal what is going on, once that takes a second, with the time that it takes.
 
-    Every `show` begins anew; whatever is printed meanwhile takes it away.
+    Every `show` begins anew; whatever is printed meanwhile takes it away. Elsewhere it is a line, said once
+    that takes some seconds.
     """
 
     def __init__(self, text: str = "") -> None:
-        self._draws = draws_on(sys.stderr) and not is_quiet()
+        self._draws, self._is_quiet = draws_on(sys.stderr), is_quiet()
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         self._bar: Any = None
@@ -49,10 +51,11 @@ class Activity:
     def show(self, text: str) -> None:
         """Say that this goes on now; "" for nothing."""
         self.hide()
-        if not self._draws or not text:
+        if self._is_quiet or not text:
             return
         give_way_with(self.hide)
-        timer = threading.Timer(_PATIENCE, lambda: self._draw(harmless(text), timer))
+        patience = _PATIENCE if self._draws else _PATIENCE_WITH_PIPES
+        timer = threading.Timer(patience, lambda: self._draw(harmless(text), timer))
         timer.daemon = True
         with self._lock:
             self._timer = timer
@@ -69,6 +72,12 @@ class Activity:
             bar.stop()
 
     def _draw(self, text: str, timer: threading.Timer) -> None:
+        if not self._draws:
+            with self._lock:
+                is_due = self._timer is timer
+            if is_due:
+                say(f"{text} …")
+            return
         bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False)
         bar.add_task(text, total=None)
         with self._lock:

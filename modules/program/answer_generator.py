@@ -10,6 +10,7 @@ from typing import Any, Literal
 from chameleon import Module, State, Table
 from chameleon.errors import Declined, ModuleError
 from chameleon.modules.program.solution_generator import (
+    concluded,
     first_line,
     first_sentence,
     lone_letter,
@@ -62,7 +63,8 @@ class AnswerGenerator(Module):
             raise ModuleError("neither a program's result nor a solution is there to answer from")
         if choices and (choice := chosen(solution, choices)) is not None:
             return choice
-        said = unwrapped(stated_answer(solution) or solution.strip())
+        stated = stated_answer(solution) or (None if choices else concluded(solution))
+        said = unwrapped(stated or solution.strip())
         if self.unmatched == "option" and (alike := get_close_matches(said, choices, 1, 0.01)):
             return alike[0]
         if _UNKNOWN.match(said) and not _is_a_cell("unknown", state.table):
@@ -107,12 +109,16 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
     """Return the choice that the answer stands for; the answer itself when it stands for none.
 
     Case, spaces, line breaks, "$", stars and how a prompt writes tags do not matter, unless two choices
-    differ in nothing else; numbers are compared as numbers ("1/2" is 0.5); a text that begins with a choice
-    names it where that ends there or goes on with a mark or a reason ("Thursday, since …"), not with another
-    one ("Thursday or Friday"); so does a letter by itself ("(B)", "B because …").
+    differ in nothing else; numbers are compared as numbers ("1/2" is 0.5); of a list, the only element that
+    is a choice counts; a text that begins with a choice names it where that ends there or goes on with a mark
+    or a reason ("Thursday, since …"), not with another one ("Thursday or Friday"); so does a letter by itself
+    ("(B)", "B because …").
     """
     if not choices:
         return answer
+    if isinstance(answer, list | tuple):  # a row with the choice in it
+        elements = [one for each in answer if (one := as_choice(each, choices)) in choices]
+        return elements[0] if len(elements) == 1 else answer
     said = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer).strip()
     form = _form(said)
     if equal := [choice for choice in choices if _form(choice) == form]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ModuleError
-from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.program.answer_generator import as_choice, tidy
 from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
@@ -24,6 +24,17 @@ _GIVEN = ("table", "df", "pd", "np")
 _NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+# What a program works with; one without any has its answer from the model.
+_WORK = (
+    ast.BinOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.Call,
+    ast.Subscript,
+    ast.JoinedStr,
+    ast.For,
+    ast.comprehension,
+)
 _YES_NO = {True: "yes", False: "no"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
@@ -126,19 +137,26 @@ def parsed(program: str) -> ast.Module:
 class ProgramVerifier(Module):
     """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
 
-    reads = ("cache.program", "input.table?")
+    reads = ("cache.program", "input.table?", "input.choices?", "history")
     writes = ("cache.verified",)
     uses = ("sandbox",)
 
-    def __init__(self, timeout: float | None = None) -> None:
-        """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs)."""
-        self.timeout = timeout
+    def __init__(self, timeout: float | None = None, strict: bool = False) -> None:
+        """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs).
+
+        `strict`: whether a program is written anew, once, and then given up, that answers over a table and
+        neither reads nor computes anything, or whose result is none of the choices.
+        """
+        self.timeout, self.strict = timeout, strict
 
     def run(self, state: State) -> dict[str, Any]:
         """Return the verdict with the `value`, and the `digest` of what was run: it need not run again."""
         result = run_code(state.cache["program"], state.table, self.timeout)
         if fault := self.fault(result):
             raise StepRejected(fault)
+        if self.strict and (doubt := _doubt(result, state)):
+            told = {record.error.message for record in state.executed if record.error is not None}
+            raise (ModuleError if doubt in told else StepRejected)(doubt)
         found = {"type": result.value_type, "value": result.value, "digest": _digest(state, self.timeout)}
         return {"verdict": "it runs and sets ans", **found}
 
@@ -149,6 +167,19 @@ class ProgramVerifier(Module):
         if _is_no_figure(result):
             return f"the program sets ans to {result.value}, which is no real number"
         return "the program sets ans to nothing" if result.value in (None, "", [], {}) else ""
+
+
+def _doubt(result: ExecResult, state: State) -> str:
+    """Say why a program that works may have guessed what it sets ans to; "" where nothing speaks for it."""
+    if state.table is not None and not any(
+        isinstance(each, _WORK) for each in ast.walk(parsed(state.cache["program"]))
+    ):
+        return "the program neither reads the table nor computes anything: ans has to follow from the data"
+    choices = state.input.get("choices") or ()
+    value = tidy(_as_written(result.value, state.table))
+    if choices and as_choice(value, choices) not in choices:
+        return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
+    return ""
 
 
 class ProgramExecutor(Module):

@@ -26,6 +26,12 @@ _WRAPPED = re.compile(
     r"|\"([^\"]+)\"|“([^”]+)”|\*\*([^*]+)\*\*",
     re.DOTALL,
 )
+_SENTENCES = re.compile(r"\n|(?<=[.!?])\s+(?=[A-Z])")
+_FIGURE = re.compile(r"(?<![\w.,])(?:[$€£]\s?)?[-−]?(?:[$€£]\s?)?\d(?:[\d.,]*\d)?(?:\s?%)?(?!\w)")
+_DENIAL = re.compile(r"\b(?:no|not|cannot|never|neither|nor|unknown|without|if)\b|n['’]t\b", re.IGNORECASE)
+_ASKS_NAME = re.compile(
+    r"\W*(?:(?:in|at|on|to|for|from|by|with) )?(?:who|whom|whose|which|where|when|why)\b", re.I
+)
 _MOST_WRAPS = 5
 _MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
@@ -49,15 +55,20 @@ class SolutionGenerator(LLMModule):
     writes = ("cache.solution",)
 
     def __init__(
-        self, sees: Literal["auto", "image", "nothing"] = "nothing", max_side: PositiveInt = 1024
+        self,
+        sees: Literal["auto", "image", "nothing"] = "nothing",
+        max_side: PositiveInt = 1024,
+        last_sentence: bool = False,
     ) -> None:
         """Take settings, all optional.
 
         - `sees`: whether the image goes along; auto: where the model is known to take pictures. The prompt
           has it in its slot `sees`.
         - `max_side`: of the image that is sent, its longer side in pixels.
+        - `last_sentence`: whether the only number of the last sentence is the answer ("The median is 8."), in
+          a last attempt that states none; not where a question asks who or which.
         """
-        self.sees, self.max_side = sees, max_side
+        self.sees, self.max_side, self.last_sentence = sees, max_side, last_sentence
 
     def check(self) -> None:
         if self.sees == "image":
@@ -81,9 +92,10 @@ class SolutionGenerator(LLMModule):
         known = self.sees == "auto" and self.llm is not None and self.llm.sees
         return state.input.get("image") if known or self.sees == "image" else None
 
-    def keeps_last(self, state: State) -> bool:
-        """Return whether there are choices: one is found even in a solution that states nothing."""
-        return bool(state.input.get("choices"))
+    def salvage(self, text: str, state: State) -> str | None:
+        """Return the text where a choice may be found in it, or its last sentence has the answer."""
+        is_number = self.last_sentence and not _ASKS_NAME.match(state.input["question"]) and concluded(text)
+        return (text or None) if state.input.get("choices") or is_number else None
 
     def interpret(self, text: str, state: State) -> str:
         return solution_in(text, state)
@@ -110,6 +122,16 @@ def statements(solution: str) -> list[str]:
             return [part for end in reversed(last) if (part := unboxed[end:].strip())]
     boxes = deque(_BOXED.finditer(plain), _MOST_STATEMENTS)
     return [part for found in reversed(boxes) if (part := found[1].strip())]
+
+
+def concluded(solution: str) -> str | None:
+    """Return the only number in the last sentence of a solution that states nothing; None for none.
+
+    Not that of a sentence which denies something.
+    """
+    sentence = _SENTENCES.split(solution.strip())[-1]
+    found = [] if _DENIAL.search(sentence) else _FIGURE.findall(sentence)
+    return found[0] if len(found) == 1 else None
 
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.sql.database import Cell, SqlTable
-from chameleon.modules.sql.query_faults import fault_of
+from chameleon.modules.sql.query_faults import fault_of, with_quoted_names
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
@@ -66,16 +66,24 @@ def run_sql(
     `SqlTable.of` tells how columns are typed; make an `SqlTable` to ask the same table often. `timeout` is
     in seconds, by default the executor's (2). The query runs in a sealed process with bounded time and
     memory, within which SQLite may only read this table and call harmless functions; the result has at most
-    10,000 rows and the executor's bytes (1 MiB).
+    10,000 rows and the executor's bytes (1 MiB). Columns of several words may be named without quotes.
 
     Never raises for what a query does. Raises `SandboxUnavailable` where the sandbox holds no SQLite, that
     is wherever programs run in Monty, and `InputError` for a table that SQL cannot hold.
     """
     typed = table if isinstance(table, SqlTable) else SqlTable.of(table)
-    if fault := fault_of(sql, typed.columns, typed.texts):
-        return SqlResult("error", message=fault)
     runner = executor or shared_sandbox()
-    return SqlResult.of(runner.call(_GUARDED, {"sql": sql, "image": typed.image}, timeout=timeout))
+
+    def run(query: str) -> SqlResult:
+        if fault := fault_of(query, typed.columns, typed.texts):
+            return SqlResult("error", message=fault)
+        return SqlResult.of(runner.call(_GUARDED, {"sql": query, "image": typed.image}, timeout=timeout))
+
+    result = run(quoted := with_quoted_names(sql, typed.columns))
+    if result.ok or quoted == sql:
+        return result
+    as_it_is = run(sql)
+    return as_it_is if as_it_is.ok else result
 
 
 def check_sql() -> None:

@@ -6,15 +6,18 @@ SQLite takes a name in double quotes that is no column for a text, and adds up w
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from chameleon.text import nearest
 
+_APART = (
+    r"(?P<quoted>\"(?:[^\"]|\"\")*\")|(?P<text>'(?:[^']|'')*')|(?P<other>`[^`]*`|\[[^]]*\])"
+    r"|--[^\n]*|/\*.*?(?:\*/|\Z)"
+)
 _TOKEN = re.compile(
-    r"(?P<quoted>\"(?:[^\"]|\"\")*\")|(?P<text>'(?:[^']|'')*')|(?P<other>`[^`]*`|\[[^]]*\])|--[^\n]*|/\*.*?(?:\*/|\Z)"
-    r"|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w])",
+    rf"{_APART}|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w])",
     re.DOTALL,
 )
 _WORDS = (
@@ -133,6 +136,26 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
             if columns[column] == "BOOLEAN" and after in _COMPARED and then[:1] in ("'", '"'):
                 return f'the column "{column}" holds 1 for true and 0 for false'
     return ""
+
+
+def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
+    """Return a query with the names of several words that it has without quotes in double quotes.
+
+    Not a name whose words are columns of their own.
+    """
+    names = [each for each in columns if " " in each]
+    parts = {name: {part.lower() for part in re.findall(r"\w+", name)} for name in names}
+    single = {each.lower() for each in columns}
+    longest = sorted((each for each in names if not parts[each] <= single), key=len, reverse=True)
+    if not longest:
+        return sql
+    quoted = {" ".join(each.lower().split()): each for each in longest}
+    words = "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest)
+    named = re.compile(rf"{_APART}|(?<!\w)(?P<name>{words})(?!\w)", re.DOTALL | re.IGNORECASE)
+    return named.sub(
+        lambda found: f'"{quoted[" ".join(found["name"].lower().split())]}"' if found["name"] else found[0],
+        sql,
+    )
 
 
 def _bare(token: re.Match[str]) -> str:

@@ -25,6 +25,7 @@ _VERDICT = re.compile(
     re.IGNORECASE,
 )
 _TRUE = ("yes", "true")
+_ROW = 3  # columns: two items that are a row may be two answers
 
 
 class TableQuery(LLMModule):
@@ -58,6 +59,10 @@ class TableQuery(LLMModule):
     def parse(self, text: str) -> Answer:
         return answer_in(text, self.form)
 
+    def interpret(self, text: str, state: State) -> Answer:
+        answer = self.parse(text)
+        return _asked_cell(answer, state) if isinstance(answer, list) else answer
+
     def slots(self, state: State) -> dict[str, Any]:
         """Add `calls`, the operations that made the table what it is, such as "f_group_by(Country)"."""
         chain: Sequence[Mapping[str, Any]] = state.cache.get("chain", ())
@@ -71,6 +76,27 @@ def answer_in(text: str, form: Form) -> Answer:
     if form == "items":
         return items_in(text)
     return verdict_in(text) if form == "verdict" else sentence_in(text)
+
+
+def _asked_cell(items: list[str], state: State) -> list[str]:
+    """Return the asked cell of items that are one whole row of a table of three columns or more; else them.
+
+    It is that of the column behind "which" or "what", or the only one that the question names. Raises
+    `StepRejected` where there is none.
+    """
+    table, question = state.input["table"], " ".join(state.input["question"].casefold().split())
+    if len(items) < _ROW or not any(items == [cell.strip() for cell in row] for row in table.rows):
+        return items
+    names = [" ".join(name.casefold().split()) for name in table.header]
+    for before in (r"\b(?:which|what)\s+", r"\b"):
+        found = [
+            place
+            for place, name in enumerate(names)
+            if re.search(rf"{before}{re.escape(name)}s?\b", question)
+        ]
+        if len(found) == 1:
+            return [items[found[0]]]
+    raise StepRejected("the reply is a whole row of the table", hint="Give the cell that is asked for alone.")
 
 
 def items_in(text: str) -> list[str]:

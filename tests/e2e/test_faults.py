@@ -44,12 +44,6 @@ FOR_EVER: dict[str, tuple[Fault | Reply, int, str, str]] = {
     ),
     "a filter": (Reply("", finish="content_filter"), 1, "Refused", "its content filter stepped in"),
     "a refusal": (Reply(None, message={"refusal": "I will not."}), 1, "Refused", "I will not"),
-    "a prompt too long": (
-        Fault(400, {"error": {"message": "maximum context length is 8 tokens"}}),
-        1,
-        "ContextTooLong",
-        "does not fit the context",
-    ),
 }
 
 

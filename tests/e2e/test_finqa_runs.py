@@ -83,7 +83,7 @@ class TestOtherInventories:
         replies = ["divide(1250, 0)", "I do not know.", PROGRAM]
         state, server = run(loopback, replies, "finqa_zero_shot", by="lexical")
         assert state.answer == "38.89%" and state.usage.calls == 3
-        assert [request["temperature"] for request in server.requests] == [0, 0.3, 0.3]
+        assert [request["temperature"] for request in server.requests] == [0, 0.3, 0.6]
 
 
 def test_an_evaluation(loopback: Start, command: Command, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class Ask(LLMModule):
     template = Prompt.parse("---\nslots: [question]\n---\n# user\n{{ question }} {{ context }}")  # type: ignore[assignment]
 
     def parse(self, text: str) -> Any:
-        if text == "bad":
+        if text.startswith("bad"):
             raise StepRejected("the reply is bad")
         return text
 

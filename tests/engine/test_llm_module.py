@@ -18,10 +18,15 @@ FAULT = "That will not do. The fault, which may quote the data:"
 
 class TestARepairThatAsks:
     def test_asks_for_another_sample_at_a_higher_temperature(self) -> None:
-        state = self._run(["bad", "bad", "good"], temperature=0.0)
+        state = self._run(["bad", "bad again", "good"], temperature=0.0)
         assert state.answer == "good"
         asked = [(call.sample, call.params["temperature"]) for call in state.calls]
-        assert asked == [(0, 0), (1, 0.1), (2, 0.1)]
+        assert asked == [(0, 0), (1, 0.1), (2, 0.2)]
+
+    def test_stops_where_the_model_says_the_same_again(self) -> None:
+        state = self._run(["bad", "bad", "good", "good"], temperature=0.0)
+        assert "the reply is bad" in why(state) and len(state.calls) == 2
+        assert self._run(["bad"] * 9 + ["good"] * 3, temperature=0.0, samples=3).answer == "good"
 
     def test_is_warmer_than_the_model_was_connected_with(self) -> None:
         state = self._run(["bad", "good"], temperature=0.7)
@@ -63,7 +68,7 @@ class TestARepairThatAsks:
 
     def test_tells_modules_that_see_no_history_as_well(self) -> None:
         plan = '["program_generator", "program_verifier", "program_executor", "answer_generator"]'
-        client = ScriptedModel([plan, "ans = 1 / 0", "ans = 4"])
+        client = ScriptedModel([plan, "ans = 1 / 0", "ans = 2 + 2"])
         given = {"question": "How many?", "table": Table(["a"], [["4"]])}
         state = Executor(Inventory.load("tables"), LLM.connect(client)).run(given)
         assert state.answer == 4

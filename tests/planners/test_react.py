@@ -207,3 +207,16 @@ def test_a_model_that_calls_on_is_stopped() -> None:
     cities = [calls(("weather", {"city": city})) for city in "ABCDEF"]
     ended = State.fold(run(cities, max_turns=2)[0]).ended
     assert ended is not None and "raise max_turns" in str(ended.error)
+
+
+@pytest.mark.parametrize("own", ['"$convert"', None])
+def test_a_chain_of_one_tool_on_its_own_output_is_bounded(own: str | None) -> None:
+    amounts = [0.0, 32.0, 89.6, 193.28, 379.904, 715.8272, 1320.48896]
+    given = [own if own and number else amount for number, amount in enumerate(amounts)]
+    script = [f'[{{"module": "convert", "args": {{"amount": {amount}}}}}]' for amount in given]
+    state = State.fold(run([*script[:6], "Answer: 1"], native=False)[0])
+    assert state.answer == "1" and [plan.refused[:26] for plan in state.plans[5:6]] == [
+        "that was called on its own"
+    ]
+    next_page = [IN_TEXT[0], *[f'[{{"module": "convert", "args": {{"amount": {n}}}}}]' for n in range(9)]]
+    assert State.fold(run([*next_page, "Answer: 2"], native=False)[0]).answer == "2"

@@ -1,0 +1,136 @@
+"""What small models reply: the right answer is found in it, or none is given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory, State, Table
+from chameleon.cli.progress import Activity
+from chameleon.llm import ScriptedModel
+from tests.e2e.problems import make_problems
+from tests.e2e.rule_model import RuleModel
+from tests.e2e.running import tabmwp
+from tests.loopback import Answer, Fault, Start
+
+VISITS = Table(
+    ["City", "Country", "Visitors", "Football class"],
+    [
+        ["Lisbon", "Portugal", "4,200", "2"],
+        ["Porto", "Portugal", "2,900", "1"],
+        ["Lyon", "France", "3,100", "2"],
+    ],
+)
+PROGRAM = '["program_generator", "program_verifier", "program_executor", "answer_generator"]'
+SOLUTION = '["solution_generator", "answer_generator"]'
+ROW = 'ans = max(table["rows"], key=lambda row: row[2])'
+SQL = "SELECT COUNT(*) FROM w WHERE Football class = 2"
+CITIES = ("Porto", "Lisbon")
+SUPPLY = ("shortage", "surplus")
+MOST = "Which city had the most visitors?"
+MEDIAN = "What is the median?"
+
+
+def ask(inventory: str, replies: Sequence[str], question: str = MOST, **given: Any) -> State:
+    model = LLM.connect(ScriptedModel(list(replies)), temperature=0)
+    return Executor(Inventory.load(inventory), model).run({"question": question, "table": VISITS, **given})
+
+
+@pytest.mark.parametrize(
+    ("inventory", "question", "choices", "replies", "answer", "calls"),
+    [
+        ("tabmwp_pot", MOST, SUPPLY, ["ans = surplus"], "surplus", 1),
+        ("tabmwp_pot", MOST, CITIES, ["Lisbon"], "Lisbon", 1),
+        ("tabmwp_pot", MOST, None, ["v = [158, 185]\nans = max(v)\n```\nProgram:"], 185, 1),
+        ("tables", MOST, None, [SOLUTION, "The answer is 8,595 - 7,589 = 1,006."], "1,006", 2),
+        ("tables", MOST, None, [SOLUTION, "The answer is Lisbon, which had 4,200."], "Lisbon", 2),
+        ("tables", MEDIAN, None, [SOLUTION, *["The median of the numbers is 8."] * 2], "8", 3),
+        ("tables", MOST, None, [SOLUTION, *["In all, 4,200 came."] * 2], None, 3),
+        ("tables", MEDIAN, None, [SOLUTION, *["There is no median of these 3."] * 2], None, 3),
+        ("tabmwp_cot", MEDIAN, None, ["The median of the numbers is 8."] * 3, None, 2),
+        ("tables", MOST, CITIES, [PROGRAM, ROW], "Lisbon", 2),
+        ("tables", MOST, CITIES, [PROGRAM, "ans = 40 + 2", ROW], "Lisbon", 3),
+        (
+            "tables",
+            MOST,
+            CITIES,
+            [PROGRAM, "ans = 40 + 2", "ans = 40 + 3", "The answer is Porto."],
+            "Porto",
+            4,
+        ),
+        (
+            "tables",
+            MOST,
+            None,
+            [PROGRAM, 'ans = "Lyon"', 'ans = "Porto"', "The answer is Lisbon."],
+            "Lisbon",
+            4,
+        ),
+        ("tables", MOST, None, [PROGRAM, 'ans = "Lyon"', f"{ROW}[0]"], "Lisbon", 3),
+        ("tables", MOST, None, [PROGRAM, *["ans = 4,200 + 2,900"] * 2, "The answer is 7,100."], "7,100", 4),
+        ("wikitq_end_to_end", MOST, None, ["Lyon | France | 3,100 | 2"], ["Lyon"], 1),
+        ("wikitq_end_to_end", "What of Lyon?", None, ["Lyon | France | 3,100 | 2"], None, 1),
+        ("wikitq_end_to_end", "Name two.", None, ["Lyon | Porto"], ["Lyon", "Porto"], 1),
+        ("wikitq_text_to_sql", MOST, None, [SQL], ["2"], 1),
+        (
+            "tables_agent",
+            MOST,
+            None,
+            [f'[{{"module": "sql_query", "args": {{"query": "{SQL}"}}}}]', "2"],
+            "2",
+            2,
+        ),
+        ("tables_agent", MOST, None, ["10.47\n\nCall again."], "10.47", 1),
+        (
+            "tables_agent",
+            MOST,
+            None,
+            ["Lisbon leads.\n\nPorto is last."],
+            "Lisbon leads.\n\nPorto is last.",
+            1,
+        ),
+    ],
+)
+def test_what_a_reply_comes_to(
+    inventory: str,
+    question: str,
+    choices: tuple[str, ...] | None,
+    replies: list[str],
+    answer: Any,
+    calls: int,
+) -> None:
+    state = ask(inventory, replies, question, **({"choices": choices} if choices else {}))
+    found = list(state.answer) if isinstance(state.answer, tuple) else state.answer
+    assert (found, len(state.calls)) == (answer, calls), state.ended
+
+
+def test_a_prompt_over_the_context_takes_the_fallback_and_then_names_shorter_ones(loopback: Start) -> None:
+    model, limit = RuleModel(), 6_000
+
+    def reply(request: dict[str, Any]) -> Answer:
+        if sum(len(each["content"]) for each in request["messages"]) > limit:
+            return Fault(
+                400, {"error": {"message": "request exceeds the available context size (2048 tokens)"}}
+            )
+        return model(request)
+
+    loopback(reply)
+    problem = make_problems(8)[7]
+    state = tabmwp().run(problem)
+    assert [plan.kind for plan in state.plans] == ["fallback"] and state.ended.reason == "answered"  # type: ignore[union-attr]
+    limit = 100
+    error = tabmwp().run(problem).ended.error  # type: ignore[union-attr]
+    assert error is not None and error.kind == "ContextTooLong" and "tables_agent" in error.hint
+
+
+def test_what_goes_on_is_said_on_a_pipe_once_it_takes_a_while(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chameleon.cli.progress._PATIENCE_WITH_PIPES", 0.01)
+    with Activity("preparing") as activity:
+        activity.show("solution_generator")
+        time.sleep(0.05)
+    assert "solution_generator …\n" in capsys.readouterr().err
