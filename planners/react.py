@@ -150,10 +150,13 @@ class React(ShowsCards, AsksModel, Planner):
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native)
         if not steps:
-            fault, said = refused.partition(". ")[0].split(), self.answer_in(reply.text).rstrip(".").split()
+            answer = self.answer_in(reply.text)
+            fault, said = refused.partition(". ")[0].split(), answer.rstrip(".").split()
+            if not said and not last:
+                raise PlanError("the reply holds no answer", hint=_ANSWER_SO)
             if len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]:
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
-            return Plan(last or (Step(FINAL, {"answer": self.answer_in(reply.text)}),), self.name)
+            return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
@@ -193,16 +196,17 @@ class React(ShowsCards, AsksModel, Planner):
         """Ask with tools where the model takes them, else in text; return whether it was with tools."""
         is_cut = any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)
         options = {**self.stop_params, "whole": not is_cut}  # it had its room
-        told: Messages = [message for turn in turns for message in self._told_of(turn)]
-        told += [("user", _LAST_TURN)] if is_last else []
         may_be = self.model.is_replay or self.model.offers("tools")  # a replay knows what was asked
         # The model goes on in the form that it began.
-        is_certain = self.native is True or any(turn.said and turn.said.tool_calls for turn in turns)
+        has_called = any(turn.said and turn.said.tool_calls for turn in turns)
+        is_certain = self.native is True or has_called
+        told: Messages = [each for turn in turns for each in self._told_of(turn, in_text=is_last)]
+        told += [("user", _LAST_TURN)] if is_last else []
         try:
             if is_certain or (self.native and may_be):
                 try:
                     prompt, cards = self._prompt(state, inventory, turns, native=True)
-                    tools = [*map(self.as_tool, cards)]
+                    tools = [] if is_last and has_called else [*map(self.as_tool, cards)]
                     return self._whole(self.model.ask([*prompt, *told], tools=tools, **options)), True
                 except (ToolsRefused, ReplayMiss) as problem:
                     if is_certain:
@@ -271,10 +275,15 @@ class React(ShowsCards, AsksModel, Planner):
         }
         return self.template.render(slots | ({"modules": cards} if cards and not native else {})), cards
 
-    def _told_of(self, turn: Turn) -> Messages:
-        """Tell what the model said, and what came of each call or why there was none."""
+    def _told_of(self, turn: Turn, *, in_text: bool) -> Messages:
+        """Tell what the model said, and what came of each call or why there was none.
+
+        With `in_text` calls are told in words as well: providers take none where no tools are given.
+        """
         calls = [ToolCall(**call) for call in turn.said.tool_calls] if turn.said else []
         said = turn.said.text if turn.said else ""
+        if calls and in_text:
+            said, calls = "\n".join([*filter(None, [said]), *map(str, turn.plan.steps or calls)]), []
         if turn.plan.refused:
             told = [f"That will not do: {turn.plan.refused}"] * max(len(calls), 1)
         else:

@@ -40,6 +40,9 @@ class SqlQuery(Module):
     def run(self, state: State, *, query: Annotated[str, "one SELECT statement"]) -> Table:
         result = run_sql(SqlTable.of(state.input["table"]), query, timeout=self.timeout)
         if not result.ok:
-            raise StepRejected(result.failure, hint="Write one SELECT over the columns of w.")
+            raise StepRejected(
+                result.failure,
+                hint="Write one SELECT over the columns of w; names of several words stand in double quotes.",
+            )
         rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
         return Table(list(result.columns), rows)

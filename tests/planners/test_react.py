@@ -205,8 +205,13 @@ def test_what_stands_behind_answer_is_a_call_or_one_answer(script: list[str], an
 
 def test_a_model_that_calls_on_is_stopped() -> None:
     cities = [calls(("weather", {"city": city})) for city in "ABCDEF"]
-    ended = State.fold(run(cities, max_turns=2)[0]).ended
+    events, model = run([*cities[:2], *IN_TEXT[:1] * 2], max_turns=2)
+    ended = State.fold(events).ended
     assert ended is not None and "raise max_turns" in str(ended.error)
+    told = [text for role, text in model.requests[2] if role != "system"]
+    assert told[1] == 'weather (city: "A")' and "last turn" in told[-1], "in words, and without tools"
+    ended = State.fold(run(["Answer:", "Answer:"], native=False)[0]).ended
+    assert ended is not None and "holds no answer" in str(ended.error)
 
 
 @pytest.mark.parametrize("own", ['"$convert"', None])
