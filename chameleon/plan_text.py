@@ -42,7 +42,7 @@ _TOKEN = re.compile(
     r"|(?P<word>\$?[^\W\d][\w.\-]*(?: [\w\-]+)*)|(?P<sign>[\[\]{}()]))"
 )
 _STRAIGHT = str.maketrans("“”„", '"""')
-_KEY = re.compile(rf"\s*(?:({_TEXT})\s*:|([^\W\d]\w*)\s*=)")
+_KEY = re.compile(rf"\s*(?:({_TEXT})\s*:|([^\W\d]\w*)\s*[=:])")
 _COMMA = re.compile(r"\s*(?:,|(?=[\]})]))")
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
@@ -54,7 +54,7 @@ _WRAPPED = re.compile(r"(?<=[>→]) ?\n|\n ?(?=[-=]>|→)")
 _BULLET = re.compile(r"\s*(?:(?:step\s+)?(?P<number>\d{1,4})\s?[:.)]|-(?!>)|\*(?=\s)|•)", re.IGNORECASE)
 _LABEL = r"[\s*#]*(?:(?:the|final) )?(?:plan|modules?|tools?|steps?|calls?|action|answer)(?: is| are)?[\s*]*:"
 _STEP = rf"[\s.*`\"'“”]*{_SIGN.pattern}(?:\(\))?[\s.*`\"'“”]*"
-_JOIN = r"(?:[,;]? ?\b(?:and )?then\b|[-=]?>|→|,|;|\|)"
+_JOIN = r"(?:[,;]? ?\b(?:and )?then\b|[-=]?>|→|,|;|&|\|)"
 # A bullet or a label, signs and what joins them; behind a bullet a remark may follow.
 _LINE = re.compile(
     rf"(?i)(?:(?P<bullet>{_BULLET.pattern})|{_LABEL})?(?P<steps>{_STEP}(?:{_JOIN}{_STEP})*)[,;]?"
@@ -73,8 +73,8 @@ def parse_plan(
     """Read the steps in a model's reply: a JSON or Python list, calls, arrows, or a numbered list.
 
     A step is a name or, of a module that `takes` arguments, a call: {"module": …, "args": {…}}, or
-    `name(key=value)`. Case, spaces, hyphens and underscores in names do not matter. Prose around the plan is
-    ignored if it cannot be a part of it. Raises `PlanError` for text without a plan or with several, for a
+    `name(key=value)`, or `name(key: value)` as traces have it. Case, spaces, hyphens and underscores in names
+    do not matter. Prose around the plan is ignored if it cannot be a part of it. Raises `PlanError` for text without a plan or with several, for a
     name or an argument that cannot be read, and for a module that is named where another step could be.
     """
     if len(text) > LONGEST_PLAN_TEXT:

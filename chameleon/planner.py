@@ -214,6 +214,7 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     that nothing is left to do. Raises `ModuleError` for a plan that has just been run to its end.
     """
     plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
+    plan = plan.without({each for name in plan.names for each in inventory.rules.drops.get(name, ())})
     if plan.refused or not plan.steps:
         return plan
     if _is_idle(plan, state, inventory):

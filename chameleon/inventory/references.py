@@ -27,6 +27,8 @@ def _mentioned(inventory: Inventory) -> Iterator[tuple[KeyPath, str]]:
         yield ("rules", "once", index), name
     for name, needed in rules.needs.items():
         yield from ((("rules", "needs", name), each) for each in (name, *needed))
+    for name, dropped in rules.drops.items():
+        yield from ((("rules", "drops", name), each) for each in (name, *dropped))
     for name, follower in rules.next.items():
         yield from ((("rules", "next", name), each) for each in (name, follower))
     for name, spec in inventory.repair.items():
@@ -80,6 +82,7 @@ def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
         "last": kept(last),
         "once": kept(rules.once),
         "needs": {name: kept(rules.needs[name]) for name in kept(rules.needs)},
+        "drops": {name: kept(rules.drops[name]) for name in kept(rules.drops)},
         "next": _followers(rules.next, out),
     }
     on_error: dict[str, OnError] = {  # a plan of which nothing is left stops the run

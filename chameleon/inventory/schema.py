@@ -135,6 +135,9 @@ class RulesSpec(Strict):
     once: list[Name] = Field(default_factory=list, description="Modules that may occur once in a plan.")
     needs: dict[Name, Names] = Field(default_factory=dict, description="What must come before a module.")
     next: dict[Name, Name] = Field(default_factory=dict, description="What must follow a module directly.")
+    drops: dict[Name, Names] = Field(
+        default_factory=dict, description="What a plan loses where that module is in it."
+    )
     max_steps: PositiveInt = key("The most steps of a plan.", 32)
 
 

@@ -44,7 +44,7 @@ _DENIAL = re.compile(r"\b(?:not|cannot|never|neither|nor|except)\b|n['’]t\b", 
 class AnswerGenerator(Module):
     """Gives the final answer: what the program computed, else what the solution says. Always the last."""
 
-    reads = ("cache.program_result?", "cache.solution?", "input.choices?", "input.table?")
+    reads = ("cache.program_result|cache.solution", "input.choices?", "input.table?")
     writes = ("cache.answer",)
 
     def __init__(self, unmatched: Literal["statement", "option"] = "statement") -> None:

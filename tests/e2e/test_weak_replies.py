@@ -10,6 +10,8 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, Table
 from chameleon.cli.progress import Activity
+from chameleon.errors import PlanError
+from chameleon.inventory import shipped_inventories
 from chameleon.llm import ScriptedModel
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import RuleModel
@@ -105,6 +107,43 @@ def test_what_a_reply_comes_to(
     state = ask(inventory, replies, question, **({"choices": choices} if choices else {}))
     found = list(state.answer) if isinstance(state.answer, tuple) else state.answer
     assert (found, len(state.calls)) == (answer, calls), state.ended
+
+
+@pytest.mark.parametrize(
+    ("inventory", "further", "answer"),
+    [
+        ("tables", ["ans = 1 + 1"], 2),
+        ("tables_replanning", ["ans = 1 + 1"], 2),
+        ("tabmwp", ["ans = 1 + 1"], 2),
+        ("scienceqa", ["The answer is A."], "2"),
+        ("pictures", ["The answer is 2."], "2"),
+    ],
+)
+def test_a_plan_that_cannot_answer_is_refused_with_what_lacks(
+    inventory: str, further: list[str], answer: Any
+) -> None:
+    loaded = Inventory.load(inventory)
+    given = {"table": VISITS} if "table" in loaded.input_types else {"text": "Two."}
+    model = LLM.connect(ScriptedModel(['["answer_generator"]'] * 2 + further))
+    state = Executor(loaded, model).run({"question": "?", **given, "choices": ["2", "3"]})
+    assert str(state.answer) == str(answer)
+    refused, again, taken = state.plans
+    assert refused.refused == again.refused and "solution" in again.refused and taken.kind == "fallback"
+
+
+def test_every_shipped_planner_refuses_it() -> None:
+    for name in shipped_inventories():
+        inventory = Inventory.load(name)
+        if "answer_generator" in inventory.modules and not inventory.planner.fixed_plans:
+            with pytest.raises(PlanError, match="It is written by"):
+                inventory.check_plan(["answer_generator"], State({"question": "?"}), whole=False)
+
+
+def test_a_solution_beside_a_program_is_dropped() -> None:
+    plan = f'["solution_generator", {PROGRAM[1:]}'
+    state = ask("tables", [plan, "ans = 40 + 2"])
+    assert state.answer == 42 and len(state.calls) == 2
+    assert "solution_generator" not in state.plan and "without solution_generator" in state.plans[0].note
 
 
 def test_a_prompt_over_the_context_takes_the_fallback_and_then_names_shorter_ones(loopback: Start) -> None:

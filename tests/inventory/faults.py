@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-BASE = "name: mine\nplanner: {use: fixed, plan: [answer_generator]}\n"
+BASE = "name: mine\nplanner: {use: fixed, plan: [solution_generator, answer_generator]}\n"
 GOOD = f"{BASE}modules:\n  answer_generator: {{}}\n  solution_generator: {{}}\n"
 TABLE = "input: {question: str, table: Table}"  # which the prompt of solution_generator shows
 
@@ -23,7 +23,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         f"{BASE}rules: {{last: solution_generator}}\nmodules: {{answer_generator: {{}}, solution_generator: {{}}}}\n{TABLE}",
         2,
-        "the plan answer_generator breaks a rule: the plan ends with answer_generator",
+        "the plan solution_generator → answer_generator breaks a rule: the plan ends with answer_generator",
     ),
     (
         "name: mine\nplanner:\n  use: fixed\n  plan:\n  - answer_generator\n  - answer_generater\nmodules: {answer_generator: {}}",
