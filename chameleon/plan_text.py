@@ -72,10 +72,11 @@ def parse_plan(
 ) -> tuple[Step, ...]:
     """Read the steps in a model's reply: a JSON or Python list, calls, arrows, or a numbered list.
 
-    A step is a name or, of a module that `takes` arguments, a call: {"module": …, "args": {…}}, or
+    A step is a name or, of a module that `takes` arguments, a call: {"module": …, "args": {…}},
     `name(key=value)`, or `name(key: value)` as traces have it. Case, spaces, hyphens and underscores in names
-    do not matter. Prose around the plan is ignored if it cannot be a part of it. Raises `PlanError` for text without a plan or with several, for a
-    name or an argument that cannot be read, and for a module that is named where another step could be.
+    do not matter. Prose around the plan is ignored if it cannot be a part of it. Raises `PlanError` for text
+    without a plan or with several, for a name or an argument that cannot be read, and for a module that is
+    named where another step could be.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
