@@ -145,8 +145,8 @@ class LLMModule(AsksModel, Module):
     - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
     - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
       value seen first) or the first that parses ("first").
-    - `salvage(text, state)`: what a rejected text is worth where nothing else comes any more: a repair's last
-      attempt, or one that says again what was rejected.
+    - `salvage(text, state, is_cut=…)`: what a rejected text is worth where nothing else comes any more: a
+      repair's last attempt, or one that says again what was rejected.
     - `takes_cut_off`: whether a reply that was cut off at `max_tokens` is of use; by default it is rejected.
     - `table_style`, `max_rows`, `max_cell`, `max_table_tokens`: how tables are written into the prompt, and
       how much of them (`chameleon.table.to_text`).
@@ -169,8 +169,11 @@ class LLMModule(AsksModel, Module):
         """Return the value of a reply; by default the text without surrounding space."""
         return text.strip()
 
-    def salvage(self, text: str, state: State) -> Any:
-        """Return the value of a last attempt that will not do; None, the default, where it has none."""
+    def salvage(self, text: str, state: State, *, is_cut: bool) -> Any:
+        """Return the value of a last attempt that will not do; None, the default, where it has none.
+
+        `is_cut`: whether it was cut off.
+        """
         return None
 
     def slots(self, state: State) -> dict[str, Any]:
@@ -199,7 +202,7 @@ class LLMModule(AsksModel, Module):
         if rejected and (
             isinstance(values[0], CutOff) or self._is_last(replies, state)
         ):  # that is not redone
-            worth = [self.salvage(reply.text.strip(), state) for reply in replies]
+            worth = [self.salvage(each.text.strip(), state, is_cut=each.truncated) for each in replies]
             values = [value for value in worth if value is not None] or values
         return elect(values, self.vote)
 

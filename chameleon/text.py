@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 from bisect import bisect_left
@@ -11,6 +12,21 @@ from html import escape
 from itertools import islice
 
 MASK = "***"
+
+_WRAPPED = re.compile(
+    r"(?:```|~~~)\w*\n(.*?)\n(?:```|~~~)|<answer>(.*)</answer>|\$?\\boxed\{([^{}]*)\}\$?|`([^`]+)`"
+    r"|\"([^\"]+)\"|“([^”]+)”|\*\*([^*]+)\*\*",
+    re.DOTALL,
+)
+_MOST_WRAPS = 5
+FURTHER_QUESTION = re.compile(r"(?<=\S)[^\S\n]*\n[^\S\n]*\n\s*(?:Question|Q)\s*:")
+"""Where a model goes on after its answer with a question of its own making."""
+_CALLED = re.compile(
+    r"[\w.-]+\(\s*[A-Za-z_]\w*\s*[=:]"
+    r"|\[?\s*\{\s*[\"'](?:name|module|tool|tool_name|function|action)[\"']\s*:[^{}]{0,80}"
+    r",\s*[\"'](?:args|arguments|parameters|input|action_input)[\"']\s*:"
+)
+_NO_NUMBER = re.compile(r"NaN|nan|[-−+]?(?:inf|Infinity|infinity|∞)")
 
 _KEY_VARIABLE = re.compile(r"(^|_)API_?KEY$", re.IGNORECASE)
 # PWD itself is the working folder.
@@ -250,3 +266,36 @@ def counted(number: int, name: str) -> str:
     """Write a number with its noun: "1 problem", "2,000 problems", "3 replies"."""
     several = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
     return f"{number:,} {name if number == 1 else several}"
+
+
+def unwrapped(text: str) -> str:
+    r"""Return an answer without what it is wrapped in: fences, tags, JSON of one value, \boxed{}, quotes."""
+    for _ in range(_MOST_WRAPS):
+        before, text = text, text.strip()
+        if found := _WRAPPED.fullmatch(text):
+            text = next(filter(None, found.groups()), "")
+        elif text.startswith(("{", "[")) and (value := _one_value(text)):
+            text = value
+        if text == before:
+            break
+    return text
+
+
+def _one_value(text: str) -> str:
+    """Return the one value of a JSON text, or its values with bars between; "" for another text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    while isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    values = value if isinstance(value, list) else [value]
+    return " | ".join(map(str, values)) if all(isinstance(each, str | int | float) for each in values) else ""
+
+
+def no_answer(text: str) -> str:
+    """Say why what a model gives as its answer is none: the call of a tool, NaN; "" for one that may be."""
+    plain = text.strip(" \t\n`*\"'.")
+    if _NO_NUMBER.fullmatch(plain):
+        return f"{plain} is no real number"
+    return "the answer is the call of a tool" if _CALLED.match(plain) else ""

@@ -26,8 +26,7 @@ from chameleon.prompt import Messages
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
-from chameleon.table.amounts import read_amount
-from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest
+from chameleon.text import FURTHER_QUESTION, MAX_TEXT_TOKENS, as_name, nearest, no_answer, unwrapped
 from chameleon.usage import current_recorder
 
 if TYPE_CHECKING:
@@ -54,9 +53,12 @@ _ANSWER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ECHO = 3  # words: an answer that ends as the fault that was just told repeats it
+_BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")
+_ANSWER_KEY = re.compile(r"\{\s*[\"'](?:final[_ ])?(?:answer|result|response|output)[\"']\s*:", re.IGNORECASE)
+_SQL = re.compile(r"(?:select|with)\s.{1,400}?\sfrom\s", re.IGNORECASE | re.DOTALL)
 _TWICE = "that was called twice, and gave the same"
-_CHAINED, _LONGEST_CHAIN = "that was called on its own output", 5
-_ANSWER_NOW = "Answer, or call something else."
+_CHAINED, _LONGEST_CHAIN = "that was called on its own output", 6
+_ANSWER_NOW = "Answer now, from what was found."
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
 # What they say is meant to be read.
@@ -152,8 +154,10 @@ class React(ShowsCards, AsksModel, Planner):
         if not steps:
             answer = self.answer_in(reply.text)
             fault, said = refused.partition(". ")[0].split(), answer.rstrip(".").split()
-            if not said and not last:
+            if not last and (answer in ("", "[]", "{}") or self._is_arguments(answer, inventory)):
                 raise PlanError("the reply holds no answer", hint=_ANSWER_SO)
+            if not last and (why := no_answer(answer)):
+                raise PlanError(why, hint=_ANSWER_SO)
             if len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]:
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
@@ -246,6 +250,22 @@ class React(ShowsCards, AsksModel, Planner):
             raise PlanError(problem.what, hint=f"{problem.hint} {hint}".strip()) from None
 
     @staticmethod
+    def _is_arguments(text: str, inventory: Inventory) -> bool:
+        """Tell whether a reply is what a tool takes: the arguments of a call, or a query in SQL."""
+        taken = {name for names in inventory.takes.values() for name in names}
+        if _SQL.match(text):
+            return not taken.isdisjoint(("query", "sql"))
+        try:
+            given, _ = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            return False
+        return (
+            isinstance(given, dict)
+            and bool(given)
+            and any({*given} <= {*n} for n in inventory.takes.values())
+        )
+
+    @staticmethod
     def _is_written_call(text: str, names: Collection[str]) -> bool:
         """Return whether a reply in words holds a call, which belongs among the calls of the provider's."""
         if _ACTION.search(text):
@@ -332,25 +352,37 @@ class React(ShowsCards, AsksModel, Planner):
     def answer_in(text: str) -> str:
         """Return what stands behind "Answer:" up to an empty line, or else the whole text, as an argument.
 
-        Of a text that begins with a number, and goes on after an empty line, the number.
+        Of a number that is followed by words after an empty line, the number; without what it is wrapped in.
         """
+        text = FURTHER_QUESTION.split(text, maxsplit=1)[0]
         found = [*_ANSWER.finditer(text)]
-        first, *others = re.split(r"\n\s*\n", text[found[-1].end() if found else 0 :].strip())
-        answer = first if found or not others or read_amount(first) is not None else text.strip()
+        first, *others = re.split(r"\n\s*\n", whole := text[found[-1].end() if found else 0 :].strip())
+        is_apart = _BARE_NUMBER.fullmatch(first) and not any(map(str.isdigit, "".join(others)))
+        answer = first if (found and not first.endswith(":")) or is_apart else whole
+        answer = answer.removesuffix("**") if found and answer.count("**") % 2 else answer
+        answer = answer if answer[:1] in ("{", "[") and not _ANSWER_KEY.match(answer) else unwrapped(answer)
         return f"${answer}" if answer.startswith("$") else answer  # it stands for no output
 
 
 def _is_chain(turns: Sequence[Turn], steps: Sequence[Step]) -> bool:
-    """Tell whether one tool is called on its own last output, as in each of these turns but the first."""
-    calls = [*(turn.plan.steps for turn in turns), steps]
-    if len(turns) < _LONGEST_CHAIN or {(len(each), each[0].module) for each in calls} != {
-        (1, steps[0].module)
-    }:
+    """Tell whether one tool is called on its whole last output, as in each of these turns but the first.
+
+    Else nothing changes between the calls; one that takes a part of its output, such as a cursor, goes on.
+    """
+    calls = [step for made in (*(turn.plan.steps for turn in turns), steps) for step in made]
+    if (
+        len(turns) < _LONGEST_CHAIN
+        or len(calls) != len(turns) + 1
+        or len({each.module for each in calls}) > 1
+    ):
         return False
     outputs = [record and record.output for turn in turns for record in turn.results]
-    return all(_takes(step, output) for (step,), output in zip(calls[1:], outputs, strict=True))
+    others = [_besides(step, output) for step, output in zip(calls[1:], outputs, strict=True)]
+    return others[0] is not None and all(each == others[0] for each in others)
 
 
-def _takes(step: Step, output: Any) -> bool:
-    given = (step.args or {}).values()
-    return any(each == output or str(each).startswith(f"${step.module}") for each in given)
+def _besides(step: Step, output: Any) -> Mapping[str, Any] | None:
+    """Return the other arguments of a call that takes an output; None where none is that."""
+    given, is_text = step.args or {}, isinstance(output, int | float | str) and not isinstance(output, bool)
+    taking = [k for k, v in given.items() if v == f"${step.module}" or (is_text and v == output)]
+    return {key: value for key, value in given.items() if key != taking[0]} if taking else None

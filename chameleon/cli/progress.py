@@ -37,13 +37,13 @@ def _bar(*columns: str, redirects: bool = True) -> Any:
 class Activity:
     """Say at a terminal what is going on, once that takes a second, with the time that it takes.
 
-    Every `show` begins anew; whatever is printed meanwhile takes it away. Elsewhere it is a line, said once
-    that takes some seconds.
+    Every `show` begins anew; whatever is printed meanwhile takes it away. Elsewhere each is
+    a line, once all of it takes some seconds.
     """
 
     def __init__(self, text: str = "") -> None:
         self._draws, self._is_quiet = draws_on(sys.stderr), is_quiet()
-        self._lock = threading.Lock()
+        self._lock, self._begun = threading.Lock(), time.monotonic()
         self._timer: threading.Timer | None = None
         self._bar: Any = None
         self.show(text)
@@ -54,7 +54,8 @@ class Activity:
         if self._is_quiet or not text:
             return
         give_way_with(self.hide)
-        patience = _PATIENCE if self._draws else _PATIENCE_WITH_PIPES
+        begun = self._begun + _PATIENCE_WITH_PIPES - time.monotonic()
+        patience = _PATIENCE if self._draws else max(begun, 0.0)
         timer = threading.Timer(patience, lambda: self._draw(harmless(text), timer))
         timer.daemon = True
         with self._lock:

@@ -22,10 +22,12 @@ LONGEST_REPLY = 1_000_000  # characters, thoughts among them
 _FINISH = {
     **dict.fromkeys(("end_turn", "stop_sequence", "tool_use", "tool_calls", "eos", "eos_token"), "stop"),
     **dict.fromkeys(
-        ("completed", "complete", "end", "done", "finished", "succeeded", "function_call"), "stop"
+        ("completed", "complete", "end", "done", "finished", "succeeded", "function_call", "tool_call"),
+        "stop",
     ),
+    **dict.fromkeys(("end_of_turn", "stop_token", "stop_str", "endoftext", "end_of_text"), "stop"),
     **dict.fromkeys(("null", "none", "unknown", "finish_reason_unspecified", "incomplete"), ""),
-    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length"), "length"),
+    **dict.fromkeys(("max_tokens", "max_output_tokens", "model_length", "limit", "max_length"), "length"),
     "model_context_window_exceeded": "length",
     **dict.fromkeys(("refusal", "safety", "recitation", "blocklist", "spii"), "content_filter"),
     **dict.fromkeys(("prohibited_content", "content_filtered", "guardrail_intervened"), "content_filter"),

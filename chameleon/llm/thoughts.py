@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import re
 
-_NAMES = "think(?:ing)?|thoughts?|reasoning"
-_OPENS = rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)[^<]{{0,40}}<\|message\|>"
-_CLOSES = rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|channel\|>final[^<]{{0,40}}<\|message\|>"
-_ENDS = (
-    r"(?:<\|(?:im_end|im_start|eot_id|endoftext|end_of_text|return|start|end)\|>|<(?:end|start)_of_turn>)"
-    r"(?:assistant\b\n?)?"
+_NAMES = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)\s?"
+_OPENS = (
+    rf"<{_NAMES}>|\[THINK\]|◁think▷|<\|START_THINKING\|>"
+    r"|<\|channel\|>(?:analysis|commentary)[^<]{0,40}<\|message\|>"
 )
+_CLOSES = rf"</{_NAMES}>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|channel\|>final[^<]{{0,40}}<\|message\|>"
+_ENDS = r"(?:<[|｜][\w▁]{1,40}[|｜]>|<(?:end|start)_of_turn>|<[be]os>)(?:assistant\b\n?)?"
 _TAG = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<ends>{_ENDS})", re.IGNORECASE)
 _AT_END = ("</s>", "[/INST]")
 _MENTION = re.compile(r"\s*(?:and|or|,|/)\s*")
-_PREFACE, _FIGURE = 3, re.compile(r"\d")  # words
+_PREFACE = re.compile(r"\s*(?:[^\W\d]+\W+){0,2}[^\W\d]+\s*[.!,:…]\s*")  # "Sure."
+_BEGUN = re.compile(r"<[^<>\n]{0,40}|<\|channel\|>[^<]{0,60}(?:<[^<>]{0,12})?|\[[^\]\n]{0,7}|◁[^▷\n]{0,8}")
 MARKS, _LONGEST_TAG = "<[◁", 100  # what tags begin with; characters
 
 
 def spoken(text: str) -> str:
     """Return a reply without its thoughts, wherever they stand, and without marks of a chat template.
 
-    Thoughts that are never closed count where they begin a line; a close alone ends thoughts that the prompt
-    has opened; "<think> and </think>" are two words.
+    Thoughts that are never closed count where they begin a line, or go on over one; a close alone ends
+    thoughts that the prompt has opened; "<think> and </think>" are two words.
     """
     said, begin, since = list[str](), 0, None
     for tag in _TAG.finditer(text):
@@ -46,11 +47,12 @@ def spoken(text: str) -> str:
             begin = len(text)
             break
     rest = text[begin:]
-    if since is not None and not text[: since.start()].rpartition("\n")[2].strip():
-        rest = text[begin : since.start()]
-    is_preface = bool(said) and len(said[0].split()) <= _PREFACE and not _FIGURE.search(said[0])
-    if is_preface and "".join([*said[1:], rest]).strip():
-        said = said[1:]  # "Sure." before the thoughts
+    if since is not None:
+        begins_line = not text[: since.start()].rpartition("\n")[2].strip()
+        if begins_line or said or "\n" in text[since.end() :]:
+            rest = text[begin : since.start()]
+    if said and _PREFACE.fullmatch(said[0]) and re.search(r"\w", "".join([*said[1:], rest])):
+        said = said[1:]
     whole = "".join([*said, rest])
     if (ended := whole.rstrip()).endswith(_AT_END):
         whole = ended[: -len(next(filter(ended.endswith, _AT_END)))].rstrip()
@@ -64,5 +66,5 @@ def first_tag(text: str, start: int = 0) -> re.Match[str] | None:
 
 def begun_tag(text: str, start: int) -> int:
     """Return where a text may begin such a tag at its end, from a place on; its length where it does not."""
-    places = [text.rfind(mark, max(start, len(text) - _LONGEST_TAG)) for mark in MARKS]
-    return max(places) if max(places) >= 0 else len(text)
+    window = range(max(start, len(text) - _LONGEST_TAG), len(text))
+    return next((each for each in window if text[each] in MARKS and _BEGUN.fullmatch(text, each)), len(text))

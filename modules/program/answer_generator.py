@@ -7,20 +7,21 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from chameleon import Module, State, Table
+from chameleon import Module, State
 from chameleon.errors import Declined, ModuleError
 from chameleon.modules.program.solution_generator import (
     concluded,
     first_line,
     first_sentence,
+    is_a_cell,
     lone_letter,
+    settled,
     stated_answer,
     statements,
-    unwrapped,
 )
 from chameleon.quoting import untagged
 from chameleon.table.amounts import read_amount
-from chameleon.text import one_line
+from chameleon.text import one_line, unwrapped
 
 # "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
 _LETTERED = re.compile(r"(?:(?:option|choice|answer)\s+)?\(?([A-Za-z])(?:\)|[.:,;](?=\s|$)|$|(?=\s))")
@@ -28,8 +29,6 @@ _LONGEST_REASON = 300
 _UNKNOWN = re.compile(
     r"[\"'“*]?(?:unknown|not known)[\"'”*]?\s*(?:\Z|[.,;:(]|(?:because|since|as)\b)", re.IGNORECASE
 )
-_COMPUTED = re.compile(r"[-\d(][\d\s,.$€£%()+*/×÷–−-]*=\s*([-−]?[$€£]?\d[\d,.]*%?)")
-_CLAUSE = re.compile(r"([^,]+?),? (?:which|who|with|where|whose|because|since)\b")
 _ARTICLE = re.compile(r"(?:A\s+(?!because\b|since\b|as\b|for\b|[-–—(])|I\s|[a-z]\s)")
 _GOES_ON = re.compile(r"\w|[^\w\s]\w")  # "well-known" and "3.5" are not "well" and "3"
 _JOINED = re.compile(r"\W*(?:or|and|nor|but|[/&+])(?:\W|$)")
@@ -67,16 +66,9 @@ class AnswerGenerator(Module):
         said = unwrapped(stated or solution.strip())
         if self.unmatched == "option" and (alike := get_close_matches(said, choices, 1, 0.01)):
             return alike[0]
-        if _UNKNOWN.match(said) and not _is_a_cell("unknown", state.table):
+        if _UNKNOWN.match(said) and not is_a_cell("unknown", state.table):
             raise Declined("the model found no answer", hint=one_line(solution, _LONGEST_REASON))
-        if sum_of := _COMPUTED.fullmatch(said):
-            return sum_of[1]
-        clause = _CLAUSE.match(said)
-        return clause[1] if clause and _is_a_cell(clause[1].casefold(), state.table) else said
-
-
-def _is_a_cell(text: str, table: Table | None) -> bool:
-    return table is not None and any(cell.strip().casefold() == text for row in table.rows for cell in row)
+        return settled(said, state.table)
 
 
 def tidy(value: Any) -> Any:
@@ -117,8 +109,9 @@ def as_choice(answer: Any, choices: Sequence[str]) -> Any:
     if not choices:
         return answer
     if isinstance(answer, list | tuple):  # a row with the choice in it
-        elements = [one for each in answer if (one := as_choice(each, choices)) in choices]
-        return elements[0] if len(elements) == 1 else answer
+        texts = [each for each in answer if not (isinstance(each, str) and len(each) == 1 and each.isalpha())]
+        among = {one for each in texts if (one := as_choice(each, choices)) in choices}
+        return among.pop() if len(among) == 1 else answer
     said = {True: "yes", False: "no"}[answer] if isinstance(answer, bool) else str(answer).strip()
     form = _form(said)
     if equal := [choice for choice in choices if _form(choice) == form]:

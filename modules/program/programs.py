@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
@@ -19,22 +20,13 @@ from chameleon.sandbox import ExecResult, importable, shared_sandbox
 from chameleon.values import to_json
 
 _FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILINE)
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)")
+_BEFORE_COMMA, _AFTER_COMMA = re.compile(rb"(?<![\w.,])\d{1,3}\Z"), re.compile(rb"\d{3}(?:\.\d+)?(?!\w)")
 _GIVEN = ("table", "df", "pd", "np")
 _NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # What a program works with; one without any has its answer from the model.
-_WORK = (
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.Call,
-    ast.Subscript,
-    ast.JoinedStr,
-    ast.For,
-    ast.comprehension,
-)
+_WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
 _YES_NO = {True: "yes", False: "no"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
@@ -53,18 +45,21 @@ class ProgramGenerator(LLMModule):
         return super().slots(state) | {"pandas": "pandas" in importable() or None}
 
     def parse(self, text: str) -> str:
-        """Return the program. Raises `StepRejected` for one that sets `ans` to 4,200: a pair, for Python."""
+        """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
         program = program_in(text)
         lines = program.encode().split(b"\n")  # `ast` counts bytes
         for each in ast.walk(parsed(program)):
-            if not (isinstance(each, ast.Assign) and isinstance(each.value, ast.Tuple)):
+            named = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", each)]
+            pair = getattr(each, "value", None)
+            if not isinstance(pair, ast.Tuple) or not all(isinstance(name, ast.Name) for name in named):
                 continue
-            end = each.value.end_col_offset if each.value.end_lineno == each.value.lineno else None
-            written = lines[each.value.lineno - 1][each.value.col_offset : end].decode()
-            is_one = all(isinstance(target, ast.Name) for target in each.targets)
-            if is_one and not written.startswith("(") and (found := _GROUPED.search(written)):
-                plain = found[0].replace(",", "")
-                raise StepRejected(f"Python takes {found[0]} for several numbers", hint=f"Write {plain}.")
+            for first, second in pairwise(pair.elts):
+                line, end, begin = lines[second.lineno - 1], first.end_col_offset or 0, second.col_offset
+                digits = (_BEFORE_COMMA.search(line[:end]), _AFTER_COMMA.match(line[begin:]))
+                if first.end_lineno == second.lineno and line[end:begin] == b"," and all(digits):
+                    found = "".join(each[0].decode() for each in digits if each)
+                    hint = f"Write {found}."
+                    raise StepRejected("Python takes a number with a comma for several numbers", hint=hint)
         return program
 
     def interpret(self, text: str, state: State) -> str:
@@ -96,7 +91,7 @@ def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
     """
     blocks = blocks_in(text)
     good = [block for block in blocks if (is_one or _sets_ans)(block)] if len(blocks) > 1 else blocks
-    program = next(reversed(good or blocks), text).strip("\n").rstrip()
+    program = "\n".join(next(reversed(good or blocks), text).splitlines()).strip("\n").rstrip()
     if not program.strip():
         raise StepRejected("the reply holds no program")
     return program
@@ -171,15 +166,26 @@ class ProgramVerifier(Module):
 
 def _doubt(result: ExecResult, state: State) -> str:
     """Say why a program that works may have guessed what it sets ans to; "" where nothing speaks for it."""
-    if state.table is not None and not any(
-        isinstance(each, _WORK) for each in ast.walk(parsed(state.cache["program"]))
-    ):
+    if state.table is not None and not _works_out_ans(parsed(state.cache["program"])):
         return "the program neither reads the table nor computes anything: ans has to follow from the data"
     choices = state.input.get("choices") or ()
     value = tidy(_as_written(result.value, state.table))
     if choices and as_choice(value, choices) not in choices:
         return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
     return ""
+
+
+def _works_out_ans(program: ast.Module) -> bool:
+    """Tell whether anything is read or computed on the way to ans; what else a program does is no reason."""
+    names = {"ans"}
+    for statement in reversed(program.body):
+        nodes = list(ast.walk(statement))
+        named = {each.id for each in nodes if isinstance(each, ast.Name)}
+        if names & named and not isinstance(statement, ast.Import | ast.ImportFrom):
+            if named & {*_GIVEN} or any(isinstance(each, _WORK) for each in nodes):
+                return True
+            names |= named
+    return False
 
 
 class ProgramExecutor(Module):
@@ -214,8 +220,9 @@ def result_of(state: State, timeout: float | None = None) -> Any:
 
 
 def _is_no_figure(result: ExecResult) -> bool:
-    """Tell whether a program came to the float "nan" or an infinite one, which JSON has as a text."""
-    return result.value_type == "float" and result.value in _NO_FIGURES
+    """Tell whether a program came to NaN or an infinite number, which JSON has as texts, alone or not."""
+    values = result.value if isinstance(result.value, list) else [result.value]
+    return any(isinstance(each, str) and each in _NO_FIGURES for each in values)
 
 
 def _as_written(value: Any, table: Table | None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -10,8 +9,9 @@ from typing import Any, Literal
 
 from pydantic import PositiveInt
 
-from chameleon import LLMModule, State, StepRejected
+from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.prompt import Messages
+from chameleon.text import no_answer, unwrapped
 
 _STATED = re.compile(r"\bthe (?:\w+ )?answer is\b[:\s]*", re.IGNORECASE)
 _LABELLED = re.compile(r"^[ \t*_#-]*(?:(?:the|my|final|correct) )*answer[*_]*\s*:[\s*_]*(?=\S)", re.I | re.M)
@@ -21,18 +21,19 @@ _LONE_LETTER = re.compile(r"(?:(?:option|choice) )?([A-Z])", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?<!\S)(\S+)\.\s+(?=[A-Z])")
 _INITIALS = re.compile(r"(?:^|[\s(])(?:[A-Za-z]\.)+[A-Za-z]\.$")
-_WRAPPED = re.compile(
-    r"(?:```|~~~)\w*\n(.*?)\n(?:```|~~~)|<answer>(.*)</answer>|\$?\\boxed\{([^{}]*)\}\$?|`([^`]+)`"
-    r"|\"([^\"]+)\"|“([^”]+)”|\*\*([^*]+)\*\*",
-    re.DOTALL,
-)
+_COMPUTED = re.compile(r"[-$€£\d(][\d\s,.$€£%()+*/×÷–−-]*=\s*([-−]?[$€£]?\d[\d,.]*%?(?: [a-z]+)?)")
+_CLAUSE = re.compile(r"([^,]+?),? (?:which|who|with|where|whose|because|since)\b")
 _SENTENCES = re.compile(r"\n|(?<=[.!?])\s+(?=[A-Z])")
-_FIGURE = re.compile(r"(?<![\w.,])(?:[$€£]\s?)?[-−]?(?:[$€£]\s?)?\d(?:[\d.,]*\d)?(?:\s?%)?(?!\w)")
-_DENIAL = re.compile(r"\b(?:no|not|cannot|never|neither|nor|unknown|without|if)\b|n['’]t\b", re.IGNORECASE)
-_ASKS_NAME = re.compile(
-    r"\W*(?:(?:in|at|on|to|for|from|by|with) )?(?:who|whom|whose|which|where|when|why)\b", re.I
+_CONCLUDED = re.compile(
+    r"[A-Z][^:#=]*\b(?:is|are|was|were|equals) ((?:[$€£]\s?)?[-−]?\d[\d,]*(?:\.\d+)?\s?%?(?: [a-z]+)?)[.!]?"
 )
-_MOST_WRAPS = 5
+_DIGITS = re.compile(r"[\d.,]*\d")
+_DENIAL = re.compile(r"\b(?:no|not|cannot|never|neither|nor|unknown|without|if)\b|n['’]t\b", re.IGNORECASE)
+_ASKS_NUMBER = re.compile(
+    r"(?i)\bhow (?:many|much|long|far|old|tall|big|high|heavy|often)\b"
+    r"|^\W*what (?:is|was|are|were) (?!the name)"
+    r"|\b(?:total|sum|median|mean|average|difference|percent|number|mode|range)\b"
+)
 _MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
@@ -65,8 +66,8 @@ class SolutionGenerator(LLMModule):
         - `sees`: whether the image goes along; auto: where the model is known to take pictures. The prompt
           has it in its slot `sees`.
         - `max_side`: of the image that is sent, its longer side in pixels.
-        - `last_sentence`: whether the only number of the last sentence is the answer ("The median is 8."), in
-          a last attempt that states none; not where a question asks who or which.
+        - `last_sentence`: whether a last attempt that states no answer may be a cell of the table, or end in
+          a sentence with one number ("The median is 8.") where a question asks for one.
         """
         self.sees, self.max_side, self.last_sentence = sees, max_side, last_sentence
 
@@ -92,10 +93,16 @@ class SolutionGenerator(LLMModule):
         known = self.sees == "auto" and self.llm is not None and self.llm.sees
         return state.input.get("image") if known or self.sees == "image" else None
 
-    def salvage(self, text: str, state: State) -> str | None:
-        """Return the text where a choice may be found in it, or its last sentence has the answer."""
-        is_number = self.last_sentence and not _ASKS_NAME.match(state.input["question"]) and concluded(text)
-        return (text or None) if state.input.get("choices") or is_number else None
+    def salvage(self, text: str, state: State, *, is_cut: bool) -> str | None:
+        """Return the text where its choices may be found in it; with `last_sentence` see there."""
+        if state.input.get("choices"):
+            return text or None
+        said = unwrapped(text)
+        if is_cut or not self.last_sentence or no_answer(said):
+            return None
+        if is_a_cell(said, state.table):
+            return f"The answer is {said}."
+        return text if _ASKS_NUMBER.search(state.input["question"]) and concluded(text) else None
 
     def interpret(self, text: str, state: State) -> str:
         return solution_in(text, state)
@@ -103,8 +110,11 @@ class SolutionGenerator(LLMModule):
 
 def solution_in(text: str, state: State) -> str:
     """Return the solution. Raises `StepRejected` for one that states nothing, not even a letter."""
-    if stated_answer(text) is None and lone_letter(text, state.input.get("choices") or ()) is None:
+    said = stated_answer(text)
+    if said is None and lone_letter(text, state.input.get("choices") or ()) is None:
         raise StepRejected('the solution does not say "The answer is …"')
+    if said and (why := no_answer(said)):
+        raise StepRejected(why, hint='End with "The answer is X."')
     return text.strip()
 
 
@@ -119,19 +129,37 @@ def statements(solution: str) -> list[str]:
     unboxed = _BOXED.sub(r"\1", plain)
     for statement in (_STATED, _LABELLED):
         if last := deque((found.end() for found in statement.finditer(unboxed)), _MOST_STATEMENTS):
-            return [part for end in reversed(last) if (part := unboxed[end:].strip())]
+            return [part for end in reversed(last) if _says(part := unboxed[end:].strip())]
     boxes = deque(_BOXED.finditer(plain), _MOST_STATEMENTS)
     return [part for found in reversed(boxes) if (part := found[1].strip())]
 
 
 def concluded(solution: str) -> str | None:
-    """Return the only number in the last sentence of a solution that states nothing; None for none.
-
-    Not that of a sentence which denies something.
-    """
+    """Return what a solution that states nothing ends with: "8" of "The median is 8."; None for all else."""
     sentence = _SENTENCES.split(solution.strip())[-1]
-    found = [] if _DENIAL.search(sentence) else _FIGURE.findall(sentence)
-    return found[0] if len(found) == 1 else None
+    found = _CONCLUDED.fullmatch(sentence)
+    is_sure = found is not None and len(_DIGITS.findall(sentence)) == 1 and not _DENIAL.search(sentence)
+    return found[1] if found is not None and is_sure else None
+
+
+def is_a_cell(text: str, table: Table | None) -> bool:
+    """Tell whether a text is a cell of the table, in any case."""
+    form = text.strip().casefold()
+    return table is not None and any(cell.strip().casefold() == form for row in table.rows for cell in row)
+
+
+def settled(said: str, table: Table | None) -> str:
+    """Return what an answer comes to: "1,006" of "8,595 - 7,589 = 1,006", a cell before "which had …"."""
+    if computed := _COMPUTED.fullmatch(said):
+        return computed[1]
+    clause = _CLAUSE.match(said)
+    cell = unwrapped(clause[1]) if clause else ""
+    return cell if is_a_cell(cell, table) else said
+
+
+def _says(statement: str) -> bool:
+    """Tell whether a statement has any word: "…" of our own fault has none."""
+    return bool(re.search(r"\w", first_sentence(first_line(unwrapped(statement)) or "")))
 
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
@@ -167,32 +195,7 @@ def first_sentence(text: str) -> str:
     return text if _INITIALS.search(text) else text.removesuffix(".")
 
 
-def unwrapped(text: str) -> str:
-    r"""Return an answer without what it is wrapped in: fences, tags, JSON of one value, \boxed{}, quotes."""
-    for _ in range(_MOST_WRAPS):
-        before, text = text, text.strip()
-        if found := _WRAPPED.fullmatch(text):
-            text = next(filter(None, found.groups()), "")
-        elif text.startswith(("{", "[")) and (value := _one_value(text)):
-            text = value
-        if text == before:
-            break
-    return text
-
-
-def _one_value(text: str) -> str:
-    """Return the one value of a JSON text, or its values with bars between; "" for another text."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
-    while isinstance(value, dict) and len(value) == 1:
-        (value,) = value.values()
-    values = value if isinstance(value, list) else [value]
-    return " | ".join(map(str, values)) if all(isinstance(each, str | int | float) for each in values) else ""
-
-
 def stated_answer(solution: str) -> str | None:
     """Return the first sentence of the solution's last statement of its answer; None for none."""
-    line = first_line(next(iter(statements(solution)), ""))
+    line = first_line(unwrapped(next(iter(statements(solution)), "")))
     return first_sentence(line) or None if line else None

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.sql.database import Cell, SqlTable
-from chameleon.modules.sql.query_faults import fault_of, with_quoted_names
+from chameleon.modules.sql.query_faults import fault_of, is_plain, with_quoted_names
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
+from chameleon.text import nearest
 
 SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", "crashed"]
 
 _GUARDED = Path(__file__).with_name("guarded_query.py")
+_LONGEST_QUERY = 20_000
+_NO_COLUMN = re.compile(r"no such column: (?:\w+\.)?(.+)")
 _REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
 
 
@@ -77,13 +82,23 @@ def run_sql(
     def run(query: str) -> SqlResult:
         if fault := fault_of(query, typed.columns, typed.texts):
             return SqlResult("error", message=fault)
-        return SqlResult.of(runner.call(_GUARDED, {"sql": query, "image": typed.image}, timeout=timeout))
+        found = SqlResult.of(runner.call(_GUARDED, {"sql": query, "image": typed.image}, timeout=timeout))
+        lacking = _NO_COLUMN.fullmatch(found.message)
+        return (
+            replace(found, message=f"{found.message}. {nearest(lacking[1], typed.columns)}")
+            if lacking
+            else found
+        )
 
-    result = run(quoted := with_quoted_names(sql, typed.columns))
-    if result.ok or quoted == sql:
-        return result
-    as_it_is = run(sql)
-    return as_it_is if as_it_is.ok else result
+    if len(sql) > _LONGEST_QUERY:
+        return SqlResult("too_large", message=f"the query is longer than {_LONGEST_QUERY:,} characters")
+    plain = [name for name in typed.columns if is_plain(name)]
+    tried = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, typed.columns)))
+    results = [run(next(iter(tried)))]
+    for query in islice(tried, 1, None):
+        if not results[-1].ok:
+            results.append(run(query))
+    return results[-1] if results[-1].ok else results[0]
 
 
 def check_sql() -> None:

@@ -138,6 +138,11 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
     return ""
 
 
+def is_plain(name: str) -> bool:
+    """Tell whether the name of a column is words alone, none of them SQL's: then it means that column."""
+    return re.fullmatch(r"\w+(?: \w+)+", name) is not None and _KEYWORDS.isdisjoint(name.upper().split())
+
+
 def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
     """Return a query with the names of several words that it has without quotes in double quotes.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from sqlite3 import complete_statement
 from typing import Any
 
@@ -12,16 +13,19 @@ from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query import SqlResult, check_sql, run_sql
 from chameleon.modules.table_ops.table_query import Answer, Form
 
+_MOST_ENDS = 50  # semicolons, those in texts among them
 _LABEL = re.compile(r"^(?:sql|query)\s*:\s*", re.IGNORECASE)
 _START = re.compile(
     r"^[^\S\n]*(?:(?-i:SELECT|select)\b|select\b(?=[^\n]{0,500}?\bfrom\b)|values\s*\("
     r"|with\s+(?:recursive\s+)?\w+\s*(?:\([^)]*\)\s*)?as\b)",
     re.MULTILINE | re.IGNORECASE,
 )
-_GOES_ON = re.compile(
-    r"\s*(?:select|from|where|group|order|having|limit|offset|union|intersect|except|join|left|inner|cross|on|and"
-    r"|or|values|[a-z_]+ as|\)|,)(?:\b|\s|\()",
-    re.IGNORECASE,
+_WORDS = (
+    "SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT|JOIN|LEFT|INNER|CROSS|ON|AND|OR"
+)
+_GOES_ON = re.compile(rf"\s*(?:(?:{_WORDS}|{_WORDS.lower()})\b|[),]|--|/\*)")
+_IS_OPEN = re.compile(
+    rf"(?:[,(=<>+*/|-]|\b(?:{_WORDS}|BY|AS|IN|CASE|WHEN|THEN|ELSE|DISTINCT))\s*\Z", re.IGNORECASE
 )
 
 
@@ -54,14 +58,15 @@ class SqlGenerator(LLMModule):
         if start is None:
             raise StepRejected("the reply holds no SQL query")
         code = code[start.start() :].strip()
-        for end in re.finditer(";", code):
+        for end in islice(re.finditer(";", code), _MOST_ENDS):
             if complete_statement(code[: end.end()]):
                 return code[: end.start()].rstrip()
         if blocks_in(text):
             return code
         query, *others = re.split(r"\n\s*\n", code)
         for part in others:
-            if not _GOES_ON.match(part):
+            is_open = _IS_OPEN.search(query) or query.count("(") > query.count(")")
+            if not (is_open or _GOES_ON.match(part)):
                 break
             query += f"\n{part}"
         return query.rstrip()

@@ -8,8 +8,9 @@ from typing import Any, Literal, cast
 
 from chameleon import LLMModule, State, StepRejected
 from chameleon.llm_module import elect, votes, weights_of
-from chameleon.modules.program.solution_generator import first_line, stated_line, unwrapped
+from chameleon.modules.program.solution_generator import first_line, settled, stated_line
 from chameleon.table.formats import Style
+from chameleon.text import FURTHER_QUESTION, no_answer, unwrapped
 
 Form = Literal["items", "verdict", "text"]
 Answer = str | list[str]
@@ -25,6 +26,7 @@ _VERDICT = re.compile(
     re.IGNORECASE,
 )
 _TRUE = ("yes", "true")
+_SEVERAL = re.compile(r"\b(?:list|name|all|each|every|and|were|are|both|two|three|four|five)\b")
 _ROW = 3  # columns: two items that are a row may be two answers
 
 
@@ -60,8 +62,10 @@ class TableQuery(LLMModule):
         return answer_in(text, self.form)
 
     def interpret(self, text: str, state: State) -> Answer:
-        answer = self.parse(text)
-        return _asked_cell(answer, state) if isinstance(answer, list) else answer
+        answer, table = self.parse(text), state.table
+        if isinstance(answer, list):
+            return _asked_cell([settled(item, table) for item in answer], state)
+        return answer
 
     def slots(self, state: State) -> dict[str, Any]:
         """Add `calls`, the operations that made the table what it is, such as "f_group_by(Country)"."""
@@ -72,31 +76,38 @@ class TableQuery(LLMModule):
 
 def answer_in(text: str, form: Form) -> Answer:
     """Return the answer, before any examples that follow it. Raises `StepRejected` for none of that form."""
-    text = text.partition("\n/*")[0]
+    text = FURTHER_QUESTION.split(text.partition("\n/*")[0], maxsplit=1)[0]
     if form == "items":
-        return items_in(text)
+        items = items_in(text)
+        if why := next(filter(None, map(no_answer, items)), ""):
+            raise StepRejected(why, hint="Give the answer alone.")
+        return items
     return verdict_in(text) if form == "verdict" else sentence_in(text)
 
 
 def _asked_cell(items: list[str], state: State) -> list[str]:
     """Return the asked cell of items that are one whole row of a table of three columns or more; else them.
 
-    It is that of the column behind "which" or "what", or the only one that the question names. Raises
-    `StepRejected` where there is none.
+    It is that of the column behind "which" or "what". A question for several things may mean the row. Raises
+    `StepRejected` for any other.
     """
     table, question = state.input["table"], " ".join(state.input["question"].casefold().split())
-    if len(items) < _ROW or not any(items == [cell.strip() for cell in row] for row in table.rows):
+    rows = ([cell for cell in map(_plainly, row) if cell] for row in table.rows)
+    if len(items) < _ROW or [*map(_plainly, items)] not in rows:
         return items
     names = [" ".join(name.casefold().split()) for name in table.header]
-    for before in (r"\b(?:which|what)\s+", r"\b"):
-        found = [
-            place
-            for place, name in enumerate(names)
-            if re.search(rf"{before}{re.escape(name)}s?\b", question)
-        ]
-        if len(found) == 1:
-            return [items[found[0]]]
+    found = [
+        n for n, name in enumerate(names) if re.search(rf"\b(?:which|what) {re.escape(name)}\b", question)
+    ]
+    if len(found) == 1 and len(items) == len(names):
+        return [items[found[0]]]
+    if _SEVERAL.search(question):
+        return items
     raise StepRejected("the reply is a whole row of the table", hint="Give the cell that is asked for alone.")
+
+
+def _plainly(cell: str) -> str:
+    return cell.strip().casefold().replace(",", "")
 
 
 def items_in(text: str) -> list[str]:

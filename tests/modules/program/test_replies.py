@@ -6,9 +6,9 @@ import pytest
 
 from chameleon import StepRejected
 from chameleon.modules.program.programs import ProgramGenerator, naming_choices, program_in
-from chameleon.modules.program.solution_generator import unwrapped
 from chameleon.modules.sql.text_to_sql import SqlGenerator
 from chameleon.modules.table_ops.table_query import items_in, sentence_in, verdict_in
+from chameleon.text import unwrapped
 
 
 @pytest.mark.parametrize(
