@@ -216,12 +216,39 @@ def test_a_model_that_calls_on_is_stopped() -> None:
 
 @pytest.mark.parametrize("own", ['"$convert"', None])
 def test_a_chain_of_one_tool_on_its_own_output_is_bounded(own: str | None) -> None:
-    amounts = [0.0, 32.0, 89.6, 193.28, 379.904, 715.8272, 1320.48896]
+    amounts = [0.0, 32.0, 89.6, 193.28, 379.904, 715.8272, 1320.48896, 2408.880128]
     given = [own if own and number else amount for number, amount in enumerate(amounts)]
     script = [f'[{{"module": "convert", "args": {{"amount": {amount}}}}}]' for amount in given]
-    state = State.fold(run([*script[:6], "Answer: 1"], native=False)[0])
-    assert state.answer == "1" and [plan.refused[:26] for plan in state.plans[5:6]] == [
-        "that was called on its own"
-    ]
-    next_page = [IN_TEXT[0], *[f'[{{"module": "convert", "args": {{"amount": {n}}}}}]' for n in range(9)]]
-    assert State.fold(run([*next_page, "Answer: 2"], native=False)[0]).answer == "2"
+    state = State.fold(run([*script[:7], "Answer: 1"], native=False)[0])
+    assert state.answer == "1" and state.plans[6].refused.startswith("that was called on its own output")
+    pages = [f'[{{"module": "convert", "args": {{"amount": {n}}}}}]' for n in range(9)]
+    assert State.fold(run([*pages, "Answer: 2"], native=False)[0]).answer == "2"
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Answer: **Lisbon**", "Lisbon"),
+        ("**Lisbon**", "Lisbon"),
+        ("```\nLisbon\n```", "Lisbon"),
+        ('Answer: {"answer": "Lisbon"}', "Lisbon"),
+        ("Answer: The cities are:\n\n- Lisbon\n- Porto", "The cities are:\n\n- Lisbon\n- Porto"),
+        ("3 cities.\n\nThey are Lisbon, Porto and Lyon.", "3 cities.\n\nThey are Lisbon, Porto and Lyon."),
+        ("2019\n\n2020\n\n2021", "2019\n\n2020\n\n2021"),
+        ("Answer: Lisbon\n\nQuestion: the least?\nAnswer: Lyon", "Lisbon"),
+        ("Answer: fetch_rows(n=3)", None),
+        ("Answer: nan", None),
+        ("[]", None),
+        ('{"city": "Oslo"}', None),
+    ],
+)
+def test_an_answer_is_read_out_of_what_it_stands_in(said: str, answer: str | None) -> None:
+    assert State.fold(run([said, said], native=False)[0]).answer == answer
+    assert State.fold(run([NATIVE[0], said, said], native=True)[0]).answer == answer
+
+
+def test_native_tools_are_taken_away_for_the_last_turn() -> None:
+    events, model = run([NATIVE[0]] * 4)
+    state = State.fold(events)
+    assert state.answer is None and len(state.history) == 2
+    assert "weather (city" in str(model.requests[3]), "what was called is told in words"

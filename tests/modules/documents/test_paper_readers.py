@@ -83,7 +83,7 @@ def test_a_line_of_passages_beside_a_bare_program_is_a_comment_of_it(line: str) 
         ("ans = float('nan')", "no real number"),
         ("ans = float('-inf')", "no real number"),
         ("ans = 1j", "no real number"),
-        ("ans = 'nan'", '"nan"'),
+        ("ans = 'nan'", "no real number"),
         ("ans = 1 / 4", ""),
         ("ans = '310 EUR'", ""),
     ],

@@ -29,10 +29,22 @@ def test_the_program_is_what_sets_ans(reply: str, program: str) -> None:
 
 def test_a_pair_that_is_meant_as_a_number_is_refused() -> None:
     generator = ProgramGenerator()
-    for reply in ("ans = 2,900", "ans = 4,200 + 2,900 + 3,100"):
+    for reply in (
+        "ans = 2,900",
+        "ans = 4,200 + 2,900 + 3,100",
+        "ans: int = 4,200",
+        "x = 1\rans = (4,200 + 2,900)",
+    ):
         with pytest.raises(StepRejected, match=r"several numbers.*Write \d{4}"):
             generator.parse(reply)
-    for fine in ("ans = (2, 900)", "a, b = 1,200\nans = a", 'ans = "2,900"', "ans = 1, 2 # 1,000"):
+    for fine in (
+        "ans = (2, 900)",
+        "a, b = 1,200\nans = a",
+        'ans = "2,900"',
+        'ans = "4,200", "Lisbon"',
+        "ans = round(12345.6789,100), 3",
+        "ans = 1, 2 # 1,000",
+    ):
         assert generator.parse(fine) == fine
 
 
@@ -55,6 +67,8 @@ def test_choices_without_quotes_are_texts() -> None:
         ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
         ("Select the rows of a:\nselect t.a from w t", "select t.a from w t"),
         ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
+        ("SELECT a,\n\nCOUNT(*) FROM w\n\nFrom this we get a.", "SELECT a,\nCOUNT(*) FROM w"),
+        ("WITH n AS (SELECT 1\n\n) SELECT * FROM n", "WITH n AS (SELECT 1\n) SELECT * FROM n"),
     ],
 )
 def test_a_query_is_read_whole(reply: str, query: str) -> None:

@@ -89,7 +89,18 @@ def test_common_tables_windows_and_comments_are_at_home(ask: Ask, sql: str) -> N
 
 def test_a_mistake_is_told_in_sqlite_s_words_and_no_rows_are_none(ask: Ask) -> None:
     result = ask(TABLE, "SELECT rank FROM w")
-    assert (result.status, result.message, result.rows) == ("error", "no such column: rank", ())
+    assert (result.status, result.rows) == ("error", ())
+    assert result.message.startswith("no such column: rank. There are: ")
+    named = Table(["Total", "Total visitors", "Max (visitors)", "Visitors"], [["1", "2", "3", "4"]])
+    for query, found in {
+        "SELECT Total visitors FROM w": 2,
+        "SELECT SUM(w.Total  VISITORS) FROM w": 2,
+        "SELECT MAX (Visitors) FROM w": 4,
+        "SELECT Max (visitors) + 0 AS m FROM w": 4,
+        "SELECT Total AS visitors FROM w": 1,
+        "SELECT 'Total visitors' FROM w": "Total visitors",
+    }.items():
+        assert ask(named, query).rows == ((found,),), query
     assert ask(Table(["a"]), "SELECT COUNT(*), MAX(a) FROM w").rows == ((0, None),)
 
 
