@@ -43,6 +43,7 @@ class Module:
     - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names;
       on Ray it gets a GPU, and the variables go along.
     - `asks`: "approval" where a person is to allow each of its steps.
+    - `alias`: its name on the server that it is of, which plans may write as well.
     - `at_most`: how often a run may run it.
     - `in_turn`: a name; steps of modules that share it never run side by side, such as those of one server.
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
@@ -65,6 +66,7 @@ class Module:
     when: str = ""
     gives: str = ""
     asks: str = ""
+    alias: str = ""
     at_most: int | None = None
     in_turn: str = ""
     listed: Mapping[str, Any] | None = None

@@ -127,18 +127,19 @@ def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
         proposed = bridge.in_thread(propose) if bridge.may_block(planner.propose) else propose()
         proposed = bridge.awaited(proposed) if inspect.iscoroutine(proposed) else proposed
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
-            return Plan(tuple(_settled(step) for step in proposed), by)
+            return Plan(tuple(_settled(step, inventory) for step in proposed), by)
     except PlanError as problem:
         return Plan((), by, refused=str(problem))
     if not isinstance(proposed, Plan):
         raise _no_steps(proposed)
-    return replace(proposed, steps=tuple(_settled(step) for step in proposed.steps))
+    return replace(proposed, steps=tuple(_settled(step, inventory) for step in proposed.steps))
 
 
-def _settled(step: Any) -> Step:
+def _settled(given: Any, inventory: Inventory) -> Step:
     """Return the step as a log would give it back."""
-    if not isinstance(step, Step):
-        raise _no_steps(step)
+    if not isinstance(given, Step):
+        raise _no_steps(given)
+    step = inventory.meant(given)
     if step.args is None:
         return step
     args = values.freeze(step.args, f"the argument of {step.module}") if step.args else None

@@ -35,7 +35,7 @@ _CONTENT = {
     "required": ["mimeType", "data"],
     "additionalProperties": False,
 }
-_TABLE = "A table with its header, as text of two lines or more: CSV, TSV, Markdown, JSON or HTML."
+_TABLE = "A table with its header: JSON, or text of two lines or more as CSV, TSV, Markdown or HTML."
 
 
 class Inputs:
@@ -115,7 +115,8 @@ class Inputs:
         return value
 
     def _table(self, key: str, text: str) -> Any:
-        if "\n" in text.strip():
+        bare = text.strip()
+        if "\n" in bare or (bare[:1], bare[-1:]) in (("[", "]"), ("{", "}")):
             return read_table(text.encode("utf-8", "replace"), name=key)
         if not self.folders:
             what = f"{key} is one line, and no table"

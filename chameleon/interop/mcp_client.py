@@ -37,7 +37,9 @@ _TALKATIVE = (  # loggers of the SDK; a filter holds for its own logger alone
     "mcp.shared.jsonrpc_dispatcher",
 )
 _HTTP_ERROR = "Server returned an error response"  # the SDK's words for most statuses
+_HTML_ERROR = "Unexpected content type: text/html"
 _SESSION = "mcp-session-id"
+_OF_CALLS = ("content", "structuredContent", "isError")
 _T = TypeVar("_T")
 _log = logging.getLogger("chameleon.mcp")
 
@@ -84,7 +86,12 @@ class Connection:
         """Call a tool, return its result as JSON. Raises `ServerFailed`, perhaps after its work is done."""
 
         async def call(client: Any) -> dict[str, Any]:
-            return _as_json(await client.call_tool(name, dict(args)))
+            result: dict[str, Any] = (await client.call_tool(name, dict(args))).structured_content
+            try:
+                json.dumps(result, allow_nan=False)
+            except ValueError as problem:
+                raise ServerFailed("the server sent NaN or an infinite number") from problem
+            return result
 
         return await asyncio.wrap_future(wire.submit(self._ask(call, f"run {name}")))
 
@@ -98,8 +105,9 @@ class Connection:
             cursor, size = None, 0
             while True:
                 page = await client.list_tools(cursor=cursor)
-                tools += map(_as_json, page.tools)
-                size += len(page.model_dump_json())
+                listed = page.model_dump_json(by_alias=True, exclude_none=True)
+                tools += json.loads(listed)["tools"]
+                size += len(listed)
                 if len(tools) > MAX_TOOLS or size > 2 * MAX_MESSAGE_BYTES:
                     raise ServerFailed(
                         f"{self.spec.place} lists more than {MAX_TOOLS:,} tools, or too much of them"
@@ -187,6 +195,9 @@ class Connection:
                     result = getattr(getattr(message, "message", None), "result", None)
                     if isinstance(result, dict) and isinstance(tools := result.get("tools"), list):
                         result["tools"] = [each for each in tools if _fits(each, self.spec.place)]
+                    elif isinstance(result, dict) and not result.keys().isdisjoint(_OF_CALLS):
+                        # The SDK would refuse all of a result for a part of it: `call` gets it as it came.
+                        result |= {"content": [], "structuredContent": dict(result)}
                     await send.send(message)
 
         async with made as (incoming, outgoing):
@@ -207,7 +218,7 @@ class Connection:
         if any(each.status_code in (400, 404) and _SESSION in each.request.headers for each in self._refused):
             self._client = None  # the session is lost: the next call begins a new one
         last = self._process.last_words if self._process else ()
-        words = f" ({' / '.join(last)})" if last else ""
+        words = f" ({one_line(' / '.join(last), _MAX_ERROR_CHARS)})" if last else ""
         joint = " " if isinstance(problem, TimeoutError) else ": "
         hint = self._hint(problem, purpose, why)
         return ServerFailed(f"{self.spec.place} could not {purpose}{joint}{why}{words}", hint=hint)
@@ -225,6 +236,8 @@ class Connection:
         if isinstance(problem, MCPError):
             if problem.message == _HTTP_ERROR and self._refused:
                 return f"HTTP {self._refused[0].status_code} {self._refused[0].reason_phrase}"
+            if problem.message.startswith(_HTML_ERROR):
+                return "it answers with an HTML page"
             return problem.message[:_MAX_ERROR_CHARS]
         why = str(problem)[:_MAX_ERROR_CHARS]
         return why if isinstance(problem, ModuleError) else f"{type(problem).__name__}: {why}"
@@ -237,6 +250,8 @@ class Connection:
         if purpose == "start" or why.startswith("Connect"):  # ConnectError, ConnectTimeout
             if why.startswith(("HTTP 401", "HTTP 403")):
                 return "Give it a key: `headers: {Authorization: $NAME}` in its `mcp:`."
+            if "HTML" in why:
+                return "Check its address, which usually ends in /mcp."
             there = "Is the server running there, and is it one of the Model Context Protocol?"
             return there if self.spec.url else "Run it by itself to see what it lacks."
         if any(each in why.lower() for each in ("elicitation", "sampling/", "roots/")):
@@ -298,13 +313,3 @@ for _name in _TALKATIVE:
 
 async def _accept(name: str, result: Any) -> None:
     """Check nothing."""
-
-
-def _as_json(model: Any) -> dict[str, Any]:
-    """Return what the SDK read as JSON. Raises `ServerFailed` for numbers that JSON does not have."""
-    try:
-        json.dumps(getattr(model, "structured_content", None), allow_nan=False)
-    except ValueError as problem:
-        raise ServerFailed("the server sent NaN or an infinite number") from problem
-    data: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return data

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import errno
 import os
+import re
 import shutil
 import sys
 import time
@@ -19,6 +20,7 @@ from chameleon.text import harmless, one_line, redact
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 _END_SECONDS, _POLL_SECONDS = 1.0, 0.01
+_NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a trace
 _WATCH = Path(__file__).with_name("watch.py")
 _servers: dict[int, int] = {}  # by the end of a pipe that closes with this process, and ends it then
 
@@ -27,12 +29,12 @@ class ServerProcess:
     """A command that reads and writes messages on its pipes.
 
     Of our environment it gets what the SDK considers safe (PATH, HOME, …), and `env`. `last_words`
-    are its last two lines on stderr, and `fault` is why it can no longer be used.
+    are its last lines on stderr without frames, and `fault` is why it can no longer be used.
     """
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
         self.command, self.env, self.folder = command, env, folder
-        self.last_words: deque[str] = deque(maxlen=2)
+        self.last_words: deque[str] = deque(maxlen=4)
         self.fault = ""
 
     @asynccontextmanager
@@ -102,8 +104,9 @@ class ServerProcess:
 
     async def _listen(self, process: Any) -> None:
         while piece := await process.stderr.read(65_536):
-            for line in piece.decode(errors="replace").split("\n")[-3:]:
-                if text := one_line(redact(harmless(line[:1_000]), also=self.env.values())):
+            for line in piece.decode(errors="replace").split("\n")[-50:]:
+                text = one_line(redact(harmless(line[:1_000]), also=self.env.values()))
+                if not _NO_WORDS.match(text):
                     self.last_words.append(text)
 
 

@@ -31,15 +31,18 @@ def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
         StepRejected: The tool failed; the message has the server's words.
         ModuleError: The result is nested too deeply, or a picture or file cannot be read.
     """
-    blocks = result.get("content") or []
+    content, structured = result.get("content") or [], result.get("structuredContent")
+    listed = content if isinstance(content, list) else [content]
+    blocks = [each if isinstance(each, dict) else {"type": "text", "text": each} for each in listed]
     if result.get("isError"):
-        words = " ".join(clean_cell(str(each.get("text", ""))) for each in blocks)
+        words = " ".join(clean_cell(_text(each)) for each in blocks).strip()
+        if not words and structured:
+            words = json.dumps(masked(structured, secrets), default=dict, ensure_ascii=False)
         words = one_line(mask_known(words, secrets), _MAX_ERROR_CHARS)
         raise StepRejected(words or "the tool failed, and does not say why")
-    structured = result.get("structuredContent")
-    if isinstance(structured, dict) and [*structured.values()] == [blocks]:
+    if isinstance(structured, dict) and [*structured.values()] == [content]:
         structured = None  # the blocks once more, with their pictures as base64
-    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    texts = [_text(block) for block in blocks if block.get("type") == "text"]
     values: list[Any] = []
     if structured is not None:
         is_wrapped = isinstance(structured, dict) and structured.keys() == {"result"}
@@ -51,6 +54,10 @@ def output_of(result: Mapping[str, Any], secrets: Sequence[str]) -> Any:
         return masked(values[0] if len(values) == 1 else values or "", secrets)
     except RecursionError as problem:
         raise ModuleError("the server sent a result that is nested too deeply") from problem
+
+
+def _text(block: Mapping[str, Any]) -> str:
+    return str(block["text"]) if block.get("text") is not None else ""
 
 
 def _read(text: str) -> Any:
@@ -72,7 +79,7 @@ def _read(text: str) -> Any:
 
 def _held(block: Mapping[str, Any]) -> Any:
     """Return the value of a block other than text: a table, text, JSON, a picture, or what names it."""
-    held = block.get("resource") or {} if block.get("type") == "resource" else block
+    held = block["resource"] if isinstance(block.get("resource"), dict) else block
     kind = str(held.get("mimeType", "")).partition(";")[0].strip().lower()
     if (text := held.get("text")) is not None:
         if kind not in _TABLES:

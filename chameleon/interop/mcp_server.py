@@ -48,6 +48,8 @@ _OUTPUT: dict[str, Any] = {
         "plan": {**_TEXTS, "description": "The modules planned."},
         "sources": {"description": "What the answer rests on."},
         "error": {"type": "string", "description": "Why there is no answer, and what to do."},
+        "declined": {"type": "boolean", "description": "Whether no answer is known: asking again is no use."},
+        "why": {"type": "string", "description": "Why it was declined."},
         "without": {
             **_TEXTS,
             "description": "Steps that failed or were not allowed, which the run went on without.",
@@ -230,7 +232,7 @@ class InventoryServer:
 
     @staticmethod
     def _result_of(state: State, uri: str) -> types.CallToolResult:
-        """Return what a run came to: the answer, or an error with the reason and what to do."""
+        """Return what a run came to: the answer, why it declined, or an error with what to do."""
         ended = state.ended
         told: dict[str, Any] = {
             "answer": in_json(state.answer),
@@ -246,10 +248,10 @@ class InventoryServer:
                 told["sources"] = in_json(state.cache["sources"])
             return InventoryServer._result(answer_in_text(told["answer"], "\n"), told, is_error=False)
         error = ended.error.exception if ended and ended.error else needs_approval(state)
-        is_declined = ended is not None and ended.reason == "declined"
-        told["error"] = (
-            f"declined: {InventoryServer._told(error)}" if is_declined else redact(harmless_lines(str(error)))
-        )
+        if ended is not None and ended.reason == "declined":
+            told |= {"declined": True, "why": InventoryServer._told(error)}
+            return InventoryServer._result(f"declined: {told['why']}", told, is_error=False)
+        told["error"] = redact(harmless_lines(str(error)))
         return InventoryServer._result(told["error"], told)
 
     @staticmethod

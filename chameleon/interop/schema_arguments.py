@@ -73,7 +73,8 @@ def usable_schema(module: str, schema: Any) -> dict[str, Any]:
     require("jsonschema", "schemas of other people's tools are read with", "mcp")
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
-    from referencing import Registry
+    from jsonschema.validators import validator_for
+    from referencing import Registry, Resource
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
 
@@ -84,8 +85,9 @@ def usable_schema(module: str, schema: Any) -> dict[str, Any]:
         whole: Any = json.loads(text)
         if not isinstance(whole, dict) or whole.get("type", "object") != "object":
             raise ValueError("it does not describe an object")
-        Draft202012Validator.check_schema(whole)
-        resolver = Registry().with_resource("", DRAFT202012.create_resource(whole)).resolver()
+        validator_for(whole, default=Draft202012Validator).check_schema(whole)
+        resource = Resource.from_contents(whole, default_specification=DRAFT202012)
+        resolver = Registry().with_resource("", resource).resolver()
         for link in set(_REFERENCE.findall(text)):
             chain = [link]
             while isinstance(chain[-1], str):

@@ -303,6 +303,15 @@ class Inventory:
     def __str__(self) -> str:
         return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
 
+    @cached_property
+    def _by_alias(self) -> Mapping[str, str]:
+        return {each.alias: name for name, each in self.modules.items() if each.alias}
+
+    def meant(self, step: Step) -> Step:
+        """Return the step with its module's name, where it has that of the module's server: `get-sum`."""
+        name = step.module
+        return step if name in self.modules else replace(step, module=self._by_alias.get(name, name))
+
     def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
         """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
         steps = [Step(each) if isinstance(each, str) else each for each in plan]

@@ -134,7 +134,7 @@ def _plans(inventory: Inventory) -> Iterator[Obstacle]:
     """Yield plans that are fixed and break a rule, each once, though plans share their parts."""
     state = State(input=dict.fromkeys(inventory.input_types or ["question"], ""))
     fixed = [
-        (planner is inventory.planner, ("planner", "plan"), list(plan))
+        (planner is inventory.planner, ("planner", "plan"), [inventory.meant(step) for step in plan])
         for planner in every_planner(inventory.planner)
         for plan in planner.fixed_steps
     ]

@@ -38,6 +38,7 @@ from chameleon.text import one_line, redact
 
 OPENAI = "https://api.openai.com/v1"
 _HEADERS = {"Content-Type": "application/json", "User-Agent": "chameleon"}
+_MISSED = "Check its address, which usually ends in /v1."
 _MOVED = "Give that address, if you trust it."
 _LEAST_SAID, _LARGE = 100, 1_000_000
 
@@ -150,7 +151,9 @@ class OpenAIChat(BaseModel):
                     raise StatusError(Refusal(response.status, await _text(response), response.headers))
                 if tell is not None and response.content_type == "text/event-stream":
                     return await _collected(response, tell)
-                return json.loads(await _text(response))
+                if (text := await _text(response)).lstrip()[:1] == "<":
+                    raise ModelError(f"the server at {redact(self.base_url)} sent an HTML page", hint=_MISSED)
+                return json.loads(text)
         except TimeoutError:
             raise TooLate from None
         except aiohttp.ClientError as problem:

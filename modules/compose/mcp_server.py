@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from chameleon.arguments import Arguments, schema_in_words
 from chameleon.errors import InventoryError, NotApproved
@@ -25,6 +26,7 @@ from chameleon.toolkit import Toolkit
 
 _log = logging.getLogger("chameleon")
 _NO_NAME = re.compile(r"\W+", re.ASCII)
+_NOT_LATIN = re.compile(r"[^\W\x00-\u024f]")
 _MAX_DESCRIPTION_CHARS = 2_000
 
 
@@ -59,7 +61,7 @@ class McpServer(Toolkit):
         server, is_recorded = connection(self.spec, self.folder), self.listed is not None
         tools = self.listed if is_recorded else server.tools()
         listed = {str(each.get("name")): each for each in tools}
-        written = {_NO_NAME.sub("_", name): name for name in listed}  # as plans write them
+        written = {_as_identifier(name): name for name in listed}  # as plans write them
 
         def meant(key: str, names: Iterable[str]) -> list[str]:
             resolved = [name if name in listed else written.get(name, name) for name in names]
@@ -96,11 +98,14 @@ class McpServer(Toolkit):
     def _tool(
         self, name: str, listed: Mapping[str, Any], secrets: Sequence[str], *, is_recorded: bool
     ) -> McpTool:
-        own = f"{self.prefix}{_NO_NAME.sub('_', name)}"
-        if not own.isidentifier():
-            own = f"{self.entry}_{own}"
+        before, written = self.prefix, _as_identifier(name)
+        if not f"{before}{written}".isidentifier():
+            before = f"{self.entry}_{before}"
+        own = f"{before}{written}"
         kept = {"of": self.entry, **_kept_of(own, listed, secrets)}
-        return McpTool(own, kept, self.spec, self.folder, is_recorded=is_recorded)
+        tool = McpTool(own, kept, self.spec, self.folder, is_recorded=is_recorded)
+        tool.alias = f"{before}{name}"
+        return tool
 
 
 class McpTool(Module):
@@ -125,7 +130,9 @@ class McpTool(Module):
         self.spec, self.folder, self.in_turn = spec, folder, spec.place
         named = (*spec.env.values(), *spec.headers.values())
         self.uses = tuple(value[1:] for value in named if value.startswith("$"))  # type: ignore[misc]
-        self.description = str(listed.get("description", ""))
+        theirs = str(listed["name"]) if _NOT_LATIN.search(str(listed["name"])) else ""
+        about = filter(None, (one_line(harmless(theirs), 200), str(listed.get("description", ""))))
+        self.description = ": ".join(about)
         self.hints: Mapping[str, Any] = listed.get("annotations", {})
         self._arguments = SchemaArguments.of_schema(name, listed["inputSchema"])
         self.gives = _returns(listed.get("outputSchema"))
@@ -153,6 +160,14 @@ class McpTool(Module):
                 raise NotApproved(what, hint="Look at it with chameleon check, and begin a new log.")
         result = await server.call(name, json.loads(written))
         return await asyncio.to_thread(output_of, result, secrets)
+
+
+def _as_identifier(name: str) -> str:
+    """Write a name as plans can, and with a number of its own where it has letters that are not Latin."""
+    written = _NO_NAME.sub("_", name)
+    if written.strip("_") and not _NOT_LATIN.search(name):
+        return written
+    return f"{written.strip('_') or 'tool'}_{crc32(name.encode()) % 1_000_000}"
 
 
 def _sent(value: Any) -> Any:

@@ -53,6 +53,11 @@ RESULTS: dict[str, Any] = {
     "link": said({"type": "resource_link", "uri": "f:///a.txt", "name": "a.txt"}),
     "sound": said({"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}),
     "nothing": said(),
+    "alone": {"structuredContent": {"a": 1}},
+    "listed": said("[1, 2]", structuredContent=[1, 2]),
+    "chart": said("hi", {"type": "chart", "spec": {"a": 1}}),
+    "no_content": {"content": None, "structuredContent": None},
+    "why": said(isError=True, structuredContent={"error": "no such city"}),
     "failed": said("no \x1b[31mluck", isError=True),
 }
 RETURNS = {"structured": {"outputSchema": typed(a={"type": "integer"})}}
@@ -64,7 +69,7 @@ TOOLS = {
     + [tool("echo", "Says a text again.", TEXT), tool("names", "Names of its environment.")],
     "many": [tool(f"tool_{number}") for number in range(1_001)],
     "twice": [tool("a-b"), tool("a.b")],
-    "unicode": [tool("größe\u202e"), tool("1st")],
+    "unicode": [tool("größe\u202e"), tool("1st"), tool("get-sum"), tool("查天气", "Weather."), tool("搜索")],
     "broken schema": [tool("good"), tool("bad", schema=typed(a={"type": 7}))],
     "remote schema": [tool("good"), tool("bad", schema=typed(a={"$ref": "http://127.0.0.1:9/x"}))],
     "odd": [
@@ -130,7 +135,7 @@ def answer(way: str, asked: dict[str, Any]) -> dict[str, Any] | None:
         "escaped secret": said(json.dumps({"a": "?", token: 1}).replace("?", escaped)),
         "split secret": said(f"{token[:3]}\x00{token[3:]}", isError=True),
         "no number": said(structuredContent={"a": float("nan")}),
-        "no result": {"content": "what?"},
+        "no result": {"_meta": {}},
     }
     calls = {
         **RESULTS,
@@ -168,6 +173,8 @@ def over_http(way: str, port: int) -> None:
             if way in ("307", "401", "500"):
                 headers = {"content_type": "application/json", "location": "http://127.0.0.1:9/elsewhere"}
                 return self.reply(int(way), {"error": "\x1b[31m"}, **headers)
+            if way == "html":
+                return self.reply(200, "<html>", content_type="text/html; charset=utf-8")
             if "id" not in asked:
                 return self.reply(202)
             told: dict[str, Any] = {"jsonrpc": "2.0", "id": asked["id"]}
@@ -197,7 +204,7 @@ def over_http(way: str, port: int) -> None:
 
 def main(way: str) -> None:
     if way == "ends":
-        print("cannot go on", file=sys.stderr)
+        print("starting\nError: cannot go on\n    at f (a.js:1)\n  ^\n\nNode.js v22", file=sys.stderr)
         sys.exit(3)
     if way == "killed":
         print("Server is ready", file=sys.stderr, flush=True)

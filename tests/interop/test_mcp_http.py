@@ -67,6 +67,7 @@ def calls(folder: Path) -> int:
     ("way", "told"),
     [
         ("401", "could not start: HTTP 401 Unauthorized. Give it a key: `headers:"),
+        ("html", "could not start: it answers with an HTML page. Check its address"),
         ("500", "could not start: HTTP 500 Internal Server Error. Is the server running there"),
         ("307", "could not start: Redirect to http://127.0.0.1:9/elsewhere not followed"),
     ],

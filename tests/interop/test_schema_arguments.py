@@ -12,6 +12,8 @@ from chameleon.interop.schema_arguments import SchemaArguments
 
 pytest.importorskip("jsonschema")
 TEXT = {"type": "string"}
+DRAFT = "http://json-schema.org/draft"
+ABOVE = {"type": "number", "minimum": 0, "exclusiveMinimum": True}
 ROW = {"properties": {"a": TEXT}, "required": ["a"]}
 
 
@@ -42,6 +44,8 @@ def fault(schema: dict[str, Any], **given: Any) -> str:
         ),
         ({"allOf": [ROW, {"properties": {"b": TEXT}}]}, "(a?: string, b?: string)"),
         ({"oneOf": [ROW, {"properties": {"a": {"type": "integer"}}}]}, "(a?: string | integer)"),
+        ({"$schema": f"{DRAFT}-04/schema#", "properties": {"a": ABOVE}}, "(a?: number)"),
+        ({"$schema": f"{DRAFT}-07/schema#", "properties": {"a": {"items": [TEXT, TEXT]}}}, "(a?: any)"),
         ({"properties": {"a": True}, "additionalProperties": {}}, "(a?: any)"),
         ({"properties": {"a": {"enum": ["x\x1b[2J\u202e"]}}}, '(a?: "x\\u001b[2J\N{REPLACEMENT CHARACTER}")'),
     ],

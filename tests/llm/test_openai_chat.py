@@ -96,8 +96,8 @@ def test_headers_say_who_asks(loopback: Start, monkeypatch: pytest.MonkeyPatch) 
         ('{"error": {"message": "no such thing"}}', ModelError, "no such thing"),
         ('{"choices": null}', ModelError, "no choices"),
         ("[1]", ModelError, "no choices"),
-        ('{"choices": []}', ModelError, "no choices"),
-        ("<html>hello</html>", ModelError, "Check that the server runs"),
+        ('{"choices": []}', ModelError, "from the server: the reply has no choices"),
+        ("<html>hello</html>", ModelError, r"sent an HTML page\. Check its address"),
     ],
 )
 def test_a_reply_that_is_none_is_told(reply: str, kind: type[ModelError], said: str) -> None:

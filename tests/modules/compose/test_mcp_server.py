@@ -80,6 +80,10 @@ def received(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("link", {"type": "resource_link", "uri": "f:///a.txt", "name": "a.txt"}),
         ("sound", {"type": "audio", "mimeType": "audio/wav"}),
         ("nothing", ""),
+        ("alone", {"a": 1}),
+        ("listed", (1, 2)),
+        ("chart", ("hi", {"type": "chart"})),
+        ("no_content", ""),
     ],
 )
 def test_results_are_text_json_and_tables(folder: Path, name: str, given: Any) -> None:
@@ -102,6 +106,7 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
     ("name", "way", "told"),
     [
         ("failed", "", "no [31mluck"),
+        ("why", "", '{"error": "no such city"}'),
         ("no_picture", "", "the server sent a picture that is not PNG, JPEG, GIF or WebP"),
         ("no_base64", "", "the server sent a picture that is not base64"),
         (
@@ -186,7 +191,7 @@ def test_steps_of_one_server_run_in_their_order(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        (entry("ends"), "could not start: it ended with code 3 (cannot go on)"),
+        (entry("ends"), "could not start: it ended with code 3 (starting / Error: cannot go on)"),
         (
             entry(mcp={"command": ["no-such-command"]}),
             "could not start: No such file or directory: no-such-command",
@@ -231,7 +236,17 @@ def test_of_the_environment_a_server_gets_what_is_named_alone(
 
 
 def test_names_become_names_that_plans_can_write(folder: Path) -> None:
-    assert list(inventory(folder, raw=entry("unicode")).modules) == ["gr_e_", "raw_1st"]
+    made = inventory(folder, "get-sum", "查天气", raw=entry("unicode"))
+    assert list(made.modules) == ["gr_e_", "raw_1st", "get_sum", "tool_412612", "tool_727597"]
+    assert made.modules["tool_412612"].description == "查天气: Weather."
+    made.check()
+    with EventLog(folder / "unicode.jsonl") as log:
+        first = run(made, log)
+    assert first.program == ("get_sum", "tool_412612")
+    source = replace(made.source, recorded=settings_in(folder / "unicode.jsonl"))  # type: ignore[type-var]
+    again = Inventory.read(source)
+    assert [each.description for each in again.modules.values()][3] == "查天气: Weather."
+    assert run(again).answer == "a text"
 
 
 @pytest.mark.parametrize("way", ["broken schema", "remote schema"])
