@@ -271,11 +271,8 @@ def raised_at(problem: BaseException) -> str:
     packages = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames)
     others = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]
     own = [each for each in others if not _is_installed(each[0])]
-    places = [
-        f" ({Path(frame.f_code.co_filename).name}, line {line})"
-        for frame, line in own or others[:1] or frames
-    ]
-    return places[-1] if places else ""
+    places = own or others[:1] or frames
+    return f" ({Path(places[-1][0].f_code.co_filename).name}, line {places[-1][1]})" if places else ""
 
 
 def _is_installed(frame: FrameType) -> bool:

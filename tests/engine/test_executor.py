@@ -48,10 +48,8 @@ def test_a_model_that_is_named_is_asked_as_the_inventory_says(monkeypatch: pytes
     llm = {"model": "openai:other", "retries": 0, "timeout": 9.0, "prices": {"input": 1.0, "output": 2.0}}
     spec = {"name": "mine", "planner": "one_shot", "llm": llm, "modules": {"table_reader": None}}
     asked = Executor(spec, "openai:m1").llm.connected_by
-    assert (asked["model"], asked["retries"], asked["timeout"]) == ("openai:m1", 0, 9.0)
-    assert asked["prices"][:2] == (1.0, 2.0)
-    own = LLM.connect("openai:m1", retries=3)
-    assert Executor(spec, own).llm is own
+    assert asked.items() >= {"model": "openai:m1", "retries": 0, "timeout": 9.0, "prices": (1, 2)}.items()
+    assert Executor(spec, own := LLM.connect("openai:m1")).llm is own
 
 
 def test_one_is_copied_and_not_pickled() -> None:
