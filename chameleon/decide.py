@@ -39,7 +39,7 @@ def decide(state: State, inventory: Inventory) -> Decision:
     if state.pending:
         return _denied(state, inventory) or Next.STEPS
     if (refused := refused_plans(state)) and len(refused) > REPAIR_TURNS:
-        return _fall_back(state, inventory, f"no valid plan: {refused[-1].refused}", PlanError.__name__)
+        return _fall_back(state, inventory, _no_valid(refused), PlanError.__name__)
     return Next.PLAN
 
 
@@ -149,10 +149,17 @@ def _by_policy(state: State, failed: StepRecord, error: Failure, inventory: Inve
         return RunEnded(_REASONS.get(error.kind, "failed"), error)
     if len(refused := refused_plans(state)) <= REPAIR_TURNS:
         return Next.PLAN
-    reason = f"no valid plan: {refused[-1].refused}"
+    reason = _no_valid(refused)
     if policy == "skip":  # the step did not matter: as if the planner had been asked without it
         return _fall_back(state, inventory, reason, PlanError.__name__)
     return RunEnded("failed", Failure("PlanError", reason))
+
+
+def _no_valid(refused: Sequence[Plan]) -> str:
+    """Say why the last of these plans was refused, and those before it where that was something else."""
+    *before, last = dict.fromkeys(plan.refused for plan in refused)
+    told = f" (before that: {'; '.join(before)})" if before else ""
+    return f"no valid plan: {last}{told}"
 
 
 def after_overflow(state: State, error: Failure, inventory: Inventory) -> Plan | RunEnded:

@@ -10,9 +10,11 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import Self
 
 _NOT_OWN = frozenset(["chameleon", *sys.stdlib_module_names])
+_INSTALLED = frozenset(["site-packages", "dist-packages"])
 _HOLDERS = ("chameleon.values", "chameleon.steps", "chameleon.state")
 
 
@@ -261,12 +263,22 @@ class WebError(ModuleError):
 
 
 def raised_at(problem: BaseException) -> str:
-    """Return the file and line where a problem arose: the last of the user's own code, if any."""
+    """Return the file and line where a problem arose: the last of the user's own code, if any.
+
+    What is installed is not, unless there is no other: then it is what was called first.
+    """
     frames = [*traceback.walk_tb(problem.__traceback__)]
     packages = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames)
-    own = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]
-    places = [f" ({Path(frame.f_code.co_filename).name}, line {line})" for frame, line in own or frames]
-    return places[-1] if places else ""
+    others = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]
+    own = [each for each in others if not _is_installed(each[0])]
+    places = own or others[:1] or frames
+    return f" ({Path(places[-1][0].f_code.co_filename).name}, line {places[-1][1]})" if places else ""
+
+
+def _is_installed(frame: FrameType) -> bool:
+    """Tell whether code is of an installed package: by its module, since compiled code has other paths."""
+    file = frame.f_globals.get("__file__") or frame.f_code.co_filename
+    return not _INSTALLED.isdisjoint(Path(file).parts)
 
 
 def read_at() -> str:

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NoReturn, Self
 
 from chameleon import bridge
 from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
@@ -93,6 +93,17 @@ class Executor:
         self.llm: Any = llm
         self.model: str | None = getattr(llm, "name", None)
         self.server: str = getattr(llm, "address", "")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an Executor has locks and open connections, and is not pickled: make one in each process, "
+            "as in a pool's initializer, by Executor(inventory, model); its `batch` runs inputs in threads"
+        )
+
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        return made
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -403,9 +414,9 @@ def _without_doubt(on_text: OnText) -> OnText:
 def _connected(llm: Any, inventory: Inventory) -> Any:
     """Return the model to ask: as given, by name, or the one that the inventory names.
 
-    Raises `NoModel` when one is needed and there is none.
+    One that is named is connected to as the inventory says; an `LLM` keeps its own settings. Raises
+    `NoModel` when one is needed and there is none.
     """
-    own = {} if llm is not None else inventory.llm.connection()
     if llm is None and inventory.needs_default_model and not (llm := inventory.llm.model):
         raise NoModel(
             f"the inventory {inventory.name} asks a model, and none is configured",
@@ -415,7 +426,7 @@ def _connected(llm: Any, inventory: Inventory) -> Any:
         return llm
     from chameleon.llm import LLM
 
-    return LLM.connect(llm, **own)
+    return LLM.connect(llm, **inventory.llm.connection())
 
 
 def _checked(state: State, raise_errors: bool) -> State:

@@ -164,7 +164,7 @@ class Budget:
     `megabytes` bounds what an output, the arguments of a step, or the state may hold.
     """
 
-    calls: int | None = None
+    calls: int | None = 64
     tokens: int | None = None
     seconds: float | None = None
     cost: float | None = None
@@ -187,7 +187,7 @@ class Budget:
                 hint=f"{instead} budget.calls or budget.seconds instead of budget.{name}.",
             )
         if spent >= limit:
-            hint = f"Raise budget.{name} in the inventory."
+            hint = f"Raise budget.{name} in the inventory, or give Executor a budget=Budget({name}=…)."
             told = f"{in_digits(limit, 6)} {name.removesuffix('s') if limit == 1 else name}"
             raise BudgetExceeded(f"the {of or 'run'} reached its budget of {told}", where=of, hint=hint)
 

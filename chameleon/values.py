@@ -22,6 +22,7 @@ _MOST_BITS = 14_000  # Python writes and reads no integer of more than 4,300 dig
 _TAGS: dict[type[Any], str] = {}  # classes whose values a run may hold, by how JSON marks them
 _ADOPTERS: list[Callable[[Any], Any]] = []
 _held: tuple[type[Any], ...] = ()
+_PLAIN: Mapping[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "M": str}
 
 
 def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[type[T]], type[T]]:
@@ -41,11 +42,24 @@ def held_as(tag: str, adopt: Callable[[Any], Any] | None = None) -> Callable[[ty
 
 
 def adopted(value: Any) -> Any:
-    """Return the value, or what a class that a run may hold makes of it: a `Table` of a DataFrame."""
+    """Return the value, or what a run holds of it: a `Table` of a DataFrame, a number of a NumPy scalar."""
     if isinstance(value, str):
         return value
+    if type(value).__module__.partition(".")[0] in ("numpy", "pandas"):
+        value = _of_scalar(value)
     made = (adopt(value) for adopt in _ADOPTERS)
     return next((each for each in made if each is not None), value)
+
+
+def _of_scalar(value: Any) -> Any:
+    """Return what JSON has for a scalar of NumPy or pandas, None for one that is missing; else the value."""
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
+    if hasattr(type(value), "isoformat"):
+        return value.isoformat()
+    kind = value.dtype.kind if getattr(value, "shape", None) == () else ""
+    made = _PLAIN[kind](value) if kind in _PLAIN else value
+    return None if kind == "M" and made == "NaT" else made
 
 
 class ReadOnly(dict[str, Any]):
@@ -129,9 +143,9 @@ def _freeze(value: Any, depth: int, room: Room) -> Any:
     if isinstance(value, (dict, Mapping)):
         return _frozen_mapping(value, depth + 1, room)
     if (other := adopted(value)) is not value:
-        room.take(other.chars)
-        return other
-    raise _Unfit(f"is {type_in_words(value)}", "A run holds JSON values, Table and paths only.")
+        return _freeze(other, depth, room)
+    hint = "Its `.tolist()` is a list. " if getattr(value, "shape", ()) and hasattr(value, "tolist") else ""
+    raise _Unfit(f"is {type_in_words(value)}", f"{hint}A run holds JSON values, Table and paths only.")
 
 
 def _frozen_list(value: Sequence[Any], depth: int, room: Room) -> tuple[Any, ...]:

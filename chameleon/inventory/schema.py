@@ -157,7 +157,7 @@ class BudgetSpec(Strict):
     Limits are looked at before every step and every call; a single call is bounded by `llm.timeout`.
     """
 
-    calls: PositiveInt | None = key("Calls of models.")
+    calls: PositiveInt | None = key("Calls of models.", 64)
     tokens: PositiveInt | None = key("Tokens of models, input and output together.")
     seconds: PositiveFloat | None = key("Seconds of wall time.")
     cost: PositiveFloat | None = key("US dollars.")

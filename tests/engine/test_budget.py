@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 
 from chameleon import LLM, Budget, Executor, Inventory, Module, State, Step, tool
 from chameleon.errors import BudgetExceeded
+from chameleon.inventory.schema import BudgetSpec
 from chameleon.llm import ScriptedModel
 from chameleon.log import event_to_json, json_line
 from chameleon.planners.fixed import Fixed
@@ -117,6 +118,15 @@ class TestALimit:
         state = executor({"one": lambda state: len(state.history)}, endless).run(QUESTION)
         assert "its budget of 64 steps" in why(state) and len(state.program) == 64
         assert "Return ()" in why(state)
+
+    def test_is_one_of_calls_where_nobody_gave_any(self) -> None:
+        ask = Ask()
+        ask.samples = 65
+        inventory = Inventory("mine", Fixed(["ask"]), {"ask": ask})
+        state = Executor(inventory, LLM.connect(ScriptedModel([REPLY] * 65))).run(QUESTION)
+        assert "its budget of 64 calls" in why(state) and state.usage.calls <= 64
+        assert "or give Executor a budget=Budget(calls=…)" in why(state)
+        assert BudgetSpec().model_dump() == asdict(Budget())
 
     def test_goes_on_counting_when_a_run_is_resumed(self) -> None:
         inventory = Inventory(

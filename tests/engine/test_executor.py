@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import itertools
+import pickle
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 from chameleon import Executor, Inventory, State, Table
 from chameleon.errors import InputError, NoModel
+from chameleon.llm import LLM
 from chameleon.log import EventLog
 from tests.engine.doubles import QUESTION, Does, executor, run, why
 
@@ -38,6 +41,22 @@ class TestInventoriesInPython:
 
         with pytest.raises(NoModel, match="the inventory mine asks a model"):
             executor({"asks": Asks()})
+
+
+def test_a_model_that_is_named_is_asked_as_the_inventory_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    llm = {"model": "openai:other", "retries": 0, "timeout": 9.0, "prices": {"input": 1.0, "output": 2.0}}
+    spec = {"name": "mine", "planner": "one_shot", "llm": llm, "modules": {"table_reader": None}}
+    asked = Executor(spec, "openai:m1").llm.connected_by
+    assert asked.items() >= {"model": "openai:m1", "retries": 0, "timeout": 9.0, "prices": (1, 2)}.items()
+    assert Executor(spec, own := LLM.connect("openai:m1")).llm is own
+
+
+def test_one_is_copied_and_not_pickled() -> None:
+    executor = Executor("tables_offline")
+    assert copy.copy(executor).inventory is executor.inventory
+    with pytest.raises(TypeError, match="make one in each process"):
+        pickle.dumps(executor)
 
 
 def test_a_batch_goes_on_after_an_input_that_does_not_fit() -> None:

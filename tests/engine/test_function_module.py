@@ -287,6 +287,16 @@ def test_a_fault_is_told_at_the_users_own_line_with_what_a_function_can_do() -> 
     assert f"name its key in `writes` (test_function_module.py, line {line})" in told
 
 
+def test_a_fault_within_a_package_is_told_at_the_users_own_line() -> None:
+    pd = pytest.importorskip("pandas")
+
+    def read() -> Any:
+        return pd.DataFrame({"a": [1]})["b"]
+
+    told = f"KeyError: 'b' (test_function_module.py, line {read.__code__.co_firstlineno + 1})"
+    assert told in ran(read) and told in ran(tool(lambda: read(), name="deeper"))
+
+
 def test_a_function_that_returns_nothing_and_is_the_last_is_told_what_the_answer_is() -> None:
     def give() -> None:
         """Gives nothing."""

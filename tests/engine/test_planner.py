@@ -238,6 +238,10 @@ class TestPlanners:
         assert state.program == ("one",)
         assert "no valid plan: there is no module 'nobody'" in why(state)
 
+    def test_refused_for_two_reasons_are_told_both(self) -> None:
+        state = run({"one": lambda state: 1}, Proposes(lambda state: [Step("ab"[len(state.plans)] * 9)]))
+        assert "'bbbbbbbbb'. There are: one. (before that: there is no module 'aaaaaaaaa'" in why(state)
+
     def test_that_cannot_read_a_plan_are_asked_once_more(self) -> None:
         def second(state: State) -> Any:
             if not state.plans:

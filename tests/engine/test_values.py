@@ -63,9 +63,16 @@ class TestFreezing:
         frozen = values.freeze(value)
         assert repr(frozen) == repr(values.from_json(json.loads(json.dumps(values.to_json(frozen)))))
 
-    def test_takes_numpy_scalars_that_are_floats_as_floats(self) -> None:
-        numpy = pytest.importorskip("numpy")
-        assert type(values.freeze(numpy.float64(0.5))) is float
+    def test_takes_scalars_of_numpy_and_pandas_as_json(self) -> None:
+        np, pd = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+        given = [np.int64(3), np.float64(0.5), np.longdouble(2), np.bool_(True), np.array(4), np.array("x")]
+        given += [pd.Timestamp("2024-01-02"), np.datetime64("2024-01-02"), pd.NaT, np.datetime64("NaT")]
+        told = "(3, 0.5, 2.0, True, 4, 'x', '2024-01-02T00:00:00', '2024-01-02', None, None)"
+        assert repr(values.freeze({"of": given})["of"]) == told
+        for value in (np.float32("nan"), np.timedelta64(3, "ns"), np.array(None), np.array([1]), pd.Series()):
+            with pytest.raises(ModuleError) as error:
+                values.freeze(value)
+            assert (".tolist()" in error.value.hint) == bool(np.shape(value))
 
     def test_hands_out_nothing_that_can_be_changed(self) -> None:
         given = {"list": [1, [2]], "mapping": {"key": ["value"]}}
