@@ -56,6 +56,9 @@ _ECHO = 3  # words: an answer that ends as the fault that was just told repeats 
 _BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")
 _ANSWER_KEY = re.compile(r"\{\s*[\"'](?:final[_ ])?(?:answer|result|response|output)[\"']\s*:", re.IGNORECASE)
 _SQL = re.compile(r"(?:select|with)\s.{1,400}?\sfrom\s", re.IGNORECASE | re.DOTALL)
+_FAULT = re.compile(
+    r"the (?:list of modules|reply (?:holds|repeats))\b|there is no (?:module|tool) '", re.IGNORECASE
+)
 _TWICE = "that was called twice, and gave the same"
 _CHAINED, _LONGEST_CHAIN = "that was called on its own output", 6
 _ANSWER_NOW = "Answer now, from what was found."
@@ -158,7 +161,8 @@ class React(ShowsCards, AsksModel, Planner):
                 raise PlanError("the reply holds no answer", hint=_ANSWER_SO)
             if not last and (why := no_answer(answer)):
                 raise PlanError(why, hint=_ANSWER_SO)
-            if len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]:
+            is_echo = len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]
+            if is_echo or _FAULT.match(answer):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(taken) == self.max_turns:
