@@ -22,7 +22,7 @@ from chameleon.errors import (
     StepRejected,
 )
 from chameleon.module import Keys, Module
-from chameleon.prompt import Messages, Prompt, slots_of
+from chameleon.prompt import Messages, Prompt, context_of, slots_of
 from chameleon.quoting import untagged
 from chameleon.state import LONGEST_REPLY, Redo, State
 from chameleon.table.formats import Style
@@ -179,8 +179,14 @@ class LLMModule(AsksModel, Module):
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
         told = {"noted": "note?" in self.template.slots, "typed": "types?" in self.template.slots}
-        most = self.max_text_tokens
-        return slots_of(state, style=self.table_style, max_text_tokens=most, **told, **self.limits)
+        most, also = self.max_text_tokens, self._own_keys
+        return slots_of(state, style=self.table_style, max_text_tokens=most, also=also, **told, **self.limits)
+
+    @property
+    def _own_keys(self) -> list[str]:
+        return [
+            key.removesuffix("?").partition(".")[2] for key in self.also_reads if key.startswith("cache.")
+        ]
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply; None, the default, where there is none but text."""
@@ -213,8 +219,17 @@ class LLMModule(AsksModel, Module):
         return redo is not None and (redo.last or bool(is_again))
 
     def messages(self, state: State) -> Messages:
-        """Render the prompt from the state. Override it to send more, such as a picture."""
-        return self.template.render(self.slots(state))
+        """Render the prompt from the state. Override it to send more, such as a picture.
+
+        What modules of one's own found stands before the last turn where the prompt has no place for it.
+        """
+        messages = self.template.render(self.slots(state))
+        own = {key: state.cache[key] for key in self._own_keys if key in state.cache}
+        if not own or "context?" in self.template.slots:
+            return messages
+        found = context_of(State(cache=own), self.max_text_tokens, own)
+        *before, (role, text) = messages
+        return [*before, (role, f"Known beside what follows:\n\n{found}\n\n{text}")]
 
     def ask(self, state: State) -> list[Reply]:
         """Ask the model once for each sample. Raises `StepRejected` where it says nothing at all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,8 +36,10 @@ class Module:
     - `reads`, `writes`: keys such as "input.table", "cache.knowledge?" (may be missing) or
       "cache.a|cache.b" (one of them is enough), as a tuple or one string with commas. A module that
       declares `reads` sees nothing else, and may run beside neighbours that it does not depend on;
-      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>"; where it is one
-      key, the output goes there.
+      one that does not sees everything and runs alone. `writes` defaults to "cache.<name>", and to any key
+      where `update_input` or `update_cache` is its own; where it is one key, the output goes there.
+    - `tells_own`: whether its prompt tells what modules of one's own put under keys of their own: the
+      inventory adds those to `also_reads`, which has what `reads:` of its entry names as well.
     - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names;
@@ -60,6 +62,8 @@ class Module:
     description: str = ""
     reads: ClassVar[Keys | None] = None
     writes: ClassVar[Keys | None] = None
+    tells_own: ClassVar[bool] = False
+    also_reads: tuple[str, ...] = ()
     non_text: ClassVar[Keys] = ()
     uses: ClassVar[Keys] = ()
     Args: ClassVar[type[BaseModel] | None] = None
@@ -127,11 +131,11 @@ class Module:
         raise ModuleError(f"{type(self).__name__} has no run_inside method")
 
     def update_input(self, input: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Return the input keys that the output changes; by default the one that `writes` names."""
+        """Return the input keys that the output changes, or all of them; by default the one of `writes`."""
         return self._placed("input", output)
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        """Return the cache keys that the output changes; by default the one that `writes` names."""
+        """Return the cache keys that the output changes, or all of them; by default the one of `writes`."""
         return self._placed("cache", output)
 
     def _placed(self, part: str, output: Any) -> Mapping[str, Any]:
@@ -140,6 +144,22 @@ class Module:
             return {self.name: output} if part == "cache" else {}
         place, _, key = writes[0].removesuffix("?").partition(".")
         return {key: output} if place == part else {}
+
+    @property
+    def written_keys(self) -> tuple[str, ...]:
+        """Return the keys that it may write: see `writes`."""
+        if self.writes is not None:
+            return split_keys(self.writes)
+        kind = type(self)
+        any_input = ("input.*",) if kind.update_input is not Module.update_input else ()
+        own_cache = kind.update_cache is not Module.update_cache
+        return (*any_input, "cache.*" if own_cache else f"cache.{self.name}")
+
+    def reading(self, keys: Iterable[str]) -> Self:
+        """Return this module with further keys that it reads."""
+        copied = copy.copy(self)
+        copied.also_reads = (*dict.fromkeys((*self.also_reads, *keys)),)
+        return copied
 
     def with_name(self, name: str) -> Self:
         """Return this module under that name: a copy if it has another one."""

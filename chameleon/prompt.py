@@ -23,8 +23,9 @@ in a block of its own, `<question>`; choices, title, unit and metadata come with
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -41,6 +42,7 @@ from chameleon.state import State
 from chameleon.table import Table, to_text
 from chameleon.table.formats import ELLIPSIS, Style
 from chameleon.text import MAX_TEXT_TOKENS, beginning, did_you_mean, nearest, one_line
+from chameleon.values import to_json
 from chameleon.yaml_text import advice_on, read_yaml
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 _MARKUP = re.compile(r"\{[{%#]")
 _MOST_TYPED, _MOST_NOTES, _LONGEST_NAME = 60, 8, 40
+LONGEST_CELL = 80  # characters, of a table that a module gave
 _ON_ONE_LINE = frozenset(["choices", "metadata", "title", "unit"])
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
 
@@ -212,6 +215,7 @@ def slots_of(
     noted: bool = False,
     typed: bool = False,
     max_text_tokens: int = MAX_TEXT_TOKENS,
+    also: Collection[str] = (),
     **limits: Any,
 ) -> dict[str, Any]:
     """Return what a state offers to a prompt: input, then cache, then what follows from both; the first wins.
@@ -220,8 +224,8 @@ def slots_of(
     the prompt has one: `noted`) and by the other `limits` of `to_text`. Of a text longer than
     `max_text_tokens` the beginning appears, with a note of what is left out. `title` is the table's caption;
     `context` is all text that earlier modules wrote to the cache, in that order, each under the name of its
-    key, and what they failed to find out; `unavailable` is the latter alone. With `typed`, `types` says what
-    the columns of the table hold.
+    key (under the keys `also` whatever they wrote), and what they failed to find out; `unavailable` is the
+    latter alone. With `typed`, `types` says what the columns of the table hold.
     """
     slots = {**state.cache, **state.input}
     table = state.table if "table" in state.input else None  # a module need not declare to read one
@@ -230,7 +234,7 @@ def slots_of(
         slots["table"] = table.take_rows(range(max_rows))
     derived = {
         "title": unframed(" ".join(table.caption.split())) if table is not None else "",
-        "context": context_of(state, max_text_tokens),
+        "context": context_of(state, max_text_tokens, also),
         "unavailable": _unavailable_in(state),
         "types": types_in_words(table) if typed and table is not None else "",
     }
@@ -286,19 +290,30 @@ def named_tables(tables: Sequence[Table]) -> list[tuple[str, Table]]:
     return list(found.items())
 
 
-def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS) -> Quoted:
+def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Collection[str] = ()) -> Quoted:
     """Tell what earlier modules found out, in paragraphs such as "Knowledge: …", and what they could not.
 
     Text of several lines stands in a block of its own, named by its key: only there do lines begin with it.
-    Of a text longer than `max_text_tokens` the beginning is told.
+    Of a text longer than `max_text_tokens` the beginning is told. What stands under the keys `also` is told
+    whatever it is.
     """
-    found = [
-        paragraph(key, text_within(value, max_text_tokens))
+    told = {key: output_text(value, max_text_tokens) for key, value in state.cache.items() if key in also}
+    told |= {
+        key: text_within(value, max_text_tokens)
         for key, value in state.cache.items()
-        if isinstance(value, str) and value.strip()
-    ]
+        if isinstance(value, str)
+    }
+    found = [paragraph(key, told[key]) for key in state.cache if told.get(key, "").strip()]
     missing = _unavailable_in(state)
     return Quoted("\n\n".join([*found, missing] if missing else found))
+
+
+def output_text(output: Any, max_tokens: int) -> str:
+    """Write what a module gave: a table in rows, a text as it is, all else as JSON, in so many tokens."""
+    if isinstance(output, Table):
+        return table_text(output, style="pipe", max_cell=LONGEST_CELL, max_tokens=max_tokens)
+    text = output if isinstance(output, str) else json.dumps(to_json(output), ensure_ascii=False)
+    return text_within(text, max_tokens)
 
 
 def _unavailable_in(state: State) -> str:

@@ -66,14 +66,15 @@ class Access:
     def of(cls, module: Module) -> Access:
         """Read what a module declares."""
         reads = None if module.reads is None else split_keys(module.reads)
+        if module.also_reads:
+            reads = (*(reads or ()), *module.also_reads)
         if reads is not None and module.needs_model:
             reads = (*reads, f"input.{HISTORY}?")  # a model is told the conversation
-        writes = (f"cache.{module.name}",) if module.writes is None else split_keys(module.writes)
         needed = (key for key in reads or () if not key.endswith("?") and "*" not in key and key != "history")
         return cls(
             None if reads is None else frozenset(part for key in reads for part in _alternatives(key)),
             tuple(_alternatives(key) for key in needed),
-            frozenset(part for key in writes for part in _alternatives(key)),
+            frozenset(part for key in module.written_keys for part in _alternatives(key)),
             frozenset(split_keys(module.non_text)),
             module.in_turn,
         )
@@ -117,6 +118,11 @@ class Access:
             return ()
         have = frozenset(present)
         return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return all that it reads or writes."""
+        return self.writes | (self.reads or frozenset())
 
     def depends_on(self, writes: Iterable[str]) -> bool:
         """Return whether it may read one of these keys: if so it must wait for whoever writes them."""
@@ -309,11 +315,13 @@ def _record(
     """
     room = _room(state, terms)
     output = values.freeze(found.answer, "its output", room)
-    input_changes = _changes("input", module.update_input(seen.input, output), access, output, room)
+    input_changes = _changes(
+        "input", module.update_input(seen.input, output), access, output, room, seen=seen.input
+    )
     cache_changes = module.update_cache(seen.cache, output)
     if found.cache:
         cache_changes = {**cache_changes, **found.cache}
-    cache_changes = _changes("cache", cache_changes, access, output, room)
+    cache_changes = _changes("cache", cache_changes, access, output, room, seen=seen.cache)
     if room.taken > LARGE_CHARS:  # many small values make no large state
         whole = [{**state.input, **input_changes}, {**state.cache, **cache_changes}]
         values.freeze(whole, "the state with it", _room(state, terms))
@@ -331,10 +339,20 @@ def failure_of(problem: BaseException, where: str) -> Failure:
     return failure
 
 
-def _changes(kind: str, changes: Any, access: Access, output: Any, room: values.Room) -> Mapping[str, Any]:
-    """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare."""
+def _changes(
+    kind: str, changes: Any, access: Access, output: Any, room: values.Room, *, seen: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return the changes, frozen. Raises `ModuleError` for keys that the module does not declare.
+
+    What it gives back as it has `seen` it is no change: hooks may return the whole mapping, as in the paper.
+    """
     if not isinstance(changes, (dict, Mapping)):
         raise ModuleError(f"update_{kind} returned {type_in_words(changes)}, and must return a mapping")
+    changes = {
+        key: value
+        for key, value in changes.items()
+        if f"{kind}.{key}" in access.writes or key not in seen or seen[key] is not value
+    }
     if not changes:
         return _NOTHING
     is_output = True

@@ -20,9 +20,9 @@ from chameleon.module import Module
 from chameleon.plan_text import ARGUMENTS, NAMING, parse_plan
 from chameleon.planner import Planner
 from chameleon.planners.shortlist import ShowsCards
-from chameleon.planners.told import inputs_of, output_text, rules_in_words
+from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.planners.turns import Turn
-from chameleon.prompt import Messages
+from chameleon.prompt import Messages, output_text
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord

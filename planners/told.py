@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
 from chameleon.conversation import HISTORY, told
 from chameleon.inventory import Inventory
-from chameleon.prompt import named_tables, paragraph, table_text, text_within, types_in_words
+from chameleon.prompt import LONGEST_CELL, named_tables, output_text, paragraph, table_text, types_in_words
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.state import State
 from chameleon.table import Table
-from chameleon.values import to_json
 
-MOST_ROWS, LONGEST_CELL, MOST_TABLE_TOKENS = 10, 80, 1_500
+MOST_ROWS, MOST_TABLE_TOKENS = 10, 1_500
 """How much of a table a planner sees: it plans for it, and answers nothing from it."""
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
@@ -54,14 +52,6 @@ def _table(label: str, table: Table, key: str) -> str:
     size = f"{rows:,} {'row' if rows == 1 else 'rows'} of {len(table.header)}"
     told = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block(key, shown)}"
     return f"{told}\nIts columns hold: {untagged(types_in_words(table))}"
-
-
-def output_text(output: Any, max_tokens: int) -> str:
-    """Write what a module gave: a table in rows, a text as it is, all else as JSON, in so many tokens."""
-    if isinstance(output, Table):
-        return table_text(output, style="pipe", max_cell=LONGEST_CELL, max_tokens=max_tokens)
-    text = output if isinstance(output, str) else json.dumps(to_json(output), ensure_ascii=False)
-    return text_within(text, max_tokens)
 
 
 def rules_in_words(inventory: Inventory) -> Iterator[str]:

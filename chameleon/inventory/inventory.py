@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import isclass, signature
 from pathlib import Path
@@ -109,7 +109,7 @@ class Inventory:
             brought = {name: each for name, each in planner.brings.items() if name not in named}
             object.__setattr__(self, "brought", self.brought | set(brought))
             named |= _by_name(brought)
-        object.__setattr__(self, "modules", named)
+        object.__setattr__(self, "modules", _told_own(named, self.brought))
         check_mentioned(self)
 
     @classmethod
@@ -330,6 +330,20 @@ class Inventory:
         """Raise all that is wrong or missing at once: prompts, what modules and planners need, and plans."""
         if found := self.obstacles():
             raise all_of(found, self.name)
+
+
+def _told_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
+    """Return the modules; those that tell what others found read the keys that modules of one's own add."""
+    own = {name: each for name, each in modules.items() if is_of_ones_own(each) and name not in brought}
+    known = {key for name, each in modules.items() if name not in own for key in Access.of(each).keys}
+    written = {key for each in own.values() for key in Access.of(each).writes if key.startswith("cache.")}
+    keys = [f"{key}?" for key in sorted(written - known) if not key.endswith("*")]
+    return {n: each.reading(keys) if keys and each.tells_own else each for n, each in modules.items()}
+
+
+def is_of_ones_own(module: Module) -> bool:
+    """Tell whether a module is not shipped, or gives what it has under its own name: a tool, an inventory."""
+    return not type(module).__module__.startswith("chameleon.") or module.writes is None
 
 
 def _by_name(given: Any) -> dict[str, Module]:

@@ -37,6 +37,7 @@ class PassageReader(LLMModule):
     """What answers from the passages of a paper and names those: its output has `sources` beside the rest."""
 
     own_slots = frozenset(["found"])
+    tells_own = True
     reads = ("input.question", "input.passages", "input.choices?", "input.unit?", "cache.retrieval_note?")
     non_text = ("cache.sources",)
 

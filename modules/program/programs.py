@@ -36,6 +36,7 @@ class ProgramGenerator(LLMModule):
 
     prompt = "tabmwp/program_generator"
     own_slots = frozenset(["pandas"])
+    tells_own = True
     reads = f"{GIVEN}, cache.statute?"
     writes = ("cache.program",)
     uses = ("model", "sandbox")

@@ -49,6 +49,7 @@ class SolutionGenerator(LLMModule):
 
     prompt = "tabmwp/solution_generator"
     own_slots = frozenset(["sees"])
+    tells_own = True
     reads = (
         f"{GIVEN}, input.metadata?, input.image?, cache.image_caption?, cache.detected_text?, "
         "cache.bing_search_response?, cache.web_search_response?, cache.wikipedia_search_response?"

@@ -36,6 +36,7 @@ Place = tuple[int, int]
 
 
 class _ReportProgram(LLMModule):
+    tells_own = True
     reads = ("input.question", "input.table?", "input.passages?", "cache.relevant_rows?")
     own_slots = frozenset(["before", "after", "rows"])
 

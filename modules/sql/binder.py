@@ -39,6 +39,7 @@ class BinderGenerator(LLMModule):
 
     prompt = "wikitq/binder"
     own_slots = frozenset(["database"])
+    tells_own = True
     reads = ("input.question", "input.table")
     writes = ("cache.programs",)
 

@@ -34,6 +34,7 @@ class SqlGenerator(LLMModule):
 
     prompt = "wikitq/text_to_sql"
     own_slots = frozenset(["database"])
+    tells_own = True
     reads = ("input.question", "input.table")
     writes = ("cache.sql",)
 

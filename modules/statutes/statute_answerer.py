@@ -59,6 +59,7 @@ class StatuteAnswerer(LLMModule):
 
     prompt = "sara/cot"
     own_slots = frozenset(["form"])
+    tells_own = True
     reads = ("input.question", "input.text?", "cache.statute?")
     writes = ("cache.answer",)
     max_text_tokens = 12_000

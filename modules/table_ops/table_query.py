@@ -35,6 +35,7 @@ class TableQuery(LLMModule):
 
     prompt = "wikitq/table_query"
     own_slots = frozenset(["calls"])
+    tells_own = True
     reads = ("input.question", "input.table", "input.text?", "cache.chain?", "cache.evidence?")
     writes = ("cache.answer",)
     table_style: Style = "numbered"

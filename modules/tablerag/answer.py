@@ -76,6 +76,7 @@ class TableAnswerer(LLMModule):
 
     prompt = "tablerag/tabfact"
     own_slots = frozenset(["passages"])
+    tells_own = True
     reads = (
         "input.question, input.table, input.passages?, input.history?, "
         "cache.terms?, cache.summary?, cache.table_format?"
