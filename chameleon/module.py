@@ -155,6 +155,11 @@ class Module:
         own_cache = kind.update_cache is not Module.update_cache
         return (*any_input, "cache.*" if own_cache else f"cache.{self.name}")
 
+    @property
+    def is_of_ones_own(self) -> bool:
+        """Tell whether it is not shipped, or gives what it has under its own name: a tool, an inventory."""
+        return not type(self).__module__.startswith("chameleon.") or self.writes is None
+
     def reading(self, keys: Iterable[str]) -> Self:
         """Return this module with further keys that it reads."""
         copied = copy.copy(self)

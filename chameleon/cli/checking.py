@@ -16,6 +16,7 @@ from chameleon.errors import ChameleonError, InventoryError, NoModel
 from chameleon.executor import Executor
 from chameleon.inventory import Inventory, Obstacle
 from chameleon.inventory.building import own_code, spec_of
+from chameleon.inventory.obstacles import remarks
 from chameleon.inventory.source import read_source
 from chameleon.llm import LLM, choose_model
 from chameleon.llm.choose import with_end
@@ -119,7 +120,9 @@ def _models(inventory: Inventory, name: str | None) -> tuple[str, Obstacle | Non
 
 
 def _notes(inventory: Inventory) -> Iterator[Obstacle]:
-    """Yield a warning for each tool of which a model that plans sees nothing but its name."""
+    """Yield what is worth a look: what nobody reads, and tools of which a model sees nothing but the name."""
+    for remark in remarks(inventory):
+        yield Obstacle(_CARD, remark, stops=False)
     for card in inventory.cards:
         if inventory.planner.needs_model and not (card.description or card.when):
             is_nested = inventory.modules[card.name].inner is not None

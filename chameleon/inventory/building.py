@@ -18,7 +18,7 @@ from chameleon.inventory.resolve import Family, adapter_of, build, find_class, i
 from chameleon.inventory.schema import InventorySpec, McpSpec, ModelSpec, ModuleSpec, PlannerSpec, short_for
 from chameleon.inventory.source import KeyPath, Nesting, Source
 from chameleon.llm_module import AsksModel, LLMModule
-from chameleon.module import Module
+from chameleon.module import Module, check_keys, split_keys
 from chameleon.planner import Planner
 from chameleon.text import nearest
 from chameleon.toolkit import ModuleList, Toolkit
@@ -120,7 +120,9 @@ class Builder:
         if entry.mcp is not None:
             made: Module | Toolkit = self._server(entry.mcp, entry, path)
         else:
-            made = self._made(self._found(entry.use or name, "modules", path), entry, path)
+            given = self.source.given.get(name)
+            found = self._found(entry.use or name, "modules", path) if given is None else given
+            made = self._made(found, entry, path)
         if isinstance(made, Module):
             return {name: self._configured(made, name, entry, path)}
         for key in ("description", "when", "prompt", "llm", *_PROMPT_SETTINGS):
@@ -149,6 +151,10 @@ class Builder:
         module.description = entry.description or module.description
         module.when = entry.when or module.when
         module.asks = entry.asks or module.asks
+        if entry.reads is not None:
+            keys = entry.reads if isinstance(entry.reads, str) else tuple(entry.reads)
+            check_keys(keys, None, self._place(path, "reads"))
+            module = module.reading(split_keys(keys))
         if isinstance(entry.at_most, dict):
             raise self._wrong((*path, "at_most"), "at_most is a mapping", "Write how often it may run.")
         module.at_most = entry.at_most or module.at_most

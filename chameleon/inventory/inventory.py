@@ -118,9 +118,9 @@ class Inventory:
     ) -> Inventory:
         """Return an inventory as it is given: made, by its name or file, or as a list of tools.
 
-        Tools are functions, modules and classes of them; `planner`, by its name or as it is made, then plans
-        over them (by default `one_shot`), and `name` is the inventory's. Raises `InventoryError` for anything
-        else, and for a planner beside an inventory that is made.
+        Tools are functions, modules, classes of them, and shipped modules by name; `planner`, by its name or
+        as it is made, then plans over them (by default `one_shot`), and `name` is the inventory's. Raises
+        `InventoryError` for anything else, and for a planner beside an inventory that is made.
         """
         is_spec = isinstance(given, Mapping) and "modules" in given
         if planner is not None and (is_spec or isinstance(given, Inventory | str | Path)):
@@ -159,7 +159,7 @@ class Inventory:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], folder: Path | None = None) -> Inventory:
-        """Make an inventory from a mapping of the same form as a file."""
+        """Make an inventory from a mapping of the form of a file; a class or function may be a module."""
         return cls.read(source_of(data, folder))
 
     @classmethod
@@ -334,16 +334,11 @@ class Inventory:
 
 def _told_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
     """Return the modules; those that tell what others found read the keys that modules of one's own add."""
-    own = {name: each for name, each in modules.items() if is_of_ones_own(each) and name not in brought}
+    own = {name: each for name, each in modules.items() if each.is_of_ones_own and name not in brought}
     known = {key for name, each in modules.items() if name not in own for key in Access.of(each).keys}
     written = {key for each in own.values() for key in Access.of(each).writes if key.startswith("cache.")}
     keys = [f"{key}?" for key in sorted(written - known) if not key.endswith("*")]
     return {n: each.reading(keys) if keys and each.tells_own else each for n, each in modules.items()}
-
-
-def is_of_ones_own(module: Module) -> bool:
-    """Tell whether a module is not shipped, or gives what it has under its own name: a tool, an inventory."""
-    return not type(module).__module__.startswith("chameleon.") or module.writes is None
 
 
 def _by_name(given: Any) -> dict[str, Module]:
@@ -364,7 +359,9 @@ def _by_name(given: Any) -> dict[str, Module]:
 
 
 def _module(given: Any) -> Module:
-    """Return what is given as a module; an inventory is one that runs it."""
+    """Return what is given as a module: a shipped one by its name; an inventory is one that runs it."""
+    if isinstance(given, str):
+        given = find_class(given, "modules")
     if isinstance(given, Inventory):
         nested: Module = find_class(INVENTORY_MODULE, "modules")(given)
         return nested

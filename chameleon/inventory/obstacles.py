@@ -56,6 +56,42 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
     yield from _plans(inventory)
 
 
+def remarks(inventory: Inventory) -> Iterator[InventoryError]:
+    """Yield what keeps nothing from running, and loses what a module of one's own found."""
+    modules = {name: each for name, each in inventory.present.items() if name not in inventory.brought}
+    writers: dict[str, list[str]] = {}
+    for name in modules:
+        for key in inventory.access[name].writes:
+            writers.setdefault(key, []).append(name)
+    for name, module in modules.items():
+        if not module.is_of_ones_own:
+            continue
+        where = inventory.place(("modules", name))
+        for key in sorted(inventory.access[name].writes):
+            if others := [each for each in writers[key] if each != name]:
+                what = (
+                    f"{name} and {' and '.join(others)} write {key}: the later takes the place of the other"
+                )
+                yield InventoryError(what, hint="Name another key in `writes`.", where=where)
+            elif key == "cache.*":
+                what = f"{name} may write any key, and no module is told what it finds"
+                yield InventoryError(what, hint="Name its keys in `writes`.", where=where)
+            elif key.startswith("cache.") and _is_lost(name, key, inventory):
+                hint = f"Name a key that others read in `writes`, or give one of them `reads: {key}?`."
+                yield InventoryError(f"nothing reads {key}, which {name} writes", hint=hint, where=where)
+
+
+def _is_lost(name: str, key: str, inventory: Inventory) -> bool:
+    """Tell whether what a module writes reaches neither the answer, the planner, an argument nor a module."""
+    last = [*inventory.rules.last, *(plan[-1] for plan in inventory.planner.fixed_plans if plan)]
+    planners = [*every_planner(inventory.planner)]
+    is_seen = not last or name in last or not all(each.whole for each in planners) or any(inventory.takes)
+    readers = (access for other, access in inventory.access.items() if other != name)
+    return not (
+        is_seen or any(key in each.reads for each in planners) or any(r.depends_on([key]) for r in readers)
+    )
+
+
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
     """Make one error of them all; `name` is the inventory's. There is at least one."""
     if len(found) == 1:

@@ -220,6 +220,7 @@ class ModuleSpec(Open):
     mcp: McpSpec | None = key("A server that has the tools.")
     description: str | None = key("What it does, for the planner; else its docstring.")
     when: str | None = key("When to use it, for the planner.")
+    reads: str | list[str] | None = key("Further keys that it reads, such as `cache.facts?`.")
     on_error: OnError | None = key("What a failure does: end the run, skip the step, or take another plan.")
     asks: Literal["approval"] | None = key("A person is to allow each of its steps.")
     at_most: PositiveInt | dict[str, PositiveInt] | None = key("How often a run may run it; or each tool.")

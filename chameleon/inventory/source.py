@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import yaml
@@ -18,7 +19,7 @@ from chameleon.yaml_text import advice_on, read_yaml
 
 _LARGEST = 1_000_000
 _DEEPEST, _MOST_KEYS = 32, 50_000
-_ABOUT_ONE = ("once", "needs", "next")  # rules that say something of one module
+_ABOUT_ONE = ("once", "needs", "next", "drops")  # rules that say something of one module
 MAX_NESTED = 200  # inventories that one may run as modules, those within these counted
 KeyPath = tuple[str | int, ...]
 ReadFiles = dict[tuple[str, Path | None], "Source"]  # by name, and the folder where that is looked up
@@ -39,7 +40,8 @@ class Source:
     `places` maps a key path to "file:line"; `folders` is where prompts and code of the user's own are
     looked for, nearest first (none for an inventory that Chameleon ships). `params` take the place of those
     that any `llm` in it sets. `above` are the files of the inventories that run this one as a module.
-    `recorded` are the settings of a run that is to go on: what servers listed stands there. `nesting` is
+    `given` are modules that a mapping in memory has as they are: classes, functions. `recorded` are the
+    settings of a run that is to go on: what servers listed stands there. `nesting` is
     shared with the inventories that this one runs.
     """
 
@@ -49,6 +51,7 @@ class Source:
     places: Mapping[KeyPath, str] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     above: tuple[str, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     recorded: Mapping[str, Any] = field(default_factory=dict)
     nesting: Nesting = field(default_factory=Nesting, compare=False, repr=False)
 
@@ -197,7 +200,17 @@ def read_source(
 
 def source_of(data: Mapping[str, Any], folder: Path | None = None) -> Source:
     """Make a source from a mapping in memory; `folder` is where its own prompts and code lie."""
-    own = Source(dict(data), (folder,) if folder else (), "inventory")
+    entries, given = data.get("modules"), dict[str, Any]()
+    if isinstance(entries, Mapping):
+        entries = dict(entries)
+        for name, entry in entries.items():
+            used = entry.get("use") if isinstance(entry, Mapping) else entry
+            if callable(used) or hasattr(used, "run"):
+                given[name], kind = used, used if isinstance(used, type | FunctionType) else type(used)
+                further = entry if isinstance(entry, Mapping) else {}
+                entries[name] = {**further, "use": f"{kind.__module__}:{kind.__qualname__}"}
+        data = {**data, "modules": entries}
+    own = Source(dict(data), (folder,) if folder else (), "inventory", given=given)
     parent = own.data.get("extends")
     return own if parent is None else extended(own, read_source(str(parent), folder))
 
@@ -256,7 +269,8 @@ def extended(own: Source, parent: Source) -> Source:
     below["repair"] = less(below.get("repair", {}))
     data = _merge(below, own.data)
     data.pop("extends", None)
-    return Source(data, own.folders + parent.folders, own.file, {**parent.places, **own.places})
+    places = {**parent.places, **own.places}
+    return Source(data, own.folders + parent.folders, own.file, places, given=own.given)
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
