@@ -44,6 +44,8 @@ from chameleon.values import freeze
 # How many inputs for each worker are taken before the first is done: one that waits minutes for its model
 # must not leave the others idle, and the states that wait for it must fit into memory.
 _AHEAD = 32
+# Failures that another plan might not have had.
+_OF_PLANS = ("PlanError", "ModuleError", "StepRejected", "CutOff")
 _log = logging.getLogger("chameleon")
 OnText = Callable[[str | None], None]
 Input = Mapping[str, Any]
@@ -291,6 +293,9 @@ class Executor:
                     meter.drop_step()
                 for told in (*state.news_of(event), event):
                     state = state.after(told)
+                    if isinstance(told, RunEnded) and told.error and told.error.kind in _OF_PLANS:
+                        for doubt in meter.doubts:
+                            doubt()
                     keep(told)
                     yield told, state
             if state.waiting:
@@ -365,6 +370,11 @@ class Executor:
             except Exception as problem:  # a user's planner may raise anything; the run ends with it
                 event = RunEnded("failed", failure_of(problem, f"planner {self.inventory.planner.name}"))
         calls = tuple(recorder.calls)
+        if isinstance(event, Plan) and event.refused:
+            for doubt in recorder.doubts:
+                doubt()
+        else:
+            meter.doubts += recorder.doubts
         if isinstance(event, Plan):
             return replace(event, seconds=time.monotonic() - begun, calls=calls)
         return replace(event, calls=calls) if calls else event

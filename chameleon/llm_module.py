@@ -15,6 +15,7 @@ from chameleon.errors import (
     CutOff,
     EmptyReply,
     InventoryError,
+    ModelError,
     NoModel,
     PromptError,
     ReplayMiss,
@@ -89,8 +90,15 @@ class AsksModel:
             except ChameleonError as error:
                 raise error.at(f"{self.name}, {error.where or f'model {self.own_model}'}") from None
         copied = copy.copy(self)
-        copied.llm = llm.with_params(**self.llm_params) if llm is not None else None
+        copied.llm = llm.with_params(**self._settled_params(llm)) if llm is not None else None
         return copied
+
+    def _settled_params(self, llm: LLM) -> Mapping[str, Any]:
+        """Return the parameters, with a temperature of 0 where nobody says one, but for votes of samples."""
+        is_told = "temperature" in {**llm.params, **self.llm_params} or getattr(self, "samples", 1) > 1
+        if is_told or "temperature" in llm.dropped(temperature=0):
+            return self.llm_params
+        return {"temperature": 0, **self.llm_params}
 
     def redo_params(self, warmer: float) -> dict[str, Any]:
         """Return the parameters of a redo: a temperature so much higher, where one is set at all."""
@@ -109,18 +117,25 @@ class AsksModel:
         self, messages: Messages, n: int = 1, *, schema: Mapping[str, Any] | None = None, **options: Any
     ) -> list[Reply]:
         """Ask for n samples, in the form of the schema where `structured` says so and the model offers it."""
-        is_replay = self.model.is_replay  # it knows what was asked, whatever is known of the model here
-        is_offered = self.structured is True or (
-            self.structured and (is_replay or self.model.offers("schema"))
-        )
-        if schema is not None and is_offered:
+        offer = "known" if self.structured is True else self.model.offers("schema") if self.structured else ""
+        if self.structured and self.model.is_replay:  # it knows what was asked, whatever is known here
+            offer = offer or "known"
+        if schema is not None and offer:
             try:
-                return self._replies(_in_form(messages), n, schema=schema, **options)
-            except (SchemaRefused, ReplayMiss) as problem:
-                if self.structured is True:
+                replies = self._replies(_in_form(messages), n, schema=schema, **options)
+            except ModelError as problem:
+                failed = isinstance(problem, SchemaRefused) or (
+                    offer == "try" and type(problem) is ModelError
+                )
+                if self.structured is True or not (failed or isinstance(problem, ReplayMiss)):
                     raise
-                if isinstance(problem, SchemaRefused):
-                    self.model.go_without("schema")
+                if failed:
+                    self.model.learn("schema", works=False)
+            else:
+                if offer == "try":
+                    is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
+                    self.model.learn("schema", works=is_held, why="ignored")
+                return replies
         return self._replies(messages, n, **options)
 
     def _replies(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:

@@ -198,6 +198,7 @@ class Meter:
 
     On resume it starts from what the log already records. What the run of an inventory within spends counts
     for the `parent` as well; `place` then says which inventory it is, and tells its limits from those around.
+    `doubts` are those of its plans: see `Recorder`.
     """
 
     budget: Budget = field(default_factory=Budget)
@@ -206,6 +207,7 @@ class Meter:
     steps: int = 0
     parent: Meter | None = None
     place: str = ""
+    doubts: list[Callable[[], None]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _begun: float = field(default_factory=time.monotonic)
     _reserved: int = 0
@@ -303,11 +305,13 @@ class Recorder:
     """Collects the calls of one step or plan, whichever threads make them.
 
     `hear` is called with the pieces of replies as they come, and with None where a reply begins anew.
+    `doubts` have each reply asked anew another time, rather than served from the store.
     """
 
     meter: Meter
     hear: Callable[[str | None], None] | None = None
     calls: list[Call] = field(default_factory=list)
+    doubts: list[Callable[[], None]] = field(default_factory=list)
     _before: Token[Recorder | None] | None = None
 
     def __enter__(self) -> Self:

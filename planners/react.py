@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import PositiveInt
 
-from chameleon.errors import EmptyReply, InventoryError, PlanError, ReplayMiss, ToolsRefused
+from chameleon.errors import EmptyReply, InventoryError, ModelError, PlanError, ReplayMiss, ToolsRefused
 from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.llm_module import AsksModel
@@ -204,23 +204,36 @@ class React(ShowsCards, AsksModel, Planner):
         """Ask with tools where the model takes them, else in text; return whether it was with tools."""
         is_cut = any(plan.refused.startswith(_CUT_OFF) for plan in state.plans)
         options = {**self.stop_params, "whole": not is_cut}  # it had its room
-        may_be = self.model.is_replay or self.model.offers("tools")  # a replay knows what was asked
         # The model goes on in the form that it began.
         has_called = any(turn.said and turn.said.tool_calls for turn in turns)
         is_certain = self.native is True or has_called
+        offer = "known" if is_certain else self.model.offers("tools") if self.native else ""
+        if self.native and self.model.is_replay:  # it knows what was asked
+            offer = offer or "known"
+        if offer == "try" and turns:
+            offer = ""
         told: Messages = [each for turn in turns for each in self._told_of(turn, in_text=is_last)]
         told += [("user", _LAST_TURN)] if is_last else []
         try:
-            if is_certain or (self.native and may_be):
+            if offer:
                 try:
                     prompt, cards = self._prompt(state, inventory, turns, native=True)
                     tools = [] if is_last and has_called else [*map(self.as_tool, cards)]
-                    return self._whole(self.model.ask([*prompt, *told], tools=tools, **options)), True
-                except (ToolsRefused, ReplayMiss) as problem:
-                    if is_certain:
+                    reply = self._whole(self.model.ask([*prompt, *told], tools=tools, **options))
+                except (ModelError, PlanError) as problem:
+                    failed = isinstance(problem, ToolsRefused) or (
+                        offer == "try" and type(problem) is ModelError
+                    )
+                    if is_certain or not (failed or isinstance(problem, ReplayMiss)):
                         raise
-                    if isinstance(problem, ToolsRefused):
-                        self.model.go_without("tools")
+                    if failed:
+                        self.model.learn("tools", works=False)
+                else:
+                    if offer == "known" or reply.tool_calls:
+                        self.model.learn("tools", works=True)
+                        return reply, True
+                    # It may never have seen the tools.
+                    self.model.learn("tools", works=False, why="called none of")
             prompt, _ = self._prompt(state, inventory, turns, native=False)
             return self._whole(self.model.ask([*prompt, *told], **options)), False
         except EmptyReply as empty:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
-from chameleon.llm.connection import Connection
+from chameleon.llm.connection import Connection, Offer
 from chameleon.llm.message import Messages, ModelRequest, Reply, canonical
 from chameleon.llm.pipeline import Pipeline
 from chameleon.llm.prices import Prices
@@ -145,13 +146,13 @@ class LLM:
         """Tell whether replies come from the store alone."""
         return self._models.store is not None and self._models.store.mode == "replay"
 
-    def offers(self, what: str) -> bool:
-        """Tell whether it takes a JSON "schema" for its replies, or "tools" to call, if known by now."""
+    def offers(self, what: str) -> Offer:
+        """Tell whether it takes a JSON "schema" for replies, or "tools" to call: see `Connection.offers`."""
         return self._pipeline.connection.offers(what)
 
-    def go_without(self, what: str) -> None:
-        """Remember that it refused a "schema" or "tools": from now on it offers none."""
-        self._pipeline.connection.go_without(what)
+    def learn(self, what: str, *, works: bool, why: str = "refused") -> None:
+        """Remember whether it takes a "schema" or "tools": from now on it offers them, or none."""
+        self._pipeline.connection.learn(what, works=works, why=why)
 
     def ask(
         self,
@@ -224,6 +225,7 @@ class LLM:
         if recorder is not None:
             both = zip(requests, found, strict=True)
             recorder.calls += [reply.to_call(request) for request, reply in both if isinstance(reply, Reply)]
+            recorder.doubts += [partial(self._pipeline.doubt, request) for request in requests]
         errors = [each.error if isinstance(each, Reply) else each for each in found]
         good = [each for each in found if isinstance(each, Reply) and each.error is None]
         for error in errors:

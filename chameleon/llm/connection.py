@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
@@ -25,6 +25,7 @@ from chameleon.llm.parameters import Fitted, ModelQuirks, efforts_of, fit, reaso
 from chameleon.llm.parse_reply import fault, parse_reply
 from chameleon.llm.prefixes import Prefixes
 from chameleon.llm.prices import Prices, Pricing
+from chameleon.llm.providers import is_openai_itself
 from chameleon.llm.quirks import IN_CHAT, learn_from_error, learn_from_replies
 from chameleon.usage import Usage
 
@@ -32,6 +33,7 @@ DROPPED = (
     "A figure would not be the method's: choose a model that takes it, or ask without thinking where that "
     "helps (reasoning: none), or allow it (allow_dropped=True)."
 )
+Offer = Literal["known", "try", ""]
 REFUSED = {"schema": ("a schema", "for the form in text"), "tools": ("tools", "without them")}
 _UNSET = object()
 # OpenAI's other API, which takes tools also of models that think; nothing is left with it between requests.
@@ -55,7 +57,7 @@ class Connection:
         self.has_name, self.own_settings = client.has_name, client.own_settings
         self._pricing = Pricing(client.name, prices)
         self._lock = threading.Lock()
-        self._quirks = ModelQuirks()
+        self._quirks, self._proven = ModelQuirks(), set[str]()
         self._prefixes = Prefixes()
         # A script is nobody's server.
         is_scripted = self.name.startswith("scripted:")
@@ -78,17 +80,30 @@ class Connection:
             return known
         return replace(known, efforts=efforts_of(type(chat).model_fields))
 
-    def offers(self, what: str) -> bool:
-        """Tell whether it takes a "schema" for its replies, or "tools": known to, and none was refused."""
-        known = {"schema": self.capabilities.structured, "tools": self.capabilities.tools}
-        return known[what] and what not in self._quirks.without
+    def offers(self, what: str) -> Offer:
+        """Tell whether it takes a "schema" for its replies, or "tools".
 
-    def go_without(self, what: str) -> None:
-        """Remember that a "schema" was refused, or "tools", and say so."""
-        refused, instead = REFUSED[what]
-        _log.warning("%s refused %s: it is asked %s from now on", self.name, refused, instead)
+        It is "known" to, or worth a "try": a model that nobody knows, or a server of the user's own. What was
+        refused or ignored is not offered again, and what worked is known.
+        """
+        told = self.capabilities
+        if what in self._quirks.without:
+            return ""
+        if what in self._proven or {"schema": told.structured, "tools": told.tools}[what]:
+            return "known"
+        is_own = bool(self.address) and not is_openai_itself(str(self.address))
+        return "try" if (is_own or not told.is_known) and not self.name.startswith("scripted:") else ""
+
+    def learn(self, what: str, *, works: bool, why: str = "refused") -> None:
+        """Remember whether it takes a "schema", or "tools"; say so where it does not."""
+        if not works:
+            named, instead = REFUSED[what]
+            _log.warning("%s %s %s: it is asked %s from now on", self.name, why, named, instead)
         with self._lock:
-            self._quirks = self._quirks.without_also(what)
+            if works:
+                self._proven.add(what)
+            else:
+                self._quirks = self._quirks.without_also(what)
 
     @cached_property
     def _dialect(self) -> Dialect:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -157,6 +158,12 @@ class Pipeline:
             if request.lacks_room(reply):
                 self._record(request, reply)
         return replies
+
+    def doubt(self, request: ModelRequest) -> None:
+        """Have the store ask for the reply anew: nothing came of it."""
+        if self._store is not None:
+            with suppress(StoreError):
+                self._store.doubt(request)
 
     def _stored(self, request: ModelRequest) -> Reply | None:
         """Return the recorded reply, or the error of a replay without one; None to ask the model."""

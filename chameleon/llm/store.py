@@ -82,7 +82,8 @@ class ResponseStore:
             return None
         rows = self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,))
         if rows:
-            return self._read(rows[0][0], dict)
+            found = self._read(rows[0][0], dict)
+            return None if self.mode == "auto" and found.get("doubted") else found
         if self.mode != "replay":
             return None
         messages = json.dumps(request.messages)
@@ -124,6 +125,11 @@ class ResponseStore:
             json.dumps(reply),
         )
         self._store.rows("written to", _REPLACE, row)
+
+    def doubt(self, request: ModelRequest) -> None:
+        """Ask anew for this reply from now on, but in replays: nothing came of it."""
+        for (reply,) in self._store.rows("read", "SELECT reply FROM replies WHERE key = ?", (request.key,)):
+            self.put(request, {**self._read(reply, dict), "doubted": True})
 
     def __len__(self) -> int:
         if self.mode == "off":

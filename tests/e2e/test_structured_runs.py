@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from chameleon import LLM, Executor, Inventory, Table
+from chameleon import LLM, Executor, Inventory, Table, tool
 from chameleon.llm import ResponseStore
 from chameleon.llm_module import _IN_FORM
+from chameleon.planners.one_shot import OneShot
 from tests.hosted import Asked, HostedServer
 from tests.llm.asking import Start
 from tests.loopback import Answer, Fault
@@ -42,21 +43,93 @@ def run(inventory: str, model: str, loopback: Start, reply: Any) -> tuple[Any, l
 
 
 @pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "openai:local"])
-def test_a_plan_is_held_to_the_modules_where_the_model_is_known_to_offer_that(
-    model: str, loopback: Start
-) -> None:
+def test_a_plan_is_held_to_the_modules(model: str, loopback: Start) -> None:
     state, requests = run("tables", model, loopback, in_form)
     assert state.answer == "Ash"
     assert list(state.program) == ["solution_generator", "answer_generator"]
-    form = requests[0].get("response_format")
-    system = requests[0]["messages"][0]["content"]
-    if model.endswith("local"):  # nobody knows what it offers
-        assert form is None and _IN_FORM not in system
-    else:
-        names = form["json_schema"]["schema"]["properties"]["modules"]["items"]["enum"]
-        assert names == list(Inventory.load("tables").modules) and form["json_schema"]["strict"]
-        assert system.endswith(_IN_FORM)
+    form = requests[0]["response_format"]["json_schema"]
+    assert form["schema"]["properties"]["modules"]["items"]["enum"] == list(Inventory.load("tables").modules)
+    assert form["strict"] and requests[0]["messages"][0]["content"].endswith(_IN_FORM)
     assert "response_format" not in requests[1]  # a solution is text
+
+
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (None, "ignored a schema"),
+        (REFUSED, "refused a schema"),
+        (Fault(500, {"error": {"message": "assertion failed"}}), "refused a schema"),
+    ],
+)
+def test_what_nobody_knows_is_tried_once(
+    refusal: Fault | None, told: str, loopback: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    plan = "solution_generator -> answer_generator"
+
+    def reply(request: dict[str, Any]) -> Answer:
+        if "response_format" in request:
+            return refusal or plan
+        return plan if request["messages"][-1]["content"].endswith("Modules:") else in_form(request)
+
+    server = loopback(reply)
+    executor = Executor(Inventory.load("tables"), LLM.connect("openai:local", retries=0))
+    for _ in range(2):
+        state = executor.run(ASKED)
+        assert state.answer == "Ash", state.ended
+    assert [n for n, asked in enumerate(server.requests) if "response_format" in asked] == [0]
+    assert caplog.text.count(told) == 1 and len(server.requests) == 4 + bool(refusal)
+
+
+@tool
+def weather(city: str) -> dict[str, Any]:
+    """Tells the weather in a city now: `sky`, and `temp` in degrees Celsius."""
+    return {"sky": "rain", "temp": {"Oslo": 4, "Rome": 19}[city]}
+
+
+@tool
+def convert(celsius: float, to: Literal["F", "K"]) -> float:
+    """Converts degrees Celsius to Fahrenheit or Kelvin."""
+    return round(celsius * 9 / 5 + 32, 1) if to == "F" else celsius + 273.15
+
+
+CALLS = [
+    {"module": "weather", "args": {"city": "Oslo"}},
+    {"module": "convert", "args": {"celsius": "$weather.temp", "to": "F"}},
+]
+
+
+@pytest.mark.parametrize("takes", [True, False])
+def test_weather_and_convert_where_schemas_are_taken_and_where_they_are_ignored(
+    takes: bool, loopback: Start
+) -> None:
+    def reply(request: dict[str, Any]) -> str:
+        is_held = takes and "response_format" in request
+        in_words = 'weather(city: "Oslo") → convert(celsius: "$weather.temp", to: "F")'
+        return json.dumps({"steps": CALLS}) if is_held else in_words
+
+    server = loopback(reply)
+    inventory = Inventory.of([weather, convert], OneShot(structured="auto"))
+    state = Executor(inventory, LLM.connect("openai:local")).run({"question": "How warm is Oslo, in F?"})
+    assert state.answer == 39.2, state.ended
+    assert len(server.requests) == 1 and server.requests[0]["temperature"] == 0
+
+
+@pytest.mark.parametrize("takes", [True, False])
+def test_native_tools_are_tried_once(takes: bool, loopback: Start) -> None:
+    def reply(request: dict[str, Any]) -> Answer:
+        said = [each["content"] for each in request["messages"]]
+        if takes and len(said) < 3:
+            return called(CALLS[0])
+        if takes or "rain" in str(said):
+            return "Answer: 4"
+        return json.dumps(CALLS[:1]) if "tools" not in request else "I would look it up."
+
+    server = loopback(reply)
+    executor = Executor(Inventory.of([weather], "react"), LLM.connect("openai:local"))
+    for _ in range(2):
+        assert executor.run({"question": "How warm is Oslo?"}).answer == "4"
+    tried = ["tools" in asked for asked in server.requests]
+    assert tried == ([True] * 4 if takes else [True, *[False] * 4])
 
 
 def test_operations_and_their_arguments_are_held_to_what_the_table_has(loopback: Start) -> None:

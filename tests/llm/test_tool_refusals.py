@@ -56,7 +56,7 @@ def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCap
     loopback()
     llm = LLM.connect("openai:gpt-4.1-mini")
     assert llm.offers("tools")
-    llm.go_without("tools")
+    llm.learn("tools", works=False)
     assert (
         not llm.offers("tools")
         and not llm.with_params(temperature=0).offers("tools")
@@ -68,17 +68,19 @@ def test_a_refusal_is_remembered_and_said(loopback: Start, caplog: pytest.LogCap
 @pytest.mark.parametrize(
     ("model", "offers"),
     [
-        ("openai:local", False),
-        ("openai:gpt-3.5-turbo", False),
-        ("openai:gpt-9-mini", False),
-        ("openai:gpt-6-luna", True),
-        ("anthropic:claude-mythos-5", True),
-        ("google_genai:gemini-9-flash", True),
+        ("openai:local", "try"),
+        ("openai:gpt-3.5-turbo", "try"),  # by its name, at an address of the user's own
+        ("openai:gpt-9-mini", "try"),
+        ("openai:gpt-6-luna", "known"),
+        ("anthropic:claude-mythos-5", "known"),
+        ("google_genai:gemini-9-flash", "known"),
     ],
 )
-def test_what_is_known_of_tools(loopback: Start, model: str, offers: bool) -> None:
-    server = loopback()
-    assert connect(server, model).offers("tools") is offers
+def test_what_is_known_of_tools(loopback: Start, model: str, offers: str) -> None:
+    llm = connect(loopback(), model)
+    assert llm.offers("tools") == offers
+    llm.learn("tools", works=True)
+    assert llm.offers("tools") == "known"
 
 
 def test_a_client_that_cannot_be_given_tools_refuses_them() -> None:
