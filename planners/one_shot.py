@@ -28,8 +28,9 @@ class OneShot(ShowsCards, AsksModel, Planner):
 
     A plan that was refused, or a step that failed, is answered in a further turn that names the fault.
     With `structured: true` the reply is held to a JSON schema whose names are the inventory's modules, with
-    `auto`, the default, where the model offers that or nobody knows. Of each text it sees the first `max_text_tokens`. `shortlist`,
-    `always`, `hidden`, `embeddings` and `max_card_tokens` say which cards of a large inventory it shows.
+    `auto`, the default, where the model offers that or nobody knows. Of each text it sees the first
+    `max_text_tokens`. `shortlist`, `always`, `hidden`, `embeddings` and `max_card_tokens` say which cards
+    of a large inventory it shows.
 
     The prompt `planners/one_shot` fits any inventory and any input. Of modules that take arguments the model
     gives these, as the card tells them.

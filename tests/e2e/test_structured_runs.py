@@ -10,10 +10,12 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, Table, tool
 from chameleon.llm import ResponseStore
+from chameleon.llm.store import Mode
 from chameleon.llm_module import _IN_FORM
 from chameleon.planners.one_shot import OneShot
 from tests.hosted import Asked, HostedServer
 from tests.llm.asking import Start
+from tests.llm.tool_talk import calling
 from tests.loopback import Answer, Fault
 
 TABLE = Table(["Team", "Points"], [["Red", "9"], ["Blue", "7"], ["Ash", "12"]])
@@ -114,12 +116,27 @@ def test_weather_and_convert_where_schemas_are_taken_and_where_they_are_ignored(
     assert len(server.requests) == 1 and server.requests[0]["temperature"] == 0
 
 
+def test_plans_that_came_to_nothing_are_asked_for_anew_and_replayed_all_the_same(
+    loopback: Start, tmp_path: Path
+) -> None:
+    plans = ['["wether"]', '["wether"]', '["weather"]', '["weather"]', '["weather"]']
+    server = loopback(lambda request: plans.pop(0))
+    inventory = Inventory.of([weather], OneShot(structured=False))
+
+    def run(mode: Mode) -> Any:
+        llm = LLM.connect("openai:local", store=ResponseStore(tmp_path / "replies.sqlite", mode))
+        return Executor(inventory, llm).run({"question": "What?"}).ended.error  # type: ignore[union-attr]
+
+    assert "no module 'wether'" in str(run("auto")) and "no module 'wether'" in str(run("replay"))
+    assert "lacks the argument" in str(run("auto")) and len(server.requests) == 4
+
+
 @pytest.mark.parametrize("takes", [True, False])
 def test_native_tools_are_tried_once(takes: bool, loopback: Start) -> None:
     def reply(request: dict[str, Any]) -> Answer:
         said = [each["content"] for each in request["messages"]]
         if takes and len(said) < 3:
-            return called(CALLS[0])
+            return calling(("weather", '{"city": "Oslo"}'))
         if takes or "rain" in str(said):
             return "Answer: 4"
         return json.dumps(CALLS[:1]) if "tools" not in request else "I would look it up."

@@ -134,6 +134,7 @@ def test_attributes_follow_the_conventions(log: Path, receiver: OtlpReceiver) ->
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "scripted",
         "gen_ai.request.model": "script",
+        "gen_ai.request.temperature": 0.0,
         "gen_ai.response.finish_reasons": ["stop"],
         "gen_ai.usage.input_tokens": 30,
         "gen_ai.usage.output_tokens": 9,
