@@ -185,18 +185,18 @@ class Module:
 
 
 def _check_state(run: Callable[..., Any], owner: str) -> None:
-    """Raise `InventoryError` if the first parameter of `run` is a number, a text or the like: no state."""
-    taken = [*inspect.signature(run).parameters.values()][1:]
-    if not taken or taken[0].name == "state":
+    """Raise `InventoryError` if `run` takes no state: nothing, or first a number, a text or the like."""
+    own, *taken = inspect.signature(run).parameters.values()
+    if taken and taken[0].name == "state":
         return
-    annotation = taken[0].annotation
+    annotation = taken[0].annotation if taken else None
     kind = annotation.__name__ if inspect.isclass(annotation) else str(annotation)
-    if re.split(r"\W", kind)[0] in _NO_STATE:
-        code = inspect.unwrap(run).__code__
+    if re.split(r"\W", kind)[0] in _NO_STATE or (not taken and own.kind is not own.VAR_POSITIONAL):
+        code, told = inspect.unwrap(run).__code__, f"`{taken[0]}`" if taken else "missing"
         raise InventoryError(
-            f"the first parameter of `run` is the state, and in {owner} it is `{taken[0]}`",
+            f"the first parameter of `run` is the state, and in {owner} it is {told}",
             where=f"{Path(code.co_filename).name}:{code.co_firstlineno}",
-            hint=f"Write `def run(self, state, {', '.join(map(str, taken))})`.",
+            hint=f"Write `def run({', '.join(map(str, (own, 'state', *taken)))})`.",
         )
 
 

@@ -153,7 +153,10 @@ class Builder:
         module.asks = entry.asks or module.asks
         if entry.reads is not None:
             keys = entry.reads if isinstance(entry.reads, str) else tuple(entry.reads)
-            check_keys(keys, None, self._place(path, "reads"))
+            try:
+                check_keys(keys, None, f"module {name}")
+            except InventoryError as problem:
+                raise problem.at(self._place(path, "reads")) from problem
             module = module.reading(split_keys(keys))
         if isinstance(entry.at_most, dict):
             raise self._wrong((*path, "at_most"), "at_most is a mapping", "Write how often it may run.")

@@ -57,8 +57,9 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
 
 
 def remarks(inventory: Inventory) -> Iterator[InventoryError]:
-    """Yield what keeps nothing from running, and loses what a module of one's own found."""
+    """Yield what stops no other module, and loses what one of one's own finds or reads."""
     modules = {name: each for name, each in inventory.present.items() if name not in inventory.brought}
+    given = _given_keys(inventory)
     writers: dict[str, list[str]] = {}
     for name in modules:
         for key in inventory.access[name].writes:
@@ -67,6 +68,9 @@ def remarks(inventory: Inventory) -> Iterator[InventoryError]:
         if not module.is_of_ones_own:
             continue
         where = inventory.place(("modules", name))
+        for key in inventory.access[name].missing(given):
+            what = f"{name} reads {key}, which neither the input nor a module gives"
+            yield InventoryError(what, hint=nearest(key, given), where=where)
         for key in sorted(inventory.access[name].writes):
             if others := [each for each in writers[key] if each != name]:
                 what = (

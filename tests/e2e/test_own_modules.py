@@ -1,0 +1,123 @@
+"""Plug in a module of one's own by three lines: it is planned, runs, and what it finds changes the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Inventory, Module, Table, tool
+from chameleon.inventory.obstacles import remarks
+from chameleon.llm import ScriptedModel
+from tests.loopback import Start
+
+STOPS = Table(["Stop", "Arrives"], [["market", "12:10"], ["station", "12:25"]])
+FACT = "The bus waits ten minutes."
+
+
+class BusFacts(Module):
+    """Tells facts about the bus company. For questions about buses."""
+
+    def run(self, state: Any) -> str:
+        return FACT
+
+
+class FirstRow(Module):
+    """Keeps the first row: its hooks are as in the paper."""
+
+    def run(self, state: Any) -> Table:
+        return state.table.take_rows([0])
+
+    def update_input(self, input: Any, output: Any) -> Any:
+        return {**input, "table": output}
+
+    def update_cache(self, cache: Any, output: Any) -> Any:
+        return {**cache, "knowledge": "One row was kept."}
+
+
+class Knows(Module):
+    """Knows."""
+
+    reads = "cache.knowlege"
+    writes = "cache.knowledge"
+
+    def run(self, state: Any) -> str:
+        return "x"
+
+
+@tool
+def waits() -> dict[str, int]:
+    """Tells how long buses wait."""
+    return {"minutes": 10}
+
+
+def planned(inventory: str) -> dict[str, Any]:
+    """Return a fixed plan with the module where no model plans."""
+    plan = {"wikitq_pot": ["program_generator", "program_executor", "table_answer"]}
+    plan |= {"wikitq_text_to_sql": ["sql_generator", "sql_executor"], "wikitq_end_to_end": ["table_query"]}
+    return {"planner": {"use": "fixed", "plan": ["bus_facts", *plan[inventory]]}} if inventory in plan else {}
+
+
+@pytest.mark.parametrize(
+    "inventory", ["tables", "tabmwp", "pictures", "wikitq_pot", "wikitq_text_to_sql", "wikitq_end_to_end"]
+)
+def test_what_it_finds_changes_the_answer(loopback: Start, inventory: str) -> None:
+    def reply(request: dict[str, Any]) -> str:
+        prompt = request["messages"][-1]["content"]
+        if prompt.rstrip().endswith("Modules:"):
+            return '["bus_facts", "solution_generator", "answer_generator"]'
+        time = "12:35" if FACT in prompt else "12:25"
+        said = {"wikitq_pot": f'ans = "{time}"', "wikitq_text_to_sql": f"SELECT '{time}'"}
+        return said.get(inventory, f"The answer is {time}.")
+
+    loopback(reply)
+    mine = {"name": "mine", "extends": inventory, "modules": {"bus_facts": BusFacts}, **planned(inventory)}
+    given = {"text": "It arrives at 12:25."} if inventory == "pictures" else {"table": STOPS}
+    state = Executor(Inventory.parse(mine), LLM.connect("openai:local")).run({"question": "When?", **given})
+    assert "12:35" in str(state.answer) and "bus_facts" in state.plan, state.ended
+
+
+def test_an_output_that_is_no_text_is_told_as_json_and_waited_for() -> None:
+    model = ScriptedModel(['["waits", "solution_generator", "answer_generator"]', "The answer is 10."])
+    tools = [waits, "solution_generator", "answer_generator"]
+    state = Executor(tools, LLM.connect(model)).run({"question": "How long?", "table": STOPS})
+    assert state.answer == "10" and 'Waits: {"minutes": 10}' in model.requests[-1][-1][1]
+
+
+def test_hooks_may_return_the_whole_mapping() -> None:
+    model = ScriptedModel(['["first_row", "solution_generator", "answer_generator"]', "The answer is 1."])
+    inventory = Inventory.parse({"name": "mine", "extends": "tables", "modules": {"first_row": FirstRow}})
+    state = Executor(inventory, LLM.connect(model)).run({"question": "How many?", "table": STOPS})
+    assert len(state.table.rows) == 1 and state.history[0].input_changes.keys() == {"table"}
+    assert "Knowledge: One row was kept." in model.requests[-1][-1][1]
+
+
+@pytest.mark.parametrize(
+    ("modules", "told"),
+    [
+        ({"bus_facts": BusFacts}, []),
+        (
+            {"mine": Knows},
+            ["mine reads cache.knowlege, which neither", "write cache.knowledge: the later takes"],
+        ),
+        ({"mine": FirstRow}, ["mine may write any key, and no module is told what it finds"]),
+    ],
+)
+def test_what_is_lost_is_said(modules: dict[str, Any], told: list[str]) -> None:
+    found = [
+        str(each) for each in remarks(Inventory.parse({"name": "m", "extends": "tables", "modules": modules}))
+    ]
+    assert len(found) == len(told) and all(part in each for part, each in zip(told, found, strict=True))
+
+
+def test_a_key_that_nobody_reads_is_said_unless_yaml_has_one_read_it(tmp_path: Path) -> None:
+    plan = {"use": "fixed", "plan": ["bus_facts", "row_lookup", "final_answer"]}
+    entries: dict[str, Any] = {"bus_facts": BusFacts, "row_lookup": {}, "final_answer": {}}
+    mine = {"name": "m", "input": {"question": "str", "table": "Table"}, "planner": plan, "modules": entries}
+    assert "nothing reads cache.bus_facts, which bus_facts writes" in str(
+        next(remarks(Inventory.parse(mine)))
+    )
+    entries["row_lookup"] = {"reads": "cache.bus_facts?"}
+    inventory = Inventory.parse(mine)
+    assert not [*remarks(inventory)] and inventory.access["row_lookup"].depends_on(["cache.bus_facts"])
