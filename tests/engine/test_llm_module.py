@@ -104,6 +104,31 @@ class TestARepairThatAsks:
         assert "ask" in why(state) and "the script holds 0 replies" in why(state)
 
 
+@pytest.mark.parametrize(
+    ("model", "params", "samples", "sent"),
+    [
+        ({}, {}, 1, 0),
+        ({"temperature": 0.5}, {}, 1, 0.5),
+        ({}, {"temperature": None}, 1, None),
+        ({}, {}, 3, None),
+    ],
+)
+def test_the_temperature_is_0_unless_somebody_says_another(
+    model: dict[str, Any], params: dict[str, Any], samples: int, sent: float | None
+) -> None:
+    mine = {
+        "name": "m",
+        "planner": {"use": "fixed", "plan": ["table_query"]},
+        "input": {"question": "str", "table": "Table"},
+    }
+    inventory = Inventory.parse({**mine, "modules": {"table_query": {"samples": samples}}}).with_params(
+        params
+    )
+    llm = LLM.connect(ScriptedModel(["Lyon"] * samples), **model)
+    state = Executor(inventory, llm).run({**QUESTION, "table": Table(["a"], [["4"]])})
+    assert state.calls[0].params.get("temperature") == sent
+
+
 LONG = "The ferry leaves at noon. " * 38_000  # close to the million bytes that `ask --text` takes
 REPLIES = [
     '["knowledge_retrieval", "solution_generator", "answer_generator"]',
