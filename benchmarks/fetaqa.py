@@ -47,10 +47,7 @@ class Fetaqa(TableBenchmark):
         return has_sentence and bool({"table_array", "highlighted_cell_ids", "order"} & row.keys())
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row; `gold` is the reference sentence.
-
-        Which cells the annotators highlighted stays out of the input: row 0 of these cells is the header.
-        """
+        """Return the problem in a row. The highlighted cells are no input; row 0 of them is the header."""
         gold = text_in(row, "answer", "gold")
         return self.over_table(row, tables, gold, highlighted=row.get("highlighted_cell_ids"))
 

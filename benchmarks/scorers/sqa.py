@@ -43,10 +43,7 @@ class CellRule(Scorer):
 
 
 def coordinates(value: Any) -> set[str] | None:
-    """Return the cells that a value names, as texts such as "(0, 1)"; None for what is no list of cells.
-
-    An empty list names no cell, which is a set as well.
-    """
+    """Return the cells that a list names, if any, as texts like "(0, 1)"; None for what is no such list."""
     if isinstance(value, str):
         value = literal_texts(value)
     if not isinstance(value, list | tuple):

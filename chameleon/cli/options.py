@@ -62,10 +62,7 @@ def argument(
 
 
 def spread(command: Callable[..., int | None]) -> Callable[..., None]:
-    """Make a command of a function that takes options, and dataclasses of options.
-
-    What the function returns is the exit code of the command.
-    """
+    """Make a command of a function that takes options, and dataclasses of them, and returns the exit code."""
     hints = get_type_hints(command)
     wholes = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
@@ -188,10 +185,7 @@ class ModelOptions:
 
 
 def read_params(given: Sequence[str]) -> Mapping[str, Any]:
-    """Read the parameters of `--param KEY=VALUE`, values in YAML; null leaves one out.
-
-    Raises `BadParameter` for what no `llm:` of an inventory may have.
-    """
+    """Read `--param KEY=VALUE`, values in YAML; null leaves one out. Raises `BadParameter`."""
     import yaml
     from pydantic import ValidationError
 

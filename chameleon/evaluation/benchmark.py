@@ -213,10 +213,7 @@ class Benchmark(Described):
 
     @abstractmethod
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row of a data file; `tables` by id, where they lie in a file of their own.
-
-        Raises `InputError` naming the key that is missing or wrong.
-        """
+        """Return the problem in a row; `tables` are by id, where they lie apart. Raises `InputError`."""
 
     def check(self, problems: Iterable[Problem], modules: Mapping[str, Any]) -> None:
         """Raise `InputError` where problems lack what the modules that run need and are not given otherwise.
