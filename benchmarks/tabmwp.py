@@ -39,10 +39,7 @@ class Tabmwp(Benchmark):
         "promptpg": PromptPGRule,
     }
     id_key = "pid"
-    known_by = (
-        {"pid", "answer", "ques_type", "ans_type"},
-        {"pid", "answer", "question", "table", "choices"},
-    )
+    known_by = ({"pid", "answer", "ques_type", "ans_type"}, {"pid", "answer", "question", "table", "choices"})
     picture_folders = ("tables_png", "tables")
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:

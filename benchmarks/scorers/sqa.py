@@ -17,10 +17,7 @@ _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 
 
 class CellRule(Scorer):
-    """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table.
-
-    A run's cells are `cache.coordinates`, where it has written them.
-    """
+    """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table."""
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
         return found.get("coordinates", answer)

@@ -1,7 +1,4 @@
-"""Tables of figures for a terminal, and the counts of an evaluation.
-
-What finds no room beside the names goes below; nothing is left out.
-"""
+"""Tables of figures for a terminal, in blocks where they are wide, and the counts of an evaluation."""
 
 from __future__ import annotations
 

@@ -263,10 +263,9 @@ def check_data(problems: Problems, data: Data) -> None:
     if missing := problems.without_question:
         tables = " Tables that lie apart are named with --tables." if data.benchmark.takes_tables else ""
         lacks = "question or no table" if tables else "question"
-        raise InputError(
-            f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}",
-            hint=f"This file holds recorded answers: `chameleon score` scores them.{tables}",
-        )
+        what = f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}"
+        hint = f"This file holds recorded answers: `chameleon score` scores them.{tables}"
+        raise InputError(what, hint=hint)
 
 
 def _told_of(result: Result) -> str:

@@ -67,6 +67,5 @@ def _keep(agreed: Mapping[str, str]) -> None:
         new.replace(folder / _AGREED)
     except OSError as problem:
         what = f"the answer cannot be kept: {problem.strerror}"
-        raise InputError(
-            what, where=str(folder), hint="Set XDG_CONFIG_HOME to a folder of yours."
-        ) from problem
+        hint = "Set XDG_CONFIG_HOME to a folder of yours."
+        raise InputError(what, where=str(folder), hint=hint) from problem

@@ -98,9 +98,8 @@ def _from_file(context: typer.Context, given: dict[str, Any]) -> list[str]:
     declared = {each.name: each for each in context.command.params}
     for name in refused:
         if declared[name].required:
-            raise typer.BadParameter(
-                f"it must be given: {context.obj.path.name} is not used", param_hint=f"--{name}"
-            )
+            what = f"it must be given: {context.obj.path.name} is not used"
+            raise typer.BadParameter(what, param_hint=f"--{name}")
         given[name] = declared[name].default
     return [name for name in names if name not in refused]
 

@@ -116,10 +116,8 @@ class ValueScorer(Scorer):
     """An official rule for what programs come to, which has none for a model's text."""
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        raise InputError(
-            "this scorer has no rule for a model's text",
-            hint="Score predictions or programs, or take another scorer.",
-        )
+        hint = "Score predictions or programs, or take another scorer."
+        raise InputError("this scorer has no rule for a model's text", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
