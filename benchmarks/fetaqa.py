@@ -26,10 +26,7 @@ class Fetaqa(TableBenchmark):
     id_key = "feta_id"
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row a question: the release's `.json` is an object with all of them under "data".
-
-        The caption of a table in a row of the release is "page title - section title".
-        """
+        """Yield one row a question: the release's `.json` is an object with all of them under "data"."""
         for row in found:
             whole = row.get("prediction") if set(row) == {self.id_key, "prediction"} else None
             if whole is not None and row[self.id_key] in ("version", "split", "data"):

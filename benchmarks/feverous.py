@@ -57,9 +57,8 @@ class Feverous(TableBenchmark):
         label = text_in(row, "label").upper()
         if label not in LABELS:
             raise wrong(row, "label", f"one of {', '.join(LABELS)}")
-        passages = [
-            {"title": "", "text": text} for text in texts_in(row, "context", default=[]) if text.strip()
-        ]
+        texts = filter(str.strip, texts_in(row, "context", default=[]))
+        passages = [{"title": "", "text": text} for text in texts]
         if isinstance(row.get("table"), Mapping):
             row = {**row, "table": {**row["table"], "passages": passages}}
         columns = (_SHORT.get(label, label), *([_SMALL_SET] if row.get("in_small") is True else []))

@@ -327,10 +327,7 @@ class EvalOptions(ModelOptions, DataOptions, SpanOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class GridOptions(EvalOptions):
-    """Which arms are compared, and over what; what the command line leaves out, the grid file may say.
-
-    Each arm is evaluated as `chameleon eval` does it, in a directory of its own below `out`.
-    """
+    """Which arms are compared, and over what, each in its folder; the grid file may say what is left out."""
 
     grid: str = argument("GRID|FILE", "The grid: `list grids` shows all.")
     data: Path | None = argument("DATA", "As for `eval`; without any the arms are told.", default=None)
