@@ -26,10 +26,7 @@ class Fetaqa(TableBenchmark):
     id_key = "feta_id"
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
-        """Yield one row a question: the release's `.json` is an object with all of them under "data".
-
-        The caption of a table in a row of the release is "page title - section title".
-        """
+        """Yield one row a question: the release's `.json` is an object with all of them under "data"."""
         for row in found:
             whole = row.get("prediction") if set(row) == {self.id_key, "prediction"} else None
             if whole is not None and row[self.id_key] in ("version", "split", "data"):
@@ -47,10 +44,7 @@ class Fetaqa(TableBenchmark):
         return has_sentence and bool({"table_array", "highlighted_cell_ids", "order"} & row.keys())
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row; `gold` is the reference sentence.
-
-        Which cells the annotators highlighted stays out of the input: row 0 of these cells is the header.
-        """
+        """Return the problem in a row. The highlighted cells are no input; row 0 of them is the header."""
         gold = text_in(row, "answer", "gold")
         return self.over_table(row, tables, gold, highlighted=row.get("highlighted_cell_ids"))
 

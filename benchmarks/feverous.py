@@ -53,16 +53,12 @@ class Feverous(TableBenchmark):
                 yield row
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row: the claim is its question, and `gold` is the label.
-
-        `detail` has the gold evidence as groups of items, or None where it is not known.
-        """
+        """Return the problem in a row; `detail` has the gold evidence as groups of items, None if unknown."""
         label = text_in(row, "label").upper()
         if label not in LABELS:
             raise wrong(row, "label", f"one of {', '.join(LABELS)}")
-        passages = [
-            {"title": "", "text": text} for text in texts_in(row, "context", default=[]) if text.strip()
-        ]
+        texts = filter(str.strip, texts_in(row, "context", default=[]))
+        passages = [{"title": "", "text": text} for text in texts]
         if isinstance(row.get("table"), Mapping):
             row = {**row, "table": {**row["table"], "passages": passages}}
         columns = (_SHORT.get(label, label), *([_SMALL_SET] if row.get("in_small") is True else []))

@@ -86,10 +86,7 @@ class Hybridqa(TableBenchmark):
         return TableFolder(folder / _TABLES, self.read_table, ending=".json")
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row; `gold` is the answer, and the input has the passages beside the table.
-
-        The table's caption is "page - section"; the page's introduction is a passage of its own.
-        """
+        """Return the problem in a row; `gold` is the answer, and the input has passages beside the table."""
         if isinstance(row.get("table"), Mapping):
             caption, passages = _context(row)
             row = {"caption": caption, **row, "table": {**row["table"], "passages": passages}}
@@ -101,10 +98,7 @@ class Hybridqa(TableBenchmark):
         return cells_with([problem.gold], problem) if SOURCES[0] in problem.columns else None
 
     def read_table(self, file: Path) -> Row:
-        """Return the table in `tables_tok/ID.json`, with the passages that its cells link to.
-
-        These lie in `request_tok/ID.json`; a link without a text there has no passage.
-        """
+        """Return the table in `tables_tok/ID.json`, with its links' passages in `request_tok/ID.json`."""
         table, texts = read_object(file), read_object(file.parents[1] / _PASSAGES / file.name)
         try:
             lines = [[cell[0] for cell in row] for row in (table["header"], *table["data"])]

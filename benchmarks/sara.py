@@ -105,10 +105,7 @@ class Sara(Benchmark):
 
 
 def case_in(text: str, name: str) -> Row:
-    """Return the row of a case file: the text between "% Text" and "% Question", and the question line.
-
-    The answer is the last word of the question. Raises `InputError` for a file without these parts.
-    """
+    """Return the row of a case file; the last word of its question is the answer. Raises `InputError`."""
     parts: dict[str, list[str]] = {}
     at = ""
     for line in text.splitlines():

@@ -39,10 +39,7 @@ class Tabmwp(Benchmark):
         "promptpg": PromptPGRule,
     }
     id_key = "pid"
-    known_by = (
-        {"pid", "answer", "ques_type", "ans_type"},
-        {"pid", "answer", "question", "table", "choices"},
-    )
+    known_by = ({"pid", "answer", "ques_type", "ans_type"}, {"pid", "answer", "question", "table", "choices"})
     picture_folders = ("tables_png", "tables")
 
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
@@ -115,8 +112,5 @@ def inferred_types(answer: str, choices: Sequence[str] | None, table: str) -> tu
 
 
 def read_text_table(text: str, caption: str = "") -> Table:
-    """Return a table in TabMWP's text form: rows by line, cells between bars.
-
-    The first line is the header, even where it is a row like the others; short lines are filled with blanks.
-    """
+    """Return the table in TabMWP's text, rows by line, cells between bars: the first line is the header."""
     return table_of([[cell.strip() for cell in line.split("|")] for line in text.split("\n")], caption)

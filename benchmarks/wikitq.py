@@ -81,11 +81,7 @@ class Wikitq(TableBenchmark):
         return cells_with(problem.gold, problem)
 
     def read_table(self, file: Path) -> Row:
-        """Return the table in `csv/NNN-csv/N.csv`.
-
-        The caption is the page's title, where `page/` lies beside `csv/`: that of `csv/204-csv/590.csv` in
-        `page/204-page/590.json`.
-        """
+        """Return the table in `csv/N-csv/M.csv`; its caption is the title in `page/N-page/M.json`, if any."""
         lines = read_csv(file, doublequote=False, escapechar="\\")
         page = file.parents[2] / "page" / file.parent.name.replace("-csv", "-page") / f"{file.stem}.json"
         return {"lines": lines, "caption": read_object(page).get("title") if page.is_file() else ""}

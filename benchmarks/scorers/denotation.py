@@ -101,10 +101,7 @@ def answers(texts: Iterable[str], canon: Sequence[str] | None = None) -> list[An
 
 
 def same_denotation(targets: Sequence[Answer], predicted: Sequence[Answer]) -> bool:
-    """Return whether there are as many of both, and each target matches a prediction.
-
-    Oddity of the metric: one prediction may serve several targets.
-    """
+    """Return whether each of as many targets matches a prediction: one may serve several (oddity)."""
     return len(targets) == len(predicted) and all(any(map(target.matches, predicted)) for target in targets)
 
 

@@ -127,10 +127,7 @@ def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float
 
 
 def _differ(gold: Expression, found: Expression, symbols: int) -> bool:
-    """Return whether two expressions are different for sure, since they are so in some numbers.
-
-    It spares sympy, which takes its time, and more where a program was written to keep it busy.
-    """
+    """Return whether two expressions differ for sure, as they do in some numbers: sympy may take for ever."""
     if _compares(gold) or _compares(found):
         return _compares(gold) != _compares(found) or _is_comparison(gold) != _is_comparison(found)
     for shift in (0.0, 0.31, 0.77):

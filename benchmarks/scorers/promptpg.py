@@ -97,11 +97,7 @@ def choice_letter(text: str) -> str | None:
 
 
 def _free_answer(text: str) -> str:
-    """Find the answer in a text without choices: the last match of the first pattern that has any.
-
-    The patterns look for "The answer is …", "The table shows that N", " = N", a number after a form of "to
-    be", a time of day, and any number.
-    """
+    """Find the answer in a text without choices: the last match of the first pattern that has any."""
     for pattern in _ANSWER_PATTERNS:
         if matches := re.findall(pattern, text):
             answer: str = matches[-1].strip()

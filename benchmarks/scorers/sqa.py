@@ -17,10 +17,7 @@ _COORDINATE = re.compile(r"\(\s*-?\d+\s*,\s*-?\d+\s*\)")
 
 
 class CellRule(Scorer):
-    """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table.
-
-    A run's cells are `cache.coordinates`, where it has written them.
-    """
+    """SQA (Iyyer et al., 2017): the same set of cells; texts are looked up in the table."""
 
     def from_run(self, answer: Any, found: Mapping[str, Any], problem: Problem) -> Any:
         return found.get("coordinates", answer)
@@ -43,10 +40,7 @@ class CellRule(Scorer):
 
 
 def coordinates(value: Any) -> set[str] | None:
-    """Return the cells that a value names, as texts such as "(0, 1)"; None for what is no list of cells.
-
-    An empty list names no cell, which is a set as well.
-    """
+    """Return the cells that a list names, if any, as texts like "(0, 1)"; None for what is no such list."""
     if isinstance(value, str):
         value = literal_texts(value)
     if not isinstance(value, list | tuple):

@@ -48,10 +48,7 @@ class ExactAndF1(GradedScorer):
     figures: ClassVar[tuple[str, ...]] = ("EM", "F1")
 
     def grades(self, prediction: Any, problem: Problem) -> Mapping[str, float]:
-        """Return exact match and F1 of a prediction, from 0 to 1; a list is read as one text with commas.
-
-        Where there is none both are 0; the original script stops there.
-        """
+        """Return exact match and F1 from 0 to 1, both 0 for None; a list is read as one text with commas."""
         if prediction is None:
             return dict.fromkeys(self.figures, 0.0)
         said = text_of(prediction)

@@ -115,10 +115,7 @@ def similarity(first: str, second: str) -> float:
 
 
 def most_similar(text: str, choices: Sequence[str]) -> str:
-    """Return the choice that is most like the text, the first of those equally alike.
-
-    Oddity of the metric: a text that has nothing in common with any choice becomes the first one.
-    """
+    """Return the choice most like the text; of equals, and where none is like it (oddity), the first one."""
     return max(choices, key=lambda choice: similarity(choice, text))
 
 
@@ -180,10 +177,7 @@ def floatify(value: Any) -> Any:
 
 
 def read_number(text: str) -> float:
-    """Return the number that an answer states: "3/4", "1,204", "15%" (0.15), "-2.5".
-
-    Raises ValueError or ArithmeticError for anything else. Numerator and denominator must be integers.
-    """
+    """Return the number in "3/4" (integers), "1,204", "15%", "-2.5". Raises ValueError, ArithmeticError."""
     if "/" in text:
         numerator, denominator = text.split("/")[:2]
         return int(numerator) / int(denominator)

@@ -32,10 +32,7 @@ class StrictVerdictRule(Scorer):
     """Chain-of-Table (Wang et al., 2024): the first response is exactly yes, true, no or false."""
 
     def right(self, prediction: Any, problem: Problem) -> bool:
-        """Return whether the response, or the chosen one of a list, is the label.
-
-        Oddity of the metric: "Yes.", "1" and "entailed" are wrong for either label.
-        """
+        """Compare with the response, or the chosen one of a list. Oddity: "Yes." and "1" are wrong."""
         if prediction is None:
             return False
         responses = list(prediction) if isinstance(prediction, list | tuple) else [prediction]
@@ -51,10 +48,7 @@ class WeightedVerdictRule(StrictVerdictRule):
     """Chain-of-Table's weighted variant: the responses vote, the first ones with more weight."""
 
     def chosen(self, responses: Sequence[str]) -> str:
-        """Return the response with the most weight, the first of those that tie.
-
-        Oddity of the metric: "YES" and "yes" are different responses.
-        """
+        """Return the response of most weight, the first of equals; "YES" and "yes" are different (oddity)."""
         weights: Counter[str] = Counter()
         for place, response in enumerate(responses):
             weights[response] += len(responses) - place

@@ -64,10 +64,7 @@ class TableBenchmark(Benchmark):
         raise InputError("this release has no folder of tables", where=str(file))
 
     def run_columns(self, state: State) -> tuple[str, ...]:
-        """Count the operations that an answered run has kept, from "chain 0" to "chain 6+".
-
-        A run that was declined or failed counts in none: how long its chain might have become is not known.
-        """
+        """Count the operations that an answered run kept, from "chain 0" to "chain 6+"; others in none."""
         if state.ended is None or state.ended.reason != "answered":
             return ()
         chain = state.cache.get("chain", ())

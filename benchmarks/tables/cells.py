@@ -78,10 +78,9 @@ def _taken(wanted: Sequence[str], placed: _Placed) -> list[Cell] | None:
 
 
 def _having(wanted: str, placed: _Placed) -> frozenset[Cell]:
-    if same := frozenset(place for text, place in placed if text == wanted):
-        return same if wanted else frozenset()
-    if len(wanted) < _LEAST_PART:
-        return frozenset()
+    same = frozenset(place for text, place in placed if wanted and text == wanted)
+    if same or len(wanted) < _LEAST_PART:
+        return same
     within = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
     return frozenset(place for text, place in placed if within.search(text))
 

@@ -50,9 +50,8 @@ def answer_in(path: Path, said: bool | None) -> int:
             return EXIT_WAITS
         if said and not sealed(b""):
             hint = "Set XDG_CONFIG_HOME to a folder of yours."
-            raise InputError(
-                "no approval can be sealed: no key can be kept", where=str(config_dir()), hint=hint
-            )
+            what = "no approval can be sealed: no key can be kept"
+            raise InputError(what, where=str(config_dir()), hint=hint)
         log.append(state.answered("yes" if said else "no", "chameleon approve"))
     done = "Approved" if said else "Not approved"
     echo(harmless(f"{done}: {', '.join(step.module for step in steps)}"))

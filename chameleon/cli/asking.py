@@ -53,9 +53,8 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
     """Run a question, show what happens, and return the exit code; `plan_only` stops at the first plan."""
     begun, log = time.monotonic(), run.log
     if log is not None and STANDARD_INPUT in (options.image or ()):
-        raise typer.BadParameter(
-            "a run that goes on later reads its picture again: save it to a file", param_hint="--log"
-        )
+        what = "a run that goes on later reads its picture again: save it to a file"
+        raise typer.BadParameter(what, param_hint="--log")
     options = without_file_of_settings(options)
     check_options(options)
     with ExitStack() as kept_open:
@@ -134,11 +133,7 @@ def among_choices(state: State, choices: Sequence[str]) -> State:
 
 
 def advised(state: State, executor: Executor) -> State:
-    """Tell a run without an answer what else to try, in options of the command line.
-
-    Where no model was asked, one may know more; where replies of the response store were rejected, the model
-    may say another thing.
-    """
+    """Tell a run without an answer what else to try, in options of the command line."""
     ended = state.ended
     if ended is None or ended.error is None:
         return state
@@ -221,9 +216,8 @@ def _steps(state: State) -> list[dict[str, Any]]:
     for number, record in enumerate(state.history):
         written = event_to_json(record)
         within = State.fold(state.within.get(number, ()))
-        usage = (
-            within.usage if number in state.within else sum((call.usage for call in record.calls), Usage())
-        )
+        own = (call.usage for call in record.calls)
+        usage = within.usage if number in state.within else sum(own, Usage())
         told = {key: written[key] for key in _OF_STEPS if key in written}
         told |= {"steps": _steps(within)} if number in state.within else {}
         steps.append({**told, "usage": usage.to_json()})

@@ -44,10 +44,7 @@ _STOPPED = RunEnded("failed", Failure("Stopped", "it was stopped"))
 
 
 def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) -> int:
-    """Answer the questions of standard input about what the options give, until there are no more.
-
-    Return the exit code: that of a run that waits where the conversation ends with one.
-    """
+    """Answer the questions of standard input; return the exit code, that of a run that waits if one does."""
     for name in ("table", "image", "text"):
         if STANDARD_INPUT in (getattr(options, name) or ()):
             raise typer.BadParameter("standard input has the questions: give a file", param_hint=f"--{name}")
@@ -58,8 +55,7 @@ def chat_about(options: GivenOptions, inventory: str | None, run: RunOptions) ->
         before = {k: v for k, v in begun.input.items() if k not in _OF_A_TURN} if begun else {}
         inventory = inventory or (begun.inventory if begun else None)
         taken = {each.name: getattr(options, each.name) for each in fields(options) if each.init}
-        question = QuestionOptions(**taken, question="?", inventory=inventory)
-        question = without_file_of_settings(question)
+        question = without_file_of_settings(QuestionOptions(**taken, question="?", inventory=inventory))
         check_options(question)
         everything = kept.enter_context(read_input(question))
         setup = set_up_for(question, everything, begun.settings if begun else {})
@@ -217,8 +213,7 @@ class Chat:
         """End the run that Ctrl-C stopped; of a log what is written counts."""
         if self.log is not None:
             self.log.reopen()
-            found = self.log.unfinished or self.log.last
-            state = found if found is not None else state
+            state = self.log.unfinished or self.log.last or state
         if state.begun is not None and state.ended is None:
             if self.log is not None:
                 self.log.append(_STOPPED)
@@ -229,9 +224,8 @@ class Chat:
     @staticmethod
     def _tell(turns: Sequence[PastTurn]) -> None:
         for turn in turns:
-            said = (
-                one_line(turn.answer, _LONGEST) if turn.reason == "answered" else f"({turn.reason or 'left'})"
-            )
+            answered = turn.reason == "answered"
+            said = one_line(turn.answer, _LONGEST) if answered else f"({turn.reason or 'left'})"
             echo(f"> {one_line(turn.question, _LONGEST)}\n{said}", err=True)
 
 

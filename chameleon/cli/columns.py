@@ -1,7 +1,4 @@
-"""Tables of figures for a terminal, and the counts of an evaluation.
-
-What finds no room beside the names goes below; nothing is left out.
-"""
+"""Tables of figures for a terminal, in blocks where they are wide, and the counts of an evaluation."""
 
 from __future__ import annotations
 
@@ -73,10 +70,7 @@ def in_blocks(names: TextColumn, columns: Sequence[TextColumn], width: int = 0) 
 def show_counts(
     tally: Tally, benchmark: Benchmark, scorer: str, seconds: float, spending: Spending, *, as_json: bool
 ) -> None:
-    """Print the paper's columns for these results, what was answered, why some failed, and what it cost.
-
-    `seconds` are those of this command, by the clock on the wall.
-    """
+    """Print the paper's columns, what was answered, why some failed, and cost; `seconds` are by the clock."""
     if as_json:
         spent = {"usage": spending.usage.to_json(), "seconds": round(seconds, 3)}
         echo_json(tally.to_json(benchmark.name) | spent)
@@ -111,10 +105,9 @@ def counts_table(counts: Mapping[str, Count], tally: Tally, benchmark: Benchmark
     names = [*tally.graded.figures, "of"] if tally.graded else ["right, %", "right", "of"]
     columns = []
     for name, count in counts.items():
-        cells = [f"{count.correct:,}", f"{count.n:,}"]
         if tally.graded:
-            cells = [*map(figure, tally.figures(count).values()), cells[-1]]
+            cells = [*map(figure, tally.figures(count).values())]
         else:
-            cells = [benchmark.percent(name, count.correct, count.n), *cells]
-        columns.append(TextColumn(name, cells))
+            cells = [benchmark.percent(name, count.correct, count.n), f"{count.correct:,}"]
+        columns.append(TextColumn(name, [*cells, f"{count.n:,}"]))
     return in_blocks(TextColumn("", names), columns)

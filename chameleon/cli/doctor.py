@@ -31,10 +31,7 @@ _OF_DEVELOPERS = ("test", "dev")
 
 
 def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
-    """Print what there is of everything; a thing that is missing is a line, not an error.
-
-    `load` reads the settings that are in effect.
-    """
+    """Print what there is; what is missing is a line, not an error. `load` reads the settings in effect."""
     settings, fault = Settings(), ""
     try:
         settings = load()

@@ -49,8 +49,7 @@ def evaluate(
 ) -> int:
     """Run, show, and return the exit code: 0 done, 1 nothing but failures.
 
-    Raises `Interrupted` after Ctrl-C, and `Stopped` where the evaluation stops before its end, once what is
-    done is shown.
+    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
     """
     if options.retry_failed and options.out is None:
         raise InputError("--retry-failed has nothing to try again", hint="Name the folder with --out.")
@@ -117,9 +116,8 @@ class EvalRun:
         for name, dropped in dropped_by_model(inventory).items():
             listed = harmless(", ".join(f"{parameter} ({why})" for parameter, why in dropped.items()))
             if not self.options.allow_dropped:
-                raise ParameterRefused(
-                    f"{name} does not take what {inventory.name} sets: {listed}", hint=DROPPED
-                )
+                what = f"{name} does not take what {inventory.name} sets: {listed}"
+                raise ParameterRefused(what, hint=DROPPED)
             say(f"{harmless(name)} is asked without {listed}: not the method as published.")
 
     def _require_modules(self) -> None:
@@ -142,9 +140,8 @@ class EvalRun:
         inventory = self.executor.inventory
         is_conversation = self.problems.has_conversations
         if self.options.gold_history and not is_conversation:
-            raise InputError(
-                "--gold-history is for conversations, and the data has none", hint="Leave it out."
-            )
+            what = "--gold-history is for conversations, and the data has none"
+            raise InputError(what, hint="Leave it out.")
         if is_conversation and inventory.input_types and HISTORY not in inventory.input_types:
             say(f"{inventory.name} takes no {HISTORY}: each question of a conversation is asked alone.")
         if blind := self.problems.blind:
@@ -155,10 +152,7 @@ class EvalRun:
             say(f"{problems}{named}, with a picture that was not found: run without it. {looked}")
 
     def run(self, **further: Any) -> Interrupted | Stopped | None:
-        """Run what is still to be run, into the directory that is asked for; return why it stopped early.
-
-        `further` settings are kept with the others.
-        """
+        """Run what is left, into `--out` with `further` settings if given; return why it stopped early."""
         if self.options.out is None:
             return self._run(None)
         data = self.data
@@ -269,10 +263,9 @@ def check_data(problems: Problems, data: Data) -> None:
     if missing := problems.without_question:
         tables = " Tables that lie apart are named with --tables." if data.benchmark.takes_tables else ""
         lacks = "question or no table" if tables else "question"
-        raise InputError(
-            f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}",
-            hint=f"This file holds recorded answers: `chameleon score` scores them.{tables}",
-        )
+        what = f"the data has no {lacks} for {len(missing):,} problems, such as {missing[0]}"
+        hint = f"This file holds recorded answers: `chameleon score` scores them.{tables}"
+        raise InputError(what, hint=hint)
 
 
 def _told_of(result: Result) -> str:

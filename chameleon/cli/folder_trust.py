@@ -27,10 +27,7 @@ def is_agreed(file: Path, digest: str) -> bool:
 
 
 def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
-    """Ask at the terminal whether these settings of a file may count, and keep a yes.
-
-    Without a terminal nothing is asked, and they do not count.
-    """
+    """Ask whether settings of a file may count, and keep a yes; without a terminal they do not count."""
     listed = "".join(f"\n  {key} = {written(value)}" for key, value in settings.items())
     echo(f"{harmless(str(file))} has settings that can run code, or read and write files:{listed}", err=True)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -70,6 +67,5 @@ def _keep(agreed: Mapping[str, str]) -> None:
         new.replace(folder / _AGREED)
     except OSError as problem:
         what = f"the answer cannot be kept: {problem.strerror}"
-        raise InputError(
-            what, where=str(folder), hint="Set XDG_CONFIG_HOME to a folder of yours."
-        ) from problem
+        hint = "Set XDG_CONFIG_HOME to a folder of yours."
+        raise InputError(what, where=str(folder), hint=hint) from problem

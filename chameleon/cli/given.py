@@ -187,11 +187,8 @@ def _read_text_or_document(source: str) -> dict[str, Any]:
     data = sys.stdin.buffer.read(most + 1) if source == STANDARD_INPUT else read_file(source, most)
     is_text = reading.kind_of(data, where) == "text"
     if len(data) > (most := reading.MAX_TEXT_BYTES if is_text else most):
-        raise InputError(
-            f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes",
-            where=where,
-            hint="Give the part that the question is about.",
-        )
+        what = f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes"
+        raise InputError(what, where=where, hint="Give the part that the question is about.")
     if is_text and not reading.is_document(text := reading.decoded_text(data, where)):
         return {"text": text}
     passages = reading.read_passages(data, where)
@@ -225,10 +222,8 @@ def fit(given: Mapping[str, Any], inventory: Inventory, options: QuestionOptions
     lacking = [_FILES[key] for key in files if takes and key not in takes]
     if lacking:
         one = that_takes(*("passages" if key == "text" else key for key in files))
-        raise InputError(
-            f"the inventory {inventory.name} takes no {' and no '.join(lacking)}",
-            hint=f"Leave it out, or name one that takes it with --inventory{one}.",
-        )
+        what = f"the inventory {inventory.name} takes no {' and no '.join(lacking)}"
+        raise InputError(what, hint=f"Leave it out, or name one that takes it with --inventory{one}.")
     return fitted
 
 

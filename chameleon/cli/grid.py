@@ -39,10 +39,9 @@ _FIGURES = "grid.json"
 
 
 def compare(name: str, options: GridOptions, *, as_json: bool) -> int:
-    """Evaluate or measure the arms, show them in one table, and return the exit code: 1 where none could run.
+    """Evaluate, measure or, without data, list the arms, and return the exit code: 1 where none could run.
 
-    Without data the arms are listed, and what each lacks here. Raises `Interrupted` after Ctrl-C, and
-    `Stopped` where the evaluation stops before its end, once what is done is shown.
+    Raises `Interrupted` after Ctrl-C, and `Stopped` before the end, once what is done is shown.
     """
     grid = Grid.load(name, inventory=options.inventory)
     grid = grid.only(names(options.arm)) if options.arm else grid

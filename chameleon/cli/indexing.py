@@ -29,12 +29,7 @@ _EMBEDDED = "a few a second on one processor. --retriever lexical finds them by 
 
 
 def index_tables(
-    sources: Sequence[Path],
-    out: Path,
-    retriever: str | None,
-    model: ModelOptions | None,
-    *,
-    as_json: bool,
+    sources: Sequence[Path], out: Path, retriever: str | None, model: ModelOptions | None, *, as_json: bool
 ) -> int:
     """Index, with summaries by a `model` where one is given, say what was done, and return the exit code."""
     spec = RetrieverSpec.read(retriever) if retriever is not None else None

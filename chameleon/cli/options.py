@@ -62,10 +62,7 @@ def argument(
 
 
 def spread(command: Callable[..., int | None]) -> Callable[..., None]:
-    """Make a command of a function that takes options, and dataclasses of options.
-
-    What the function returns is the exit code of the command.
-    """
+    """Make a command of a function that takes options, and dataclasses of them, and returns the exit code."""
     hints = get_type_hints(command)
     wholes = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
@@ -101,9 +98,8 @@ def _from_file(context: typer.Context, given: dict[str, Any]) -> list[str]:
     declared = {each.name: each for each in context.command.params}
     for name in refused:
         if declared[name].required:
-            raise typer.BadParameter(
-                f"it must be given: {context.obj.path.name} is not used", param_hint=f"--{name}"
-            )
+            what = f"it must be given: {context.obj.path.name} is not used"
+            raise typer.BadParameter(what, param_hint=f"--{name}")
         given[name] = declared[name].default
     return [name for name in names if name not in refused]
 
@@ -188,10 +184,7 @@ class ModelOptions:
 
 
 def read_params(given: Sequence[str]) -> Mapping[str, Any]:
-    """Read the parameters of `--param KEY=VALUE`, values in YAML; null leaves one out.
-
-    Raises `BadParameter` for what no `llm:` of an inventory may have.
-    """
+    """Read `--param KEY=VALUE`, values in YAML; null leaves one out. Raises `BadParameter`."""
     import yaml
     from pydantic import ValidationError
 
@@ -334,10 +327,7 @@ class EvalOptions(ModelOptions, DataOptions, SpanOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class GridOptions(EvalOptions):
-    """Which arms are compared, and over what; what the command line leaves out, the grid file may say.
-
-    Each arm is evaluated as `chameleon eval` does it, in a directory of its own below `out`.
-    """
+    """Which arms are compared, and over what, each in its folder; the grid file may say what is left out."""
 
     grid: str = argument("GRID|FILE", "The grid: `list grids` shows all.")
     data: Path | None = argument("DATA", "As for `eval`; without any the arms are told.", default=None)

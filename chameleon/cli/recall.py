@@ -71,10 +71,7 @@ def _build(corpus: Path, folder: Path, spec: RetrieverSpec, *, summaries: bool) 
     with Progress("table") as progress:
         index = build_index(folder, documents, spec, progress.show)
     if len(index) != progress.done:
-        raise InputError(
-            f"the index holds {counted(len(index), 'document')}, the corpus {progress.done:,}",
-            where=str(folder),
-            hint="Name another folder for the index.",
-        )
+        what = f"the index holds {counted(len(index), 'document')}, the corpus {progress.done:,}"
+        raise InputError(what, where=str(folder), hint="Name another folder for the index.")
     say(f"{counted(progress.done, 'table')} indexed in {in_time(time.monotonic() - begun)}.")
     return index

@@ -60,10 +60,7 @@ def print_stats(runs: Sequence[Path], *, as_json: bool) -> None:
 
 
 def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_json: bool) -> None:
-    """Print the paper's table with the runs below the published rows, and what there is to say of each run.
-
-    `html` is a file for the page, on which at most `problems` of each run are shown.
-    """
+    """Print the paper's table with the runs below the published rows; `html` shows `problems` of each run."""
     summaries = _read_runs(runs)
     comparisons = Comparison.of(summaries)
     if html is not None:
@@ -90,16 +87,9 @@ def print_report(runs: Sequence[Path], *, html: Path | None, problems: int, as_j
     for run in summaries:
         echo(one_line(run.name))
         for name, text in run.facts:
-            begin = f"  {one_line(name, 30):10} "
-            echo(
-                textwrap.fill(
-                    one_line(text, 400),
-                    terminal_width(),
-                    initial_indent=begin,
-                    subsequent_indent=" " * 13,
-                    break_on_hyphens=False,
-                )
-            )
+            begin, hanging = f"  {one_line(name, 30):10} ", " " * 13
+            wrapper = textwrap.TextWrapper(terminal_width(), begin, hanging, break_on_hyphens=False)
+            echo(wrapper.fill(one_line(text, 400)))
         echo("")
     if html is not None:
         echo(f"Page: {one_line(str(html))}")

@@ -81,11 +81,9 @@ def score_predictions(
         raise InputError("there is no problem to score", where=str(data.path))
     if outcomes.missing and outcomes.missing == outcomes.problems:
         picked = f" that have {where}" if where else ""
-        raise InputError(
-            f"no row of the predictions{picked} belongs to a problem of the data",
-            where=str(path),
-            hint=f"A row belongs to the problem with the same {data.benchmark.id_key!r}.",
-        )
+        what = f"no row of the predictions{picked} belongs to a problem of the data"
+        hint = f"A row belongs to the problem with the same {data.benchmark.id_key!r}."
+        raise InputError(what, where=str(path), hint=hint)
     if outcomes.missing:
         verdict = "left out" if given else "wrong"
         say(f"{counted(outcomes.missing, 'problem')} without a row in {path}: {verdict}.")

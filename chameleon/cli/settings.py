@@ -61,10 +61,7 @@ class Settings:
 
     @classmethod
     def load(cls, commands: Commands) -> Settings:
-        """Read the file that is in effect here; nothing is set where there is none.
-
-        Raises `InputError` naming the file and the key for one that is unknown, of another kind, or a secret.
-        """
+        """Read the file in effect, if any. Raises `InputError` for a key that is unknown, wrong or secret."""
         path = _settings_file()
         try:
             return cls() if path is None else cls._read(path, commands)
@@ -72,10 +69,7 @@ class Settings:
             raise InputError("the settings are nested too deep", where=str(path)) from None
 
     def refused(self, command: str, names: Collection[str]) -> Collection[str]:
-        """Return which of these options of a command do not count, and say on stderr what the file sets.
-
-        The user is asked whether what is not harmless may count, in any command.
-        """
+        """Return which options do not count, once the user was asked; say on stderr what the file sets."""
         own = self.data.get(command)
         own = own if isinstance(own, dict) else {}
         keys = {name: _PARAMS if name == "param" else name for name in sorted(names)}

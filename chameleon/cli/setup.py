@@ -122,10 +122,8 @@ def _declining_below(at_least: float | None, inventory: Inventory) -> Inventory:
     try:
         return inventory if at_least is None else inventory.with_setting("at_least", at_least)
     except InventoryError as problem:
-        hint = (
-            "Leave --at-least out, or name an inventory that answers without a model, such as tables_offline."
-        )
-        raise InputError(problem.what, hint=hint) from None
+        other = "an inventory that answers without a model, such as tables_offline."
+        raise InputError(problem.what, hint=f"Leave --at-least out, or name {other}") from None
 
 
 def own_models(inventory: Inventory) -> Iterator[str]:

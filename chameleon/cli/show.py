@@ -95,9 +95,8 @@ class RunPage:
             self.steps, self.inside = self.steps + 1, None
             if self.trace:
                 self._beside(event)
-        elif isinstance(event, Approval):
-            if event.said in ("yes", "no"):
-                self.note(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {event}")
+        elif isinstance(event, Approval) and event.said in ("yes", "no"):
+            self.note(f"{'Approved' if event.said == 'yes' else 'Not approved'}: {event}")
         elif isinstance(event, Dropped):
             self.note(f"{event}.")
         elif isinstance(event, RunStarted):

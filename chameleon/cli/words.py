@@ -50,12 +50,10 @@ def answer_text(answer: Any, unit: str) -> str:
         text = "(nothing)"
     elif isinstance(answer, Mapping) and isinstance(answer.get("text"), str):
         text = answer["text"]
+    elif isinstance(answer, Mapping):
+        text = ", ".join(f"{key}: {plain(item)}" for key, item in answer.items())
     else:
-        text = (
-            ", ".join(f"{key}: {plain(item)}" for key, item in answer.items())
-            if isinstance(answer, Mapping)
-            else plain(answer)
-        )
+        text = plain(answer)
     text = harmless(text)
     if not unit or isinstance(answer, bool) or not isinstance(answer, int | float):
         return text

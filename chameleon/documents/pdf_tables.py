@@ -253,8 +253,7 @@ def _unwrapped(grid: Sequence[list[str]]) -> list[list[str]]:
 
 
 def _headed(grid: Sequence[list[str]], heads: int = 0) -> Table | None:
-    """The table; unless `heads` counts them, its header are the rows above the first one with figures, three
-    at most."""
+    """The table with `heads` rows of header, by default those above the first with figures, three at most."""
     if not heads:
         figures = [place for place, cells in enumerate(grid) if any(map(_DIGIT.search, cells[1:]))]
         heads = figures[0] if figures and 0 < figures[0] <= 3 and 2 * len(figures) >= len(grid) else 1

@@ -104,10 +104,7 @@ def read_passages(data: bytes, name: str) -> list[Passage]:
 
 
 def found_passages(data: bytes, name: str) -> list[Passage]:
-    """Return the passages of a file, read once and kept; none of one without text. Raises as `parts_of`.
-
-    All but short texts is read in a process of its own, with bounds on memory and seconds.
-    """
+    """Return the passages of a file, read once, within bounds, and kept. Raises as `parts_of`."""
     kind = kind_of(data, name)
 
     def read() -> list[Passage]:

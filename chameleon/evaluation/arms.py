@@ -63,10 +63,7 @@ class GoldCoverage:
         self.means: dict[str, list[float]] = {name: [] for name in names}
 
     def add(self, state: State, problem: Problem, groups: Groups, text: str | None) -> None:
-        """Count a run: `groups` are the gold cells of its problem, `text` the table as its prompt shows it.
-
-        A run that failed has no table, and has lost the gold cells.
-        """
+        """Count a run: `groups` are its gold cells, `text` its table as shown; a failed one has lost both."""
         failed = _failure_in(state) is not None
         has = (False if groups else None) if failed else has_gold(state, problem, groups)
         if has is not None:

@@ -116,10 +116,8 @@ class ValueScorer(Scorer):
     """An official rule for what programs come to, which has none for a model's text."""
 
     def from_output(self, text: str, problem: Problem) -> Any:
-        raise InputError(
-            "this scorer has no rule for a model's text",
-            hint="Score predictions or programs, or take another scorer.",
-        )
+        hint = "Score predictions or programs, or take another scorer."
+        raise InputError("this scorer has no rule for a model's text", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +211,7 @@ class Benchmark(Described):
 
     @abstractmethod
     def problem(self, row: Row, tables: Mapping[str, Any]) -> Problem:
-        """Return the problem in a row of a data file; `tables` by id, where they lie in a file of their own.
-
-        Raises `InputError` naming the key that is missing or wrong.
-        """
+        """Return the problem in a row; `tables` are by id, where they lie apart. Raises `InputError`."""
 
     def check(self, problems: Iterable[Problem], modules: Mapping[str, Any]) -> None:
         """Raise `InputError` where problems lack what the modules that run need and are not given otherwise.

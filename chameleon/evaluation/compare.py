@@ -45,10 +45,7 @@ def difference(ours: Mapping[str, bool], first: Mapping[str, bool]) -> Differenc
 
 
 def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
-    """Return the counts of an arm's run, and the difference to that of the first arm that was evaluated.
-
-    Where the rule grades, that is the one of the leading figures, without an interval.
-    """
+    """Return the counts of an arm's run, and its difference (of the first figure, if graded) to `first`."""
     tally, n = run.tally, run.n
     less: float | None = None
     less_half: float | None = None

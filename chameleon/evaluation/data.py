@@ -32,8 +32,7 @@ def find_benchmark(name: str) -> Benchmark:
     cls = find_class(name, "benchmarks")
     if not issubclass(cls, Benchmark) or isabstract(cls):
         raise InputError(f"{name!r} is no benchmark")
-    benchmark: Benchmark = cls()
-    return benchmark
+    return cast(Benchmark, cls())
 
 
 def full_name(benchmark: Benchmark) -> str:
@@ -134,14 +133,14 @@ class DataFile:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
+            where = f"{self.path}, line {number}"
             try:
                 row = _json(line)
             except ValueError as problem:
-                where = f"{self.path}, line {number}"
                 raise InputError(f"this is no JSON: {problem}", where=where) from problem
             if not isinstance(row, dict):
                 what = "each line must be a JSON object with the fields of one problem"
-                raise InputError(what, where=f"{self.path}, line {number}")
+                raise InputError(what, where=where)
             yield row
 
     def _tab_separated(self, lines: Iterable[bytes]) -> Iterator[Row]:

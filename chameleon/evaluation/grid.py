@@ -103,10 +103,7 @@ class Grid:
 
     @classmethod
     def load(cls, name: str | Path, folder: Path | None = None, *, inventory: str | None = None) -> Grid:
-        """Read the shipped grid of that name, or the file at that path.
-
-        `inventory` takes the place of the one that the grid names; it has modules of the same names.
-        """
+        """Read a shipped grid or a file; `inventory`, with the same modules, replaces the one it names."""
         source = read_file(str(name), folder, GRID)
         try:
             spec = GridSpec.model_validate(source.data)

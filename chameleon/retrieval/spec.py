@@ -84,10 +84,7 @@ class RetrieverSpec(_Strict):
 
     @classmethod
     def read(cls, given: RetrieverSpec | Mapping[str, Any] | str) -> RetrieverSpec:
-        """Return the retriever of a mapping, of one in a text, or of a name such as "bm25".
-
-        Raises `InputError` for anything else, with the nearest name.
-        """
+        """Return the retriever of a mapping, of a text, or of a name such as "bm25". Raises `InputError`."""
         if isinstance(given, RetrieverSpec):
             return given
         if isinstance(given, str):

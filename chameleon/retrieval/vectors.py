@@ -34,10 +34,7 @@ class FaissVectors:
     """A file of FAISS; a search compares all vectors. One serves all threads."""
 
     def __init__(self, file: Path, load: Callable[[], Embedder]) -> None:
-        """Set the file, and what loads the embedding model when it is first asked.
-
-        Raises `MissingPackage`, and `InputError` for a file that cannot be read.
-        """
+        """Set the file, and what loads the model when it is asked. Raises `MissingPackage`, `InputError`."""
         require_faiss()
         import faiss
 
@@ -139,10 +136,7 @@ class FaissVectors:
 
 
 class StoreVectors:
-    """A vector store of LangChain, with the methods of `FaissVectors`.
-
-    A file keeps which documents it was given, and in how many texts.
-    """
+    """A vector store of LangChain; a file keeps which documents it was given, and in how many texts."""
 
     def __init__(self, file: Path, store: VectorStore, place: str) -> None:
         """Set the file, the store, and what the store knows this index by."""

@@ -61,9 +61,8 @@ def finqa_program_in(text: str) -> list[Step]:
     labels = [label.end() for label in _LABEL.finditer(text)]
     calls = next(filter(None, (_last_run(text[start:]) for start in (*reversed(labels), 0))), None)
     if calls is None:
-        raise StepRejected(
-            "the reply holds no program", hint="A program is subtract(5, 3), divide(#0, 3) or the like."
-        )
+        hint = "A program is subtract(5, 3), divide(#0, 3) or the like."
+        raise StepRejected("the reply holds no program", hint=hint)
     return _steps(calls)
 
 
@@ -106,10 +105,9 @@ def _call(text: str, found: re.Match[str], depth: int = 0) -> tuple[Call, int]:
     if len(parts) == 1 and whole.count(",") == 1:
         parts = whole.split(",")
     if len(parts) == 1 and "," in whole:
-        raise StepRejected(
-            f"it is not clear where the arguments of {operation}({whole:.60}) are parted",
-            hint="Write numbers without commas, and a space after the comma between arguments.",
-        )
+        hint = "Write numbers without commas, and a space after the comma between arguments."
+        what = f"it is not clear where the arguments of {operation}({whole:.60}) are parted"
+        raise StepRejected(what, hint=hint)
     if len(parts) != 2 or not all(map(str.strip, parts)):
         raise StepRejected(f"{operation} takes two arguments, and is given {len(parts)}")
     first, second = (
@@ -214,11 +212,8 @@ def steps_in(program: str) -> list[Step]:
 
 def lines_of(tables: Sequence[Table]) -> list[Sequence[str]]:
     """Return the lines of tables, each with its header first; number cells are as `number_text` has them."""
-    return [
-        (*line[:1], *(number_text(cell) or cell for cell in line[1:]))
-        for table in tables
-        for line in (table.header, *table.rows)
-    ]
+    lines = (line for table in tables for line in (table.header, *table.rows))
+    return [(*line[:1], *(number_text(cell) or cell for cell in line[1:])) for line in lines]
 
 
 def _row_name(name: str, tables: Sequence[Table]) -> str:

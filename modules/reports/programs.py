@@ -196,10 +196,8 @@ class ReportProgramExecutor(_ReportExecutor):
         elif isinstance(value, str) and value.strip().lower() in ("yes", "no"):
             value = value.strip().lower()
         elif not (isinstance(value, int | float) and math.isfinite(value)):
-            raise StepRejected(
-                f"the program sets ans to {str(value)!r:.60}, which is neither a number nor yes or no",
-                hint="Set ans to one number without its unit.",
-            )
+            what = f"the program sets ans to {str(value)!r:.60}, which is neither a number nor yes or no"
+            raise StepRejected(what, hint="Set ans to one number without its unit.")
         return {"value": value, "sources": self.sources(state, state.cache["program"])}
 
     def sources(self, state: State, program: str) -> list[dict[str, Any]]:

@@ -58,10 +58,8 @@ class ReportTable(NamedTuple):
         table = self.table
         above = "".join(f"{each}: " for each in self.above) if self.passage else ""
         for number, (name, *cells) in enumerate(table.rows, 1):
-            pairs = zip(table.header[1:], cells, strict=True)
-            told = (
-                f"{column} is {cell}" if column.strip() else cell for column, cell in pairs if cell.strip()
-            )
+            pairs = [pair for pair in zip(table.header[1:], cells, strict=True) if pair[1].strip()]
+            told = (f"{column} is {cell}" if column.strip() else cell for column, cell in pairs)
             text = f"{above}{name}: {'; '.join(told)}"
             yield Fact(text, self.passage, number, name, " ".join(table.header))
 

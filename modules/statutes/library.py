@@ -54,10 +54,8 @@ class Statutes:
         if isinstance(given, str) and (text := given.strip()):
             is_path = "\n" not in text and (" " not in text or (len(text) < _LONGEST and Path(text).exists()))
             return cls(list(cls._read(Path(text).expanduser())) if is_path else [_parsed(given)])
-        raise InputError(
-            "there are no statutes to look in",
-            hint="Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`.",
-        )
+        hint = "Give a text, a mapping of names to texts, or the path of a file or folder as `statutes`."
+        raise InputError("there are no statutes to look in", hint=hint)
 
     def check(self) -> None:
         """Raise `InputError` for statutes without text, or without sections and labels."""
@@ -122,7 +120,6 @@ def _parsed(text: str, name: str = "", source: str = "") -> Statute:
     if count := len(statute.troubles):
         told = "; ".join(statute.troubles[:_TOLD])
         more = f"; and {count - _TOLD:,} more" if count > _TOLD else ""
-        _log.warning(
-            "%s: lines that may be read wrongly (%s): %s%s", harmless(statute.name), count, told, more
-        )
+        where = harmless(statute.name)
+        _log.warning("%s: lines that may be read wrongly (%s): %s%s", where, count, told, more)
     return statute

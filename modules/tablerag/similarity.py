@@ -102,10 +102,7 @@ class SemanticFilter(Cut, BySimilarity):
 
 
 def top(similarities: Sequence[float], most: int, order: Order = "table") -> list[int]:
-    """Return the positions of the `most` greatest similarities; of equal ones the first are kept.
-
-    They stand in the order of the positions, or, for "similarity", the greatest last.
-    """
+    """Return where the `most` greatest are, the first of equals; by "similarity" the greatest comes last."""
     ranked = sorted(range(len(similarities)), key=lambda position: -similarities[position])[:most]
     return sorted(ranked) if order == "table" else ranked[::-1]
 

@@ -1,7 +1,4 @@
-"""Find the table that a question is about among those of an index (TableRAG).
-
-An index that is open is shared by all threads, until it is built anew.
-"""
+"""Find the table that a question is about among those of an index (TableRAG)."""
 
 from __future__ import annotations
 

@@ -41,10 +41,8 @@ def device_for(device: str) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as problem:
-        raise InventoryError(
-            f"there is no device {device!r} here: {one_line(str(problem), 200)}",
-            hint="Set device to auto, cuda, cuda:NUMBER, mps or cpu.",
-        ) from problem
+        what = f"there is no device {device!r} here: {one_line(str(problem), 200)}"
+        raise InventoryError(what, hint="Set device to auto, cuda, cuda:NUMBER, mps or cpu.") from problem
     return device
 
 
@@ -64,15 +62,14 @@ class Captioner:
         try:
             self._load()
         except (ImportError, RuntimeError) as problem:  # a torchvision of another build raises RuntimeError
-            raise ModuleError(
-                f"transformers cannot load {model}: {one_line(str(problem), 200)}",
-                hint="If torchvision is installed, it must fit torch; if memory is short, set device: cpu.",
-            ) from problem
+            what = f"transformers cannot load {model}: {one_line(str(problem), 200)}"
+            hint = "If torchvision is installed, it must fit torch; if memory is short, set device: cpu."
+            raise ModuleError(what, hint=hint) from problem
         except (OSError, ValueError, KeyError) as problem:
-            raise ModuleError(
-                f"{model} is no captioning model that transformers can load: {one_line(str(problem), 200)}",
-                hint=f"Set model to a folder or a name on the hub that has one. {INSTEAD}",
-            ) from problem
+            fault = one_line(str(problem), 200)
+            what = f"{model} is no captioning model that transformers can load: {fault}"
+            hint = f"Set model to a folder or a name on the hub that has one. {INSTEAD}"
+            raise ModuleError(what, hint=hint) from problem
 
     def _load(self) -> None:
         try:
@@ -114,10 +111,9 @@ class Captioner:
             with self._turn:
                 return self._generate(picture, max_tokens, beams)
         except RuntimeError as problem:
-            raise ModuleError(
-                f"{self.model} failed on {self.device}: {one_line(str(problem), 200)}",
-                hint="If memory is short, set fewer beams, or device: cpu.",
-            ) from problem
+            what = f"{self.model} failed on {self.device}: {one_line(str(problem), 200)}"
+            hint = "If memory is short, set fewer beams, or device: cpu."
+            raise ModuleError(what, hint=hint) from problem
 
     def _generate(self, picture: Image, max_tokens: int, beams: int) -> str:
         import torch

@@ -51,10 +51,8 @@ class ImageCaptioner(Module):
 
     def check(self) -> None:
         if missing := [package for name, package in _PACKAGES.items() if find_spec(name) is None]:
-            raise MissingPackage(
-                f"captions need packages that are not installed: {', '.join(missing)}",
-                hint=f"pip install torch transformers pillow. {INSTEAD}",
-            )
+            what = f"captions need packages that are not installed: {', '.join(missing)}"
+            raise MissingPackage(what, hint=f"pip install torch transformers pillow. {INSTEAD}")
         if self.device not in ("auto", "cpu"):  # torch takes seconds to import
             device_for(self.device)
         Weights(self.model).check()

@@ -56,10 +56,8 @@ class Weights:
         if self.is_folder:
             exists = Path(self.model).is_dir()
             fault = "has no config.json, so it holds no model" if exists else "does not exist"
-            raise InventoryError(
-                f"model is {self.model!r}, a folder that {fault}",
-                hint="Write the folder of a captioning model, or its name on the hub, OWNER/NAME.",
-            )
+            hint = "Write the folder of a captioning model, or its name on the hub, OWNER/NAME."
+            raise InventoryError(f"model is {self.model!r}, a folder that {fault}", hint=hint)
         from huggingface_hub import constants
 
         if constants.HF_HUB_OFFLINE:
@@ -95,10 +93,9 @@ class Weights:
 
     def missing(self, why: str) -> ModuleError:
         """Return the error for a model that is not here and cannot be downloaded."""
-        return ModuleError(
-            f"the captioning model {self.model} is not on this machine and cannot be downloaded: {why}",
-            hint=f"With a network run `hf download {self.model}`, or set model to its folder. {INSTEAD}",
-        )
+        what = f"the captioning model {self.model} is not on this machine and cannot be downloaded: {why}"
+        hint = f"With a network run `hf download {self.model}`, or set model to its folder. {INSTEAD}"
+        return ModuleError(what, hint=hint)
 
 
 @cache

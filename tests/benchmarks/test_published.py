@@ -47,9 +47,7 @@ def test_rows_are_whole_and_differ_by_what_the_papers_state(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "figure"), [("scienceqa", "figure 4"), ("tabmwp", "figure 5")])
-def test_shares_of_modules_round_to_the_figure_and_add_up_to_the_length_of_a_plan(
-    name: str, figure: str
-) -> None:
+def test_shares_of_modules_round_to_the_figure_and_add_up_to_a_plans_length(name: str, figure: str) -> None:
     for system, printed in FILES[name]["figures"][figure].items():
         row = rows_of(name)[system]
         assert {module: round(row.module_use[module]) for module in printed} == printed

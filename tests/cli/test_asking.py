@@ -33,9 +33,7 @@ def asked(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_process_of_its_own_answers_and_says_what_it_runs(
-    loopback: Start, command: Command, asked: list[str]
-) -> None:
+def test_a_process_answers_and_says_what_it_runs(loopback: Start, command: Command, asked: list[str]) -> None:
     server = loopback(RuleModel({"planner": [BY_PROGRAM] * 2}))
     plain = spawn(*asked, "--unit", "visitors", "--store", "off")
     assert plain.code == 0
@@ -77,9 +75,7 @@ def test_a_fault_is_one_line_on_stderr_with_exit_code_1(
     assert words in told["error"]["message"] and told["error"]["kind"]
 
 
-def test_the_trace_names_the_fault_and_the_repair(
-    loopback: Start, command: Command, asked: list[str]
-) -> None:
+def test_the_trace_names_fault_and_repair(loopback: Start, command: Command, asked: list[str]) -> None:
     first: dict[str, Sequence[Answer]] = {
         "planner": ['["calculator"]', BY_PROGRAM],
         "program_generator": ["```python\nans = (1 +"],
@@ -135,9 +131,7 @@ def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_from_its_log(
-    loopback: Start, command: Command, asked: list[str], tmp_path: Path
-) -> None:
+def test_a_killed_run_goes_on(loopback: Start, command: Command, asked: list[str], tmp_path: Path) -> None:
     log = tmp_path / "run.jsonl"
     arguments = [*asked, "--log", str(log), "--store", "off", "--json"]
     slow: dict[str, Sequence[Answer]] = {

@@ -147,9 +147,7 @@ def test_a_log_of_another_conversation_is_refused(
         (("tables_offline", "--table", "-"), "standard input has the questions"),
     ],
 )
-def test_what_is_missing_is_told_before_any_question(
-    chat: Chat, arguments: tuple[str, ...], complaint: str
-) -> None:
+def test_what_is_missing_is_told_at_once(chat: Chat, arguments: tuple[str, ...], complaint: str) -> None:
     shown = chat(*arguments, lines=f"{MOST}\n")
     assert shown.code in (1, 2) and complaint in " ".join(shown.err.split()) and not shown.out
 
@@ -198,9 +196,7 @@ def test_a_killed_chat_goes_on_with_the_question_that_it_left(folder: Path) -> N
     assert "after 1 question.\n> one\none after 0\nThe last question was left unanswered: die\n" in err
 
 
-def test_goes_on_from_every_line_of_its_log(
-    chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_goes_on_from_each_line_of_its_log(chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(folder))
     questions = ["one", "fail", "three"]
     chat("own.yaml", "--log", "whole.jsonl", lines="\n".join(questions))

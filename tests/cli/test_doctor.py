@@ -9,9 +9,7 @@ import pytest
 from tests.e2e.commands import Command
 
 
-def test_doctor_tells_of_pictures_and_searches_and_no_value(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tells_of_pictures_searches_and_no_value(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = command("doctor")
     assert bare.code == 0 and "Search, provider auto: none: no search provider is configured" in bare.out
     assert "Text in pictures, engine auto: " in bare.out and "Captions on this machine, device" in bare.out
@@ -24,9 +22,7 @@ def test_doctor_tells_of_pictures_and_searches_and_no_value(
     assert "nobody-may-see" not in some.out and "nobody-may-see" not in json.dumps(told)
 
 
-def test_doctor_says_that_no_database_keeps_replies(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_says_that_no_database_has_replies(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAMELEON_STORE", "postgresql://ann:pa55word@127.0.0.1:1/chest")
     told = command("doctor")
     assert told.code == 0 and "Response store: the response store is a file, and postgresql:…" in told.out

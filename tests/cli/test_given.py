@@ -77,9 +77,7 @@ def test_a_question_out_of_reach_is_told_of_the_model_in_a_sentence(command: Com
     assert "Or let" not in line or line.index(". ") < line.index("Or let")
 
 
-def test_further_tables_are_joined_by_their_files_names(
-    tmp_path: Path, loopback: Any, command: Command
-) -> None:
+def test_further_tables_are_joined_by_file_names(tmp_path: Path, loopback: Any, command: Command) -> None:
     def chain(text: str) -> str:
         done = text.rpartition("Function Chain:")[2]
         return "<END>" if "f_aggregate" in done else "f_aggregate()" if "f_join" in done else "f_join()"

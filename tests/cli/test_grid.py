@@ -74,9 +74,7 @@ def test_without_a_model_all_that_needs_none_is_measured(command: Command, tmp_p
     assert (kept["benchmark"], kept["problems"], kept["model"]) == ("wikitq", 4, None)
 
 
-def test_with_a_model_every_arm_is_evaluated_and_compared(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
+def test_with_a_model_every_arm_is_compared(loopback: Start, command: Command, tmp_path: Path) -> None:
     server = loopback(last_boat)
     grid, questions = make(tmp_path)
     out = tmp_path / "out"
@@ -124,9 +122,7 @@ def test_max_cost_is_that_of_all_arms(loopback: Start, command: Command, tmp_pat
     assert [arm["problems"] for arm in arms(done.out).values()] == [4, 4, 4]
 
 
-def test_an_arm_that_cannot_run_leaves_the_others_alone(
-    loopback: Start, command: Command, tmp_path: Path
-) -> None:
+def test_an_arm_that_cannot_run_stops_no_other(loopback: Start, command: Command, tmp_path: Path) -> None:
     loopback(last_boat)
     retriever = "{use: table_retriever, retriever: {embeddings: nobody}}"
     grid, questions = make(tmp_path, GRID.replace("one: {}", f"one: {{modules: {{keep: {retriever}}}}}"))
@@ -170,9 +166,7 @@ def fleet(tmp_path: Path) -> tuple[str, str]:
     return str(write(tmp_path, SEARCHED, "searched.yaml")), questions
 
 
-def test_indexes_that_recall_has_made_are_searched(
-    command: Command, fleet: tuple[str, str], tmp_path: Path
-) -> None:
+def test_indexes_of_recall_are_searched(command: Command, fleet: tuple[str, str], tmp_path: Path) -> None:
     index, (grid, questions) = tmp_path / "index", fleet
     recalled: dict[str, float] = {}
     for name, options in (("plain", ()), ("told", ("--summaries",))):

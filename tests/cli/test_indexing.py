@@ -111,9 +111,7 @@ def test_sources_as_json(made: tuple[Path, Path, str, str], command: Command) ->
     ]
 
 
-def test_the_trace_shows_the_tables_found_with_their_scores(
-    made: tuple[Path, Path, str, str], command: Command
-) -> None:
+def test_the_trace_shows_tables_with_scores(made: tuple[Path, Path, str, str], command: Command) -> None:
     out = command("ask", "How many points did Tidewater get in 2024?", "--index", str(made[1]), "--trace").err
     found = out.partition("1. table_retriever")[2].partition("2. index_reader")[0]
     assert "id: club/league_2024.csv, name: league 2024, score: " in found and "league_2023" in found

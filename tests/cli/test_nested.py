@@ -70,9 +70,7 @@ def deep(cascade: Path) -> Path:
     return cascade
 
 
-def test_a_run_three_deep_is_shown_indented_and_refused_where_one_has_changed(
-    command: Command, deep: Path
-) -> None:
+def test_a_run_three_deep_is_shown_indented_and_refused_once_changed(command: Command, deep: Path) -> None:
     asked = ["ask", QUESTION, "--table", f"{deep}/visits.csv", "--inventory", f"{deep}/top.yaml"]
     asked += ["--log", f"{deep}/run.jsonl", "--trace"]
     shown = command(*asked)

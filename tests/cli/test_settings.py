@@ -134,9 +134,7 @@ def test_its_paths_are_seen_from_its_folder_and_an_index_gives_way_to_a_table(
         ("#" * 64_001, "the settings are longer than 64,000 bytes"),
     ],
 )
-def test_what_it_may_not_hold_is_told_with_file_and_key(
-    command: Command, folder: Path, text: str, words: str
-) -> None:
+def test_what_it_may_not_hold_is_told_by_key(command: Command, folder: Path, text: str, words: str) -> None:
     (folder / "chameleon.toml").write_text(text)
     told = command(*ASK)
     assert told.code == 1 and told.complaint.startswith(f"{folder}/chameleon.toml: {words}")
@@ -174,9 +172,7 @@ def test_an_evaluation_takes_its_workers_and_its_cost_from_it(command: Command, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no owner there")
-def test_a_file_of_another_user_is_not_read(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_file_of_others_is_read(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "chameleon.toml").write_text("workrs = 2\n")
     owner = (folder / "chameleon.toml").stat().st_uid
     monkeypatch.setattr("os.getuid", lambda: owner + 1)
@@ -190,9 +186,7 @@ def test_the_command_line_says_more_where_the_file_says_less(command: Command, f
     assert "1. table_reader  [" in command(*ASK, "--trace").err
 
 
-def test_what_may_run_code_or_touch_files_does_not_count_before_the_user_agrees(
-    command: Command, folder: Path
-) -> None:
+def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(command: Command, folder: Path) -> None:
     (folder / "mine.py").write_text(
         "import pathlib\npathlib.Path('ran').touch()\ndef go(state) -> str:\n    'x'\n    return 'ran'\n"
     )

@@ -107,9 +107,7 @@ class Sorts(Sorting):
 """
 
 
-def test_the_trace_says_of_an_operation_that_the_table_stays_as_it_was(
-    tmp_path: Path, command: Command
-) -> None:
+def test_the_trace_says_that_the_table_stays_as_it_was(tmp_path: Path, command: Command) -> None:
     (tmp_path / "mine.yaml").write_text(SORTED_TWICE)
     (tmp_path / "own.py").write_text(SORTS + OWN.replace("VALUE", "1"))
     (tmp_path / "t.csv").write_text("child,apples\nAda,7\nBo,2\n")

@@ -17,16 +17,7 @@ from chameleon.evaluation.problems import in_turn
 from chameleon.evaluation.results import SEQUENCES, Result, Tally
 from tests.e2e.commands import Command
 from tests.engine.files import write
-from tests.evaluation.conversations import (
-    SQA,
-    TABLE,
-    answering,
-    answers,
-    evaluate,
-    expected,
-    problems,
-    row,
-)
+from tests.evaluation.conversations import SQA, TABLE, answering, answers, evaluate, expected, problems, row
 from tests.evaluation.folders import cut
 from tests.evaluation.rows import read_lines, write_rows
 from tests.loopback import Fault, LoopbackServer
@@ -54,9 +45,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([1, 8]))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_cut_anywhere_it_comes_to_the_same(
-    undisturbed: Path, first: float, second: float, workers: int
-) -> None:
+def test_cut_anywhere_it_ends_the_same(undisturbed: Path, first: float, second: float, workers: int) -> None:
     with cut(undisturbed, first, second) as path:
         assert answers(evaluate(MIXED, path=path, workers=workers)) == expected(MIXED)
 

@@ -84,17 +84,13 @@ def test_results_keep_what_the_issue_names(command: Command, problems: str, tmp_
         (("--without", "final_answer"), "final_answer cannot be left out: a plan must end with it"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(
-    command: Command, problems: str, options: tuple[str, ...], told: str
-) -> None:
+def test_faults_are_one_line(command: Command, problems: str, options: tuple[str, ...], told: str) -> None:
     outcome = command("eval", "tables_offline", problems, *options)
     assert outcome.code == 1 and not outcome.out and told in outcome.complaint
 
 
 @pytest.mark.parametrize("option", [("--workers", "0"), ("--limit", "0"), ("--max-cost", "-1")])
-def test_numbers_out_of_range_are_wrong_usage(
-    command: Command, problems: str, option: tuple[str, str]
-) -> None:
+def test_numbers_out_of_range_are_bad_usage(command: Command, problems: str, option: tuple[str, str]) -> None:
     outcome = command("eval", "tables_offline", problems, *option)
     assert outcome.code == 2 and option[0] in outcome.err
 

@@ -92,9 +92,7 @@ def test_lines_are_read_one_by_one(name: str, tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-def test_going_on_builds_what_is_left_alone(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_rest_is_built(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = make_rows(12)
     asked = ("eval", "tables_offline", str(write_rows(tmp_path / "d.jsonl", rows)), "--out", str(tmp_path))
     assert command(*asked).code == 0

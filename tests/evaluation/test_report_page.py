@@ -19,14 +19,7 @@ from chameleon.evaluation.report_page import write_page
 from chameleon.evaluation.run import Run, read_run
 from chameleon.state import Event, Plan, RunEnded, RunStarted, Step, StepRecord
 from tests.evaluation.html_outline import Outline, assert_ours
-from tests.evaluation.report_runs import (
-    PNG,
-    SCRIPT,
-    offline_run,
-    page_of,
-    settings,
-    write_run,
-)
+from tests.evaluation.report_runs import PNG, SCRIPT, offline_run, page_of, settings, write_run
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +89,7 @@ def test_runs_point_to_each_other(two_runs: tuple[Run, Run, str]) -> None:
     assert re.search(r"In model:\s+(right|wrong|declined|failed)\.", problem.text)
 
 
-def test_only_as_many_problems_as_asked_for_those_not_right_first(
-    two_runs: tuple[Run, Run, str], tmp_path: Path
-) -> None:
+def test_as_many_problems_as_asked_for_wrong_first(two_runs: tuple[Run, Run, str], tmp_path: Path) -> None:
     offline = two_runs[0]
     page = page_of(offline, folder=tmp_path, problems=5)
     wrong = [place for place, result in enumerate(offline.results, 1) if not result.correct]

@@ -132,9 +132,7 @@ def test_results_that_somebody_takes_out_are_made_again(
     assert len(asked) == run_again and results(tmp_path) == results(whole)
 
 
-def test_a_folder_that_cannot_be_opened_stays_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_opened_stays_as_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluate(tmp_path)
     before = {name: (tmp_path / name).read_bytes() for name in KEPT}
 

@@ -83,9 +83,7 @@ def test_damaged_events_are_named_and_the_others_read(
     RunDir(tmp_path, SETTINGS).close()  # what is done is not looked at again
 
 
-def test_a_member_that_unpacks_to_more_than_memory_is_refused(
-    whole: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_member_beyond_all_memory_is_refused(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chameleon.evaluation.events._MAX_MEMBER_BYTES", 500)
     run = read_run(whole)
     with pytest.raises(LogError, match=r"the member at byte 0 is damaged \(it is too large\)"):

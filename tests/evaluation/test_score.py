@@ -311,9 +311,7 @@ class RunOnce:
 
 @thorough
 @needs_data
-def test_codex_programs_run_again_give_the_recorded_figures(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_codex_programs_give_the_recorded_figures(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox, data = RunOnce(), str(DATA / "tabmwp/codex_pot.jsonl.gz")
     monkeypatch.setattr("chameleon.evaluation.score.shared_sandbox", lambda: sandbox)
     for scorer in ("pot", "chameleon"):

@@ -48,9 +48,7 @@ DECIDES = [  # a measure, a question, the document that has more of it, with its
 
 
 @pytest.mark.parametrize(("name", "question", "more", "value", "less"), DECIDES)
-def test_what_each_measure_measures(
-    name: str, question: str, more: Document, value: float, less: Document
-) -> None:
+def test_what_each_measures(name: str, question: str, more: Document, value: float, less: Document) -> None:
     found = measured(question, [more, less])
     ours, other = found[name]
     assert found.keys() | {"first"} == WEIGHTS.keys()

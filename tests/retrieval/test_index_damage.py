@@ -35,9 +35,7 @@ def build(folder: Path) -> Index:
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_every_damaged_file_is_named_with_the_command_that_rebuilds_it(
-    tmp_path: Path, hashed: Hashed, harm: str
-) -> None:
+def test_every_damaged_file_is_named_with_what_rebuilds_it(tmp_path: Path, hashed: Hashed, harm: str) -> None:
     source, folder = tmp_path / "a.csv", tmp_path / "index"
     source.write_text("city,river\nLyon,Rhone\n")
     index_files([source], folder, {"first": "blend", "embeddings": hashed.name})

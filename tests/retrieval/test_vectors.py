@@ -113,9 +113,7 @@ def test_a_blend_adds_scores_those_of_vectors_on_one_scale(tmp_path: Path, hashe
 
 
 @given(st.integers(1, 50), st.integers(1, 50))
-def test_how_many_are_wanted_changes_no_order(
-    by_name: None, tmp_path_factory: Any, depth: int, k: int
-) -> None:
+def test_the_number_wanted_changes_no_order(by_name: None, tmp_path_factory: Any, depth: int, k: int) -> None:
     folder, model = tmp_path_factory.mktemp("index"), Hashed()
     found, *finders = both(folder, model, depth)
     query = questions(k)[-1]
@@ -173,9 +171,7 @@ def changed(path: Path, spec: Any, store: InMemoryVectorStore | None) -> Index:
 
 
 @pytest.mark.parametrize("kind", [InMemoryVectorStore, Distances])
-def test_a_store_finds_the_same_as_flat(
-    tmp_path: Path, hashed: Hashed, kind: type[InMemoryVectorStore]
-) -> None:
+def test_a_store_finds_the_same(tmp_path: Path, hashed: Hashed, kind: type[InMemoryVectorStore]) -> None:
     store = kind(hashed)
     found = make_retriever(changed(tmp_path / "index", "dense", store), store=store)
     flat = make_retriever(changed(tmp_path / "flat", hashed.spec(), None))

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 
 from chameleon.errors import WebError
 from chameleon.web import Limits, Web
-from chameleon.web.addresses import (
-    check_addresses,
-    checked_url,
-    kind_of,
-    kind_on_its_face,
-    look_up,
-)
+from chameleon.web.addresses import check_addresses, checked_url, kind_of, kind_on_its_face, look_up
 from tests.web.clients import numeric
 from tests.web.servers import Answer, WebServer
 
@@ -67,9 +61,7 @@ def test_no_wrapping_makes_an_address_better(inner: ipaddress.IPv4Address) -> No
 
 
 @given(st.ip_addresses())
-def test_what_python_calls_not_global_is_never_public(
-    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
-) -> None:
+def test_what_is_not_global_is_never_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
     special = address.is_multicast or address.is_link_local or address.is_unspecified or address.is_loopback
     if special or (isinstance(address, ipaddress.IPv4Address) and not address.is_global):
         assert kind_of(address) != "public"

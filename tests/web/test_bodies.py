@@ -53,9 +53,7 @@ def test_a_bomb_is_cut_before_it_unpacks(serve: Serve) -> None:
         (gzip.compress(b"", mtime=0) * 20_000, "gzip", "far beyond"),
     ],
 )
-def test_packing_that_cannot_be_trusted_is_refused(
-    serve: Serve, body: bytes, encoding: str, reason: str
-) -> None:
+def test_packing_not_to_be_trusted_is_refused(serve: Serve, body: bytes, encoding: str, reason: str) -> None:
     server = serve({"/": Answer(body, headers={"Content-Encoding": encoding})})
     assert reason in failure(client(server), server.url)
 

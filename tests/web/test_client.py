@@ -37,9 +37,7 @@ def test_a_page_is_fetched_with_our_name_and_nothing_of_the_environment(
     assert agents == ["lab/1.0 (me@example.org)", "from the environment"]
 
 
-def test_a_private_address_is_asked_only_where_it_is_allowed(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_address_is_asked_only_where_allowed(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
     assert "private or special network" in failure(client(other), server.url)
     monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"elsewhere, {server.host}")
@@ -202,9 +200,7 @@ class Untimed(Pace):
         return 0.0
 
 
-def test_nothing_is_asked_where_another_made_the_connection(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_asked_over_anothers_connection(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """As another urllib3 or requests might, which knows nothing of our hooks."""
     server = serve({"/": Answer(b"secret")})
     monkeypatch.setattr(

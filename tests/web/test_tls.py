@@ -98,9 +98,7 @@ def test_the_trusted_are_read_once_and_exactly_those_that_are_named(
         trusting()
 
 
-def test_the_trusted_are_certifis_where_the_system_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_certifis_are_trusted_if_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     (folder := tmp_path / "certificates").mkdir()
     nothing = ssl.DefaultVerifyPaths(None, str(folder), "SSL_CERT_FILE", "", "SSL_CERT_DIR", "")

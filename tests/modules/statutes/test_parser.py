@@ -55,9 +55,7 @@ class TestAStatute:
     @pytest.mark.parametrize(
         ("following", "found"), [("(ii) Short.", ["1(h)(i)", "1(h)(ii)"]), ("(j) Sails.", ["1(i)", "1(j)"])]
     )
-    def test_tells_a_letter_from_a_roman_number_by_what_follows(
-        self, following: str, found: list[str]
-    ) -> None:
+    def test_tells_a_letter_from_a_roman_one_by_what_follows(self, following: str, found: list[str]) -> None:
         series = "".join(f"({letter}) Oars.\n" for letter in "abcdefgh")
         assert names(parse(f"§1. Fees\n{series}(i) Long.\n{following}\n"))[-2:] == found
 

@@ -74,9 +74,7 @@ def test_concurrent_runs_share_one_model_and_each_gets_its_caption(
 
 
 @pytest.mark.parametrize("save", [save_blip, save_idefics3])
-def test_models_with_a_processor_of_their_own_see_the_picture(
-    save: Any, states: list[State], tmp_path: Path
-) -> None:
+def test_models_with_own_processors_see_the_picture(save: Any, states: list[State], tmp_path: Path) -> None:
     module = ready(str(save(tmp_path / "model")))
     captions = [module.run(state) for state in states[:4]]
     assert all(captions) and len(set(captions)) > 1

@@ -26,20 +26,14 @@ from chameleon.modules.vision.multimodal_captioner import MultimodalCaptioner
 from chameleon.pictures.opening import Attachment, read_picture
 from tests.engine.doubles import why
 from tests.loopback import Fault, LoopbackServer
+from tests.modules.vision.inventories import inventory_of
 from tests.pictures.drawn import RED, colour_at, halves
 
 Start = Callable[..., LoopbackServer]
 
 
 def inventory(**settings: Any) -> Inventory:
-    return Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "image": "path"},
-            "planner": {"use": "fixed", "plan": ["image_captioner"]},
-            "modules": {"image_captioner": {"use": "multimodal_captioner", **settings}},
-        }
-    )
+    return inventory_of("image_captioner", use="multimodal_captioner", **settings)
 
 
 def llm(store: ResponseStore | None = None) -> LLM:

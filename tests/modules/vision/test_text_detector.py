@@ -19,7 +19,7 @@ pytest.importorskip("numpy", reason="text engines need numpy")
 
 from PIL import Image
 
-from chameleon import Declined, Inventory, State
+from chameleon import Declined, State
 from chameleon.errors import ChameleonError, InventoryError, MissingPackage
 from chameleon.modules.offline.label_reader import LabelReader
 from chameleon.modules.vision.text_detector import TextDetector
@@ -27,6 +27,7 @@ from chameleon.pictures import engines
 from chameleon.prompt import context_of
 from chameleon.steps import PreparedModule
 from tests.engine.doubles import executor
+from tests.modules.vision.inventories import inventory_of
 from tests.pictures.drawn import text_picture
 
 rapidocr = pytest.mark.skipif(
@@ -158,7 +159,7 @@ def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     hints = {"easyocr": "pip install easyocr", "rapidocr": "pip install rapidocr onnxruntime"}
     for engine, hint in {**hints, "auto": ".*".join(hints.values())}.items():
         with pytest.raises(InventoryError, match=hint):
-            inventory_with({"engine": engine}).check()
+            inventory_of("text_detector", engine=engine).check()
 
 
 def test_what_auto_came_to_is_told_without_loading_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,21 +181,10 @@ def test_bad_settings_are_told() -> None:
         ({"engine": "magic"}, "engine is 'magic'"),
     ):
         with pytest.raises(ChameleonError, match=told):
-            inventory_with(settings)
+            inventory_of("text_detector", **settings)
     if find_spec("rapidocr"):
         with pytest.raises(InventoryError, match="rapidocr takes no languages"):
             TextDetector("rapidocr", languages=["de"]).check()
-
-
-def inventory_with(settings: dict[str, Any]) -> Inventory:
-    return Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "image": "path"},
-            "planner": {"use": "fixed", "plan": ["text_detector"]},
-            "modules": {"text_detector": settings},
-        }
-    )
 
 
 def failing_reader(*_: Any, **__: Any) -> Any:
@@ -209,9 +199,7 @@ _FOUND = (
 
 
 @pytest.mark.parametrize("has_gpu", [True, False])
-def test_easyocr_takes_a_gpu_that_torch_finds(
-    has_gpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_easyocr_takes_torchs_gpu(has_gpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     readers = double_of_easyocr(monkeypatch, has_gpu=has_gpu)
     path = text_picture(tmp_path / "words.png", {}, (30, 20))
     assert detect(path, engine="easyocr").cache["detected_text"] == "Paris Lyon"
@@ -222,9 +210,7 @@ def test_easyocr_takes_a_gpu_that_torch_finds(
 @pytest.mark.parametrize(
     "providers", [["CUDAExecutionProvider", "CPUExecutionProvider"], ["CPUExecutionProvider"]]
 )
-def test_rapidocr_runs_on_cuda_where_its_runtime_has_it(
-    providers: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rapidocr_runs_on_cuda_if_it_is_there(providers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import onnxruntime
     import rapidocr
 

@@ -15,12 +15,12 @@ pytest.importorskip("transformers", reason="captions need transformers: pip inst
 
 from huggingface_hub import constants
 
-from chameleon import Inventory
 from chameleon.errors import InventoryError, ModuleError
 from chameleon.modules.vision import captioning, weights
 from chameleon.modules.vision.image_captioner import ImageCaptioner
 from chameleon.steps import PreparedModule
 from tests.loopback import LoopbackServer
+from tests.modules.vision.inventories import inventory_of
 from tests.modules.vision.tiny_models import save_vit_gpt2
 
 NAME = "nobody/nothing"
@@ -43,17 +43,6 @@ def told(model: str, **settings: Any) -> str:
     return str(caught.value)
 
 
-def inventory(**settings: Any) -> Inventory:
-    return Inventory.parse(
-        {
-            "name": "mine",
-            "input": {"question": "str", "image": "path"},
-            "planner": {"use": "fixed", "plan": ["image_captioner"]},
-            "modules": {"image_captioner": settings},
-        }
-    )
-
-
 def test_check_refuses_a_folder_that_is_not_there_or_holds_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,7 +52,7 @@ def test_check_refuses_a_folder_that_is_not_there_or_holds_no_model(
         assert "a folder that does not exist" in told(model)
     assert "has no config.json" in told("models")
     with pytest.raises(InventoryError, match=r"image_captioner cannot run here: model is .*does not exist"):
-        inventory(model="./none").check()
+        inventory_of("image_captioner", model="./none").check()
 
 
 def test_check_tells_what_will_be_downloaded_and_fails_where_that_is_forbidden(
@@ -117,12 +106,10 @@ def test_check_refuses_a_device_that_is_not_there(device: str) -> None:
 def test_bad_settings_are_told() -> None:
     for settings in ({"max_tokens": 1}, {"beams": 0}, {"model": " "}):
         with pytest.raises(InventoryError, match=next(iter(settings))):
-            inventory(**settings)
+            inventory_of("image_captioner", **settings)
 
 
-def test_weights_and_device_are_told_before_anything_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_and_device_are_told_without_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     def weights_of(model: Path | str) -> Any:

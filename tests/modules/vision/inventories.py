@@ -1,0 +1,19 @@
+"""Inventories of one module about a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chameleon import Inventory
+
+
+def inventory_of(name: str, **settings: Any) -> Inventory:
+    """Return an inventory whose plan is this module alone, with these settings."""
+    return Inventory.parse(
+        {
+            "name": "mine",
+            "input": {"question": "str", "image": "path"},
+            "planner": {"use": "fixed", "plan": [name]},
+            "modules": {name: settings},
+        }
+    )
