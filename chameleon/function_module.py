@@ -176,6 +176,11 @@ def as_module(given: Any) -> Module:
     if isinstance(given, Module):
         return given
     if inspect.isclass(given) and issubclass(given, Module):
+        try:
+            inspect.signature(given).bind()
+        except TypeError as problem:
+            hint = f"Give one that is made: {given.__name__}(…)."
+            raise InventoryError(f"{given.__name__} {problem}", hint=hint) from None
         return given()
     if callable(given) and not inspect.isclass(given):
         made: FunctionModule = tool(given)

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from chameleon.cached import cached_property
 from chameleon.errors import (
+    AuthFailed,
     ChameleonError,
+    ContextTooLong,
     CutOff,
     EmptyReply,
     InventoryError,
     ModelError,
     NoModel,
     PromptError,
+    RateLimited,
     ReplayMiss,
     SchemaRefused,
     StepRejected,
 )
-from chameleon.module import Keys, Module
+from chameleon.module import Keys, Module, split_keys
 from chameleon.prompt import Messages, Prompt, context_of, slots_of
 from chameleon.quoting import untagged
 from chameleon.state import LONGEST_REPLY, Redo, State
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 Weights = Literal["given", "rank"]
 Structured = Literal[True, False, "auto"]
+FOR_GOOD = (AuthFailed, ContextTooLong, NoModel, RateLimited)  # no other form of a request mends it
 _IN_FORM = "Reply in JSON of the schema that is asked for, whatever form is told or shown here."
 _LONGEST_FAULT = 500  # characters
 RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the model may come to no end."
@@ -90,15 +94,12 @@ class AsksModel:
             except ChameleonError as error:
                 raise error.at(f"{self.name}, {error.where or f'model {self.own_model}'}") from None
         copied = copy.copy(self)
-        copied.llm = llm.with_params(**self._settled_params(llm)) if llm is not None else None
+        copied.llm = None
+        if llm is not None:
+            votes = getattr(self, "samples", 1) > 1
+            settled = llm if votes or "temperature" in self.llm_params else llm.with_defaults(temperature=0)
+            copied.llm = settled.with_params(**self.llm_params)
         return copied
-
-    def _settled_params(self, llm: LLM) -> Mapping[str, Any]:
-        """Return the parameters, with a temperature of 0 where nobody says one, but for votes of samples."""
-        is_told = "temperature" in {**llm.params, **self.llm_params} or getattr(self, "samples", 1) > 1
-        if is_told or "temperature" in llm.dropped(temperature=0):
-            return self.llm_params
-        return {"temperature": 0, **self.llm_params}
 
     def redo_params(self, warmer: float) -> dict[str, Any]:
         """Return the parameters of a redo: a temperature so much higher, where one is set at all."""
@@ -124,18 +125,17 @@ class AsksModel:
             try:
                 replies = self._replies(_in_form(messages), n, schema=schema, **options)
             except ModelError as problem:
-                failed = isinstance(problem, SchemaRefused) or (
-                    offer == "try" and type(problem) is ModelError
-                )
-                if self.structured is True or not (failed or isinstance(problem, ReplayMiss)):
+                worth = (ReplayMiss, SchemaRefused) if offer == "known" else ModelError
+                if self.structured is True or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
                     raise
-                if failed:
+                replies = self._replies(messages, n, **options)
+                if not isinstance(problem, ReplayMiss):
                     self.model.learn("schema", works=False)
-            else:
-                if offer == "try":
-                    is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
-                    self.model.learn("schema", works=is_held, why="ignored")
                 return replies
+            if offer == "try":
+                is_held = all(reply.text.lstrip()[:1] in ("{", "[", '"') for reply in replies)
+                self.model.learn("schema", works=is_held, why="ignored")
+            return replies
         return self._replies(messages, n, **options)
 
     def _replies(self, messages: Messages, n: int, *, first: int = 0, **options: Any) -> list[Reply]:
@@ -194,14 +194,24 @@ class LLMModule(AsksModel, Module):
     def slots(self, state: State) -> dict[str, Any]:
         """Return what the prompt may use; add to it where a module has more to say."""
         told = {"noted": "note?" in self.template.slots, "typed": "types?" in self.template.slots}
-        most, also = self.max_text_tokens, self._own_keys
+        most, also = self.max_text_tokens, self._own_keys(state)
+        if "cache.*?" in self.also_reads:  # more than it is to tell
+            shown = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
+            told_cache = {
+                key: state.cache[key] for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & shown
+            }
+            state = state.with_fields(cache=told_cache)
         return slots_of(state, style=self.table_style, max_text_tokens=most, also=also, **told, **self.limits)
 
-    @property
-    def _own_keys(self) -> list[str]:
-        return [
+    def _own_keys(self, state: State) -> list[str]:
+        """Return the keys of the cache that modules of one's own write, or that its entry names."""
+        named = [
             key.removesuffix("?").partition(".")[2] for key in self.also_reads if key.startswith("cache.")
         ]
+        any_key = (
+            [key for key in state.cache if f"cache.{key}" not in self.known_keys] if "*" in named else []
+        )
+        return [*dict.fromkeys([*named, *any_key])]
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply; None, the default, where there is none but text."""
@@ -239,8 +249,8 @@ class LLMModule(AsksModel, Module):
         What modules of one's own found stands before the last turn where the prompt has no place for it.
         """
         messages = self.template.render(self.slots(state))
-        own = {key: state.cache[key] for key in self._own_keys if key in state.cache}
-        if not own or "context?" in self.template.slots:
+        own = {key: state.cache[key] for key in self._own_keys(state) if key in state.cache}
+        if not own or "context?" in self.template.slots or "context" in self.template.variables:
             return messages
         found = context_of(State(cache=own), self.max_text_tokens, own)
         *before, (role, text) = messages

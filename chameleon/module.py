@@ -39,7 +39,8 @@ class Module:
       one that does not sees everything and runs alone. `writes` defaults to "cache.<name>", and to any key
       where `update_input` or `update_cache` is its own; where it is one key, the output goes there.
     - `tells_own`: whether its prompt tells what modules of one's own put under keys of their own: the
-      inventory adds those to `also_reads`, which has what `reads:` of its entry names as well.
+      inventory adds those to `also_reads`, which has what `reads:` of its entry names as well, and tells by
+      `known_keys` which are not of one's own.
     - `non_text`: those of `writes` that hold no text for a model, such as coordinates: when the module
       fails, no prompt names them as missing.
     - `uses`: what else it needs, such as "gpu", "web" or "model", and environment variables by their names;
@@ -64,6 +65,7 @@ class Module:
     writes: ClassVar[Keys | None] = None
     tells_own: ClassVar[bool] = False
     also_reads: tuple[str, ...] = ()
+    known_keys: frozenset[str] = frozenset()
     non_text: ClassVar[Keys] = ()
     uses: ClassVar[Keys] = ()
     Args: ClassVar[type[BaseModel] | None] = None
@@ -85,6 +87,13 @@ class Module:
         check_keys(cls.reads, cls.writes, f"class {cls.__qualname__}")
         if inspect.isfunction(run := vars(cls).get("run")):
             _check_state(run, f"class {cls.__qualname__}")
+        for hook, part in (("update_input", "input"), ("update_cache", "cache")):
+            if (
+                inspect.isfunction(made := vars(cls).get(hook))
+                and len(inspect.signature(made).parameters) != 3
+            ):
+                what = f"the hook {hook} of class {cls.__qualname__} takes {part} and output"
+                raise InventoryError(what, hint=f"Write `def {hook}(self, {part}, output)`.")
 
     def setup(self) -> None:
         """Load what is needed once (models, clients); called before the first `run`, by one thread."""
@@ -160,9 +169,10 @@ class Module:
         """Tell whether it is not shipped, or gives what it has under its own name: a tool, an inventory."""
         return not type(self).__module__.startswith("chameleon.") or self.writes is None
 
-    def reading(self, keys: Iterable[str]) -> Self:
-        """Return this module with further keys that it reads."""
+    def reading(self, keys: Iterable[str], known: Iterable[str] = ()) -> Self:
+        """Return this module with further keys that it reads; `known`: see `tells_own`."""
         copied = copy.copy(self)
+        copied.known_keys = self.known_keys.union(known)
         copied.also_reads = (*dict.fromkeys((*self.also_reads, *keys)),)
         return copied
 

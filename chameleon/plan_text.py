@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 from chameleon.errors import ModuleError, PlanError
@@ -68,20 +69,23 @@ _PAIRS = re.compile(r"(?<!\w)(?:\([^()\[\]{}=]*\)|\[[^()\[\]{}=]*\])|(?<!\S)\w{1
 
 
 def parse_plan(
-    text: str, names: Collection[str], takes: Mapping[str, Sequence[str]] | None = None
+    text: str,
+    names: Collection[str],
+    takes: Mapping[str, Sequence[str]] | None = None,
+    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Step, ...]:
     """Read the steps in a model's reply: a JSON or Python list, calls, arrows, or a numbered list.
 
     A step is a name or, of a module that `takes` arguments, a call: {"module": …, "args": {…}},
     `name(key=value)`, or `name(key: value)` as traces have it. Case, spaces, hyphens and underscores in names
-    do not matter. Prose around the plan is ignored if it cannot be a part of it. Raises `PlanError` for text
-    without a plan or with several, for a name or an argument that cannot be read, and for a module that is
-    named where another step could be.
+    do not matter; `aliases` are other names of modules. Prose around the plan is ignored if it cannot be a
+    part of it. Raises `PlanError` for text without a plan or with several, for a name or an argument that
+    cannot be read, and for a module that is named where another step could be.
     """
     if len(text) > LONGEST_PLAN_TEXT:
         raise PlanError(f"the reply has {len(text):,} characters; a plan has a line or two")
     try:
-        steps = _Reply(names, takes or {}).steps(text)
+        steps = _Reply(names, takes or {}, aliases).steps(text)
         return tuple(Step(step.module, freeze(step.args or None, step.module)) for step in steps)
     except ModuleError as problem:
         raise PlanError(problem.what, hint=problem.hint) from None
@@ -90,8 +94,10 @@ def parse_plan(
 class _Reply:
     """One reply. `names` are the modules; `takes` has the arguments of those that take some."""
 
-    def __init__(self, names: Collection[str], takes: Mapping[str, Sequence[str]]) -> None:
-        self.names, self.takes = frozenset(names), takes
+    def __init__(
+        self, names: Collection[str], takes: Mapping[str, Sequence[str]], aliases: Mapping[str, str]
+    ) -> None:
+        self.names, self.takes, self.aliases = frozenset(names), takes, aliases
         self.forms = {form: name for name in names if (form := as_name(name))}
         self.read: dict[str, tuple[list[Step], str]] = {}  # behind each sign: "list", "call" or "name"
 
@@ -203,7 +209,8 @@ class _Reply:
 
     def _module(self, written: str) -> str | None:
         """Return the module that is meant; a name as it is written wins over one that is spelt alike."""
-        return written if written in self.names else self.forms.get(as_name(written))
+        meant = self.aliases.get(written) or self.forms.get(as_name(written))
+        return written if written in self.names else meant
 
     def _step(self, written: str, args: Any = None) -> Step:
         """Return the step of a name or, with `args`, of a call."""

@@ -215,7 +215,8 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     that nothing is left to do. Raises `ModuleError` for a plan that has just been run to its end.
     """
     plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
-    plan = plan.without({each for name in plan.names for each in inventory.rules.drops.get(name, ())})
+    if inventory.planner.needs_model:
+        plan = plan.without(_dropped(plan, inventory))
     if plan.refused or not plan.steps:
         return plan
     if _is_idle(plan, state, inventory):
@@ -226,6 +227,18 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     except PlanError as problem:
         return replace(plan, refused=str(problem))
     return plan
+
+
+def _dropped(plan: Plan, inventory: Inventory) -> set[str]:
+    """Return the modules that others of the plan make needless, but for those that a further one reads."""
+    needless = {each for name in plan.names for each in inventory.rules.drops.get(name, ())}
+    further = [name for name in plan.names if name in inventory.access and name not in inventory.rules.last]
+    readers = [inventory.access[name] for name in further]
+    return {
+        name
+        for name in needless & inventory.access.keys()
+        if not any(map(inventory.access[name].is_read_by, readers))
+    }
 
 
 def _is_idle(plan: Plan, state: State, inventory: Inventory) -> bool:

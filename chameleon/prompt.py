@@ -297,7 +297,8 @@ def context_of(state: State, max_text_tokens: int = MAX_TEXT_TOKENS, also: Colle
     Of a text longer than `max_text_tokens` the beginning is told. What stands under the keys `also` is told
     whatever it is.
     """
-    told = {key: output_text(value, max_text_tokens) for key, value in state.cache.items() if key in also}
+    own = {key: state.cache[key] for key in also if state.cache.get(key) not in (None, (), {}, "")}
+    told = {key: output_text(value, max_text_tokens) for key, value in own.items()}
     told |= {
         key: text_within(value, max_text_tokens)
         for key, value in state.cache.items()

@@ -119,10 +119,9 @@ class Access:
         have = frozenset(present)
         return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
 
-    @property
-    def keys(self) -> frozenset[str]:
-        """Return all that it reads or writes."""
-        return self.writes | (self.reads or frozenset())
+    def is_read_by(self, other: Access) -> bool:
+        """Return whether another module declares to read what it writes."""
+        return other.reads is not None and not self.writes.isdisjoint(other.reads)
 
     def depends_on(self, writes: Iterable[str]) -> bool:
         """Return whether it may read one of these keys: if so it must wait for whoever writes them."""
@@ -315,9 +314,12 @@ def _record(
     """
     room = _room(state, terms)
     output = values.freeze(found.answer, "its output", room)
-    input_changes = _changes(
-        "input", module.update_input(seen.input, output), access, output, room, seen=seen.input
-    )
+    changed = module.update_input(seen.input, output)
+    for key in changed if isinstance(changed, Mapping) else ():
+        if isinstance(state.input.get(key), Table) and not isinstance(changed[key], Table):
+            what = f"it puts {type_in_words(changed[key])} in place of the table input.{key}"
+            raise ModuleError(what, hint="Return a chameleon.Table, such as `state.table.take_rows([0])`.")
+    input_changes = _changes("input", changed, access, output, room, seen=seen.input)
     cache_changes = module.update_cache(seen.cache, output)
     if found.cache:
         cache_changes = {**cache_changes, **found.cache}
@@ -351,7 +353,7 @@ def _changes(
     changes = {
         key: value
         for key, value in changes.items()
-        if f"{kind}.{key}" in access.writes or key not in seen or seen[key] is not value
+        if f"{kind}.{key}" in access.writes or not (key in seen and _is_same(value, seen[key]))
     }
     if not changes:
         return _NOTHING
@@ -367,3 +369,11 @@ def _changes(
         return values.ReadOnly(changes)
     frozen: Mapping[str, Any] = values.freeze(changes, f"update_{kind}", room)
     return frozen
+
+
+def _is_same(value: Any, seen: Any) -> bool:
+    """Tell whether a hook gives back what it has seen, as it is or copied."""
+    try:
+        return value is seen or bool(values.freeze(value) == seen)
+    except ChameleonError:
+        return False

@@ -22,7 +22,7 @@ _MOST_WRAPS = 5
 FURTHER_QUESTION = re.compile(r"(?<=\S)[^\S\n]*\n[^\S\n]*\n\s*(?:Question|Q)\s*:")
 """Where a model goes on after its answer with a question of its own making."""
 _CALLED = re.compile(
-    r"[\w.-]+\(\s*[A-Za-z_]\w*\s*[=:]"
+    r"[a-z][\w.-]{2,}\(\s*[A-Za-z_]\w*\s*[=:][^()]*\)\Z"
     r"|\[?\s*\{\s*[\"'](?:name|module|tool|tool_name|function|action)[\"']\s*:[^{}]{0,80}"
     r",\s*[\"'](?:args|arguments|parameters|input|action_input)[\"']\s*:"
 )

@@ -164,7 +164,7 @@ class Budget:
     `megabytes` bounds what an output, the arguments of a step, or the state may hold.
     """
 
-    calls: int | None = 64
+    calls: int | None = None
     tokens: int | None = None
     seconds: float | None = None
     cost: float | None = None

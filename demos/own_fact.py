@@ -1,6 +1,6 @@
 """Plug in a module of your own: what it finds changes the answer (Chameleon, figure 2).
 
-Run: python demos/own_fact.py
+Run: python demos/own_fact.py  (needs the extra `models`)
 """
 
 from chameleon import Executor, Inventory, Module, Table

@@ -77,4 +77,4 @@ class OneShot(ShowsCards, AsksModel, Planner):
             raise PlanError(empty.what, hint="Reply with the list alone.") from None
         if reply.truncated:
             raise PlanError(_CUT_OFF, hint="Reply with the list alone.")
-        return parse_plan(reply.text, inventory.modules, inventory.takes)
+        return parse_plan(reply.text, inventory.modules, inventory.takes, inventory.aliases)

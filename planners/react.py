@@ -15,7 +15,7 @@ from pydantic import PositiveInt
 from chameleon.errors import EmptyReply, InventoryError, ModelError, PlanError, ReplayMiss, ToolsRefused
 from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
-from chameleon.llm_module import AsksModel
+from chameleon.llm_module import FOR_GOOD, AsksModel
 from chameleon.module import Module
 from chameleon.plan_text import ARGUMENTS, NAMING, parse_plan
 from chameleon.planner import Planner
@@ -55,9 +55,15 @@ _ANSWER = re.compile(
 _ECHO = 3  # words: an answer that ends as the fault that was just told repeats it
 _BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")
 _ANSWER_KEY = re.compile(r"\{\s*[\"'](?:final[_ ])?(?:answer|result|response|output)[\"']\s*:", re.IGNORECASE)
-_SQL = re.compile(r"(?:select|with)\s.{1,400}?\sfrom\s", re.IGNORECASE | re.DOTALL)
+_SQL = re.compile(
+    r"(?:SELECT|select)\s[^.]{1,400}?\s(?:FROM|from)\s+\w+\s*"
+    r"(?:\Z|;|\)|(?:WHERE|ORDER|GROUP|LIMIT|JOIN|where|order|group|limit)\b)"
+    r"|(?:WITH|with)\s+\w+\s+(?:AS|as)\s*\("
+)
 _FAULT = re.compile(
-    r"the (?:list of modules|reply (?:holds|repeats))\b|there is no (?:module|tool) '", re.IGNORECASE
+    r"the list of modules cannot be read|the reply (?:holds no (?:list|answer|plan)|repeats what was wrong)"
+    r"|there is no (?:module|tool) '[^']*'\. (?:Did you|There are)",
+    re.IGNORECASE,
 )
 _TWICE = "that was called twice, and gave the same"
 _CHAINED, _LONGEST_CHAIN = "that was called on its own output", 6
@@ -220,20 +226,21 @@ class React(ShowsCards, AsksModel, Planner):
                     prompt, cards = self._prompt(state, inventory, turns, native=True)
                     tools = [] if is_last and has_called else [*map(self.as_tool, cards)]
                     reply = self._whole(self.model.ask([*prompt, *told], tools=tools, **options))
-                except (ModelError, PlanError) as problem:
-                    failed = isinstance(problem, ToolsRefused) or (
-                        offer == "try" and type(problem) is ModelError
-                    )
-                    if is_certain or not (failed or isinstance(problem, ReplayMiss)):
+                except ModelError as problem:
+                    worth = (ReplayMiss, ToolsRefused) if offer == "known" else ModelError
+                    if is_certain or not isinstance(problem, worth) or isinstance(problem, FOR_GOOD):
                         raise
-                    if failed:
-                        self.model.learn("tools", works=False)
+                    works = None if isinstance(problem, ReplayMiss) else False
                 else:
                     if offer == "known" or reply.tool_calls:
                         self.model.learn("tools", works=True)
                         return reply, True
-                    # It may never have seen the tools.
-                    self.model.learn("tools", works=False, why="called none of")
+                    works = None  # it may never have seen the tools, or need none
+                prompt, _ = self._prompt(state, inventory, turns, native=False)
+                reply = self._whole(self.model.ask([*prompt, *told], **options))
+                if offer == "try" or works is False:
+                    self.model.learn("tools", works=works)
+                return reply, False
             prompt, _ = self._prompt(state, inventory, turns, native=False)
             return self._whole(self.model.ask([*prompt, *told], **options)), False
         except EmptyReply as empty:
@@ -256,7 +263,7 @@ class React(ShowsCards, AsksModel, Planner):
         elif answer or (is_native and not self._is_written_call(text, names)):
             return ()
         try:
-            return parse_plan(text, tools, inventory.takes)
+            return parse_plan(text, tools, inventory.takes, inventory.aliases)
         except PlanError as problem:
             is_named = any(as_name(word) in names for word in _WORDS.findall(text))
             if _ANSWER.search(text) and not _ACTION.search(text):
@@ -276,11 +283,9 @@ class React(ShowsCards, AsksModel, Planner):
             given, _ = json.JSONDecoder().raw_decode(text)
         except (ValueError, RecursionError):
             return False
-        return (
-            isinstance(given, dict)
-            and bool(given)
-            and any({*given} <= {*n} for n in inventory.takes.values())
-        )
+        fitting = (each for each in inventory.arguments.values() if each is not None)
+        is_mapping = isinstance(given, dict) and bool(given)
+        return is_mapping and any({*each.required} <= {*given} <= {*each.names} for each in fitting)
 
     @staticmethod
     def _is_written_call(text: str, names: Collection[str]) -> bool:

@@ -278,8 +278,9 @@ class Builder:
         owner.prompt_place = self._place(path, "prompt")
         own, given_for_all = llm.params() if llm else {}, self.source.params
         owner.llm_params = self.spec.llm.params() | {k: own[k] for k in own if k not in given_for_all}
-        if given_for_all.get("temperature", 0) is None:  # left out, rather than 0
-            owner.llm_params |= {"temperature": None}
+        written = [each for each in (self.spec.llm, llm) if each and "temperature" in each.model_fields_set]
+        if given_for_all.get("temperature", 0) is None or (written and written[-1].temperature is None):
+            owner.llm_params |= {"temperature": None}  # left out, rather than 0
         owner.has_own_stop = "stop" not in given_for_all
         if llm is None:
             return

@@ -18,6 +18,7 @@ from chameleon.inventory.references import check_mentioned, leave_out
 from chameleon.inventory.resolve import adapter_of, build, find_class, module_of
 from chameleon.inventory.schema import (
     INPUT_TYPES,
+    BudgetSpec,
     InventorySpec,
     ModelSpec,
     OnError,
@@ -27,7 +28,7 @@ from chameleon.inventory.schema import (
 )
 from chameleon.inventory.source import KeyPath, Source, read_source, source_of
 from chameleon.llm_module import AsksModel
-from chameleon.module import Module
+from chameleon.module import Module, split_keys
 from chameleon.planner import Planner, check_arguments, check_names, check_order, check_reads, every_planner
 from chameleon.state import State, Step
 from chameleon.steps import Access
@@ -89,7 +90,7 @@ class Inventory:
     rules: RulesSpec = field(default_factory=RulesSpec)
     repair: Mapping[str, RepairSpec] = field(default_factory=dict)
     on_error: Mapping[str, OnError] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget = field(default_factory=lambda: Budget(**BudgetSpec().model_dump()))
     llm: ModelSpec = field(default_factory=ModelSpec)
     source: Source | None = field(default=None, repr=False, compare=False)
     left_out: frozenset[str] = frozenset()
@@ -304,13 +305,14 @@ class Inventory:
         return f"{self.name}: {self.planner.name} over {', '.join(self.present)}"
 
     @cached_property
-    def _by_alias(self) -> Mapping[str, str]:
+    def aliases(self) -> Mapping[str, str]:
+        """Return the modules by the names that their servers have for them."""
         return {each.alias: name for name, each in self.modules.items() if each.alias}
 
     def meant(self, step: Step) -> Step:
         """Return the step with its module's name, where it has that of the module's server: `get-sum`."""
         name = step.module
-        return step if name in self.modules else replace(step, module=self._by_alias.get(name, name))
+        return step if name in self.modules else replace(step, module=self.aliases.get(name, name))
 
     def check_plan(self, plan: Sequence[Step | str], state: State, *, whole: bool = True) -> None:
         """Raise `PlanError` if steps or names cannot follow the state, or a `whole` plan breaks the order."""
@@ -335,10 +337,14 @@ class Inventory:
 def _told_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:
     """Return the modules; those that tell what others found read the keys that modules of one's own add."""
     own = {name: each for name, each in modules.items() if each.is_of_ones_own and name not in brought}
-    known = {key for name, each in modules.items() if name not in own for key in Access.of(each).keys}
-    written = {key for each in own.values() for key in Access.of(each).writes if key.startswith("cache.")}
-    keys = [f"{key}?" for key in sorted(written - known) if not key.endswith("*")]
-    return {n: each.reading(keys) if keys and each.tells_own else each for n, each in modules.items()}
+    shipped = [each for name, each in modules.items() if name not in own]
+    read = [key for each in shipped if not each.tells_own for key in split_keys(each.reads or ())]
+    given = [*read, *(key for each in shipped for key in each.written_keys)]
+    known = {part for key in given for part in key.removesuffix("?").split("|")}
+    of_text = (set(each.written_keys).difference(split_keys(each.non_text)) for each in own.values())
+    written = {key for keys in of_text for key in keys if key.startswith("cache.")}
+    keys = [f"{key}?" for key in sorted(written - known)]
+    return {n: each.reading(keys, known) if keys and each.tells_own else each for n, each in modules.items()}
 
 
 def _by_name(given: Any) -> dict[str, Module]:

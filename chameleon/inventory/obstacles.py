@@ -72,16 +72,16 @@ def remarks(inventory: Inventory) -> Iterator[InventoryError]:
             what = f"{name} reads {key}, which neither the input nor a module gives"
             yield InventoryError(what, hint=nearest(key, given), where=where)
         for key in sorted(inventory.access[name].writes):
-            if others := [each for each in writers[key] if each != name]:
+            if key.startswith("input.") or key in (inventory.access[name].reads or ()):
+                continue  # it passes on what was there
+            others = [each for each in writers[key] if each != name]
+            if others and name == min(each for each in writers[key] if modules[each].is_of_ones_own):
                 what = (
                     f"{name} and {' and '.join(others)} write {key}: the later takes the place of the other"
                 )
-                yield InventoryError(what, hint="Name another key in `writes`.", where=where)
-            elif key == "cache.*":
-                what = f"{name} may write any key, and no module is told what it finds"
-                yield InventoryError(what, hint="Name its keys in `writes`.", where=where)
-            elif key.startswith("cache.") and _is_lost(name, key, inventory):
-                hint = f"Name a key that others read in `writes`, or give one of them `reads: {key}?`."
+                yield InventoryError(what, hint="Name another key in the `writes` of its class.", where=where)
+            elif not others and key.startswith("cache.") and _is_lost(name, key, inventory):
+                hint = f"Name a key that others read in `writes` of its class, or give one `reads: {key}?`."
                 yield InventoryError(f"nothing reads {key}, which {name} writes", hint=hint, where=where)
 
 
@@ -106,6 +106,11 @@ def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
 
 def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iterator[ChameleonError]:
     """Yield what the part's own check says, and what is wrong with its prompt."""
+    if isinstance(part, Module) and part.inner is None and type(part).run is Module.run:
+        hint = "Write `def run(self, state)` in the class."
+        yield InventoryError(
+            f"{type(part).__name__} has no run method", hint=hint, where=inventory.place(path)
+        )
     label = f"{'module' if isinstance(part, Module) else 'planner'} {part.name}"
     if fault := _failed(part.check, label):
         yield fault.at(inventory.place(path))

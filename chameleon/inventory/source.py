@@ -261,7 +261,8 @@ def extended(own: Source, parent: Source) -> Source:
 
     def less(held: Any) -> Any:
         if isinstance(held, dict):
-            return {name: value for name, value in held.items() if name not in removed}
+            kept = {name: value for name, value in held.items() if name not in removed}
+            return {k: less(v) if isinstance(v, list) else v for k, v in kept.items() if v not in removed}
         return [name for name in held if name not in removed] if isinstance(held, list) else held
 
     if isinstance(rules := below.get("rules"), dict):

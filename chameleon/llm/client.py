@@ -19,6 +19,7 @@ from chameleon.llm.providers import belongs_to_connection, full_name, secrets_in
 from chameleon.llm.store import ResponseStore
 from chameleon.usage import current_recorder
 
+_NONE: Mapping[str, Any] = {}
 _OF_ONE_SAMPLE = (EmptyReply, ModelError, Refused)
 
 if TYPE_CHECKING:
@@ -40,10 +41,16 @@ class LLM:
     does not take is dropped, and told with the reply and in the log.
     """
 
-    __slots__ = ("_models", "_params", "_pipeline")
+    __slots__ = ("_models", "_params", "_pipeline", "_soft")
 
-    def __init__(self, pipeline: Pipeline, params: Mapping[str, Any], models: _Models) -> None:
+    def __init__(
+        self, pipeline: Pipeline, params: Mapping[str, Any], models: _Models, soft: Mapping[str, Any] = _NONE
+    ) -> None:
+        """`soft` parameters hold where nobody says another, and no model must take them."""
         self._pipeline, self._params, self._models = pipeline, params, models
+        client = pipeline.connection.client
+        own = client.own_params if soft and isinstance(client, GivenClient) else _NONE
+        self._soft = {name: value for name, value in soft.items() if name not in {**params, **own}}
 
     @classmethod
     def connect(
@@ -116,14 +123,19 @@ class LLM:
     @property
     def params(self) -> Mapping[str, Any]:
         """Return the parameters that every request starts from."""
-        return dict(self._params)
+        return {**self._soft, **self._params}
 
     def __repr__(self) -> str:
         return f"LLM({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in self._params.items())])})"
 
     def with_params(self, **params: Any) -> LLM:
         """Make a view with other default parameters; None removes one."""
-        return LLM(self._pipeline, self._merged(params), self._models)
+        soft = {name: value for name, value in self._soft.items() if name not in params}
+        return LLM(self._pipeline, self._merged(params), self._models, soft)
+
+    def with_defaults(self, **params: Any) -> LLM:
+        """Make a view with parameters that hold where nobody says another, and that no model must take."""
+        return LLM(self._pipeline, self._params, self._models, {**self._soft, **params})
 
     def with_model(
         self,
@@ -135,7 +147,7 @@ class LLM:
     ) -> LLM:
         """Ask another model with the same store and settings, unless given here. Raises as `connect`."""
         pipeline = self._models.sibling(model, retries, timeout, prices)
-        return LLM(pipeline, self._params, self._models)
+        return LLM(pipeline, self._params, self._models, self._soft)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
         """Tell which of the default parameters and `params` the model would be asked without, and why."""
@@ -150,8 +162,8 @@ class LLM:
         """Tell whether it takes a JSON "schema" for replies, or "tools" to call: see `Connection.offers`."""
         return self._pipeline.connection.offers(what)
 
-    def learn(self, what: str, *, works: bool, why: str = "refused") -> None:
-        """Remember whether it takes a "schema" or "tools": from now on it offers them, or none."""
+    def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:
+        """Remember whether it takes a "schema" or "tools": see `Connection.learn`."""
         self._pipeline.connection.learn(what, works=works, why=why)
 
     def ask(
@@ -240,7 +252,9 @@ class LLM:
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
         to = self._pipeline.connection
         known: dict[str, Any] = {"own_settings": to.own_settings, "address": to.address}
-        return ModelRequest.of(to.name, messages, self._merged(params), **known, **others)
+        soft = {name: value for name, value in self._soft.items() if name not in params}
+        known["soft"] = frozenset(soft)
+        return ModelRequest.of(to.name, messages, {**soft, **self._merged(params)}, **known, **others)
 
     def _merged(self, params: Mapping[str, Any]) -> dict[str, Any]:
         for name in params:

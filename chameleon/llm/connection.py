@@ -57,7 +57,7 @@ class Connection:
         self.has_name, self.own_settings = client.has_name, client.own_settings
         self._pricing = Pricing(client.name, prices)
         self._lock = threading.Lock()
-        self._quirks, self._proven = ModelQuirks(), set[str]()
+        self._quirks, self._proven, self._unsure = ModelQuirks(), set[str](), set[str]()
         self._prefixes = Prefixes()
         # A script is nobody's server.
         is_scripted = self.name.startswith("scripted:")
@@ -94,8 +94,17 @@ class Connection:
         is_own = bool(self.address) and not is_openai_itself(str(self.address))
         return "try" if (is_own or not told.is_known) and not self.name.startswith("scripted:") else ""
 
-    def learn(self, what: str, *, works: bool, why: str = "refused") -> None:
-        """Remember whether it takes a "schema", or "tools"; say so where it does not."""
+    def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:
+        """Remember whether it takes a "schema", or "tools"; say so where it does not.
+
+        `works` is None where the reply did not show it: the second time it counts as no.
+        """
+        with self._lock:
+            if works is None and what not in self._unsure:
+                self._unsure.add(what)
+                return
+        if works is None:
+            why = "used none of"
         if not works:
             named, instead = REFUSED[what]
             _log.warning("%s %s %s: it is asked %s from now on", self.name, why, named, instead)
@@ -157,8 +166,9 @@ class Connection:
         prepared = self._prepare(request, n, widened, tell)
         while True:
             fitted = prepared.fitted
-            if fitted.dropped and not self.allow_dropped:
-                raise self.refused(fitted.dropped, request.params)
+            dropped = {name: why for name, why in fitted.dropped.items() if name not in request.soft}
+            if dropped and not self.allow_dropped:
+                raise self.refused(dropped, request.params)
             try:
                 messages = prepared.dialect.invoke(prepared, request)
                 break
@@ -174,7 +184,7 @@ class Connection:
                 refused, prepared = prepared, self._prepare(request, n, widened, tell)
                 if prepared.quirks == refused.quirks:
                     raise
-        cut_at, dropped, secrets = fitted.cut_at, fitted.dropped, self.client.secrets
+        cut_at, secrets = fitted.cut_at, self.client.secrets
         known: dict[str, Any] = {"cut_at": cut_at, "dropped": dropped, "secrets": secrets}
         known["has_tools"] = bool(request.tools)
         replies = [parse_reply(message, self._pricing, **known) for message in messages[:n]]

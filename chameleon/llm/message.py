@@ -152,6 +152,7 @@ class ModelRequest:
     - `address`: the server, unless it is the provider's own.
     - `pictures`: references of what goes along: a text that only quotes one is another request.
     - `whole`: ask again with more room where the reply is cut off.
+    - `soft`: parameters that nobody asked for: a model that does not take them is asked without, in silence.
     - `tools`: those that the model may call, each with name, description and parameters (a JSON schema).
     """
 
@@ -165,6 +166,7 @@ class ModelRequest:
     pictures: tuple[str, ...] = ()
     whole: bool = True
     tools: tuple[Mapping[str, Any], ...] = ()
+    soft: frozenset[str] = frozenset()
 
     @classmethod
     def of(

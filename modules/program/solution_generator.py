@@ -25,7 +25,8 @@ _COMPUTED = re.compile(r"[-$€£\d(][\d\s,.$€£%()+*/×÷–−-]*=\s*([-−]
 _CLAUSE = re.compile(r"([^,]+?),? (?:which|who|with|where|whose|because|since)\b")
 _SENTENCES = re.compile(r"\n|(?<=[.!?])\s+(?=[A-Z])")
 _CONCLUDED = re.compile(
-    r"[A-Z][^:#=]*\b(?:is|are|was|were|equals) ((?:[$€£]\s?)?[-−]?\d[\d,]*(?:\.\d+)?\s?%?(?: [a-z]+)?)[.!]?"
+    r"[A-Z][^:#=]*\b(?:is|are|was|were|equals) ((?:[$€£]\s?)?[-−]?\d[\d,]*(?:\.\d+)?\s?%?"
+    r"(?: (?:thousand|million|billion|dozen))?)(?: [a-z]+)?(?: (?:in|of|at|for) [^:#=]*)?[.!]?"
 )
 _DIGITS = re.compile(r"[\d.,]*\d")
 _DENIAL = re.compile(r"\b(?:no|not|cannot|never|neither|nor|unknown|without|if)\b|n['’]t\b", re.IGNORECASE)
@@ -114,7 +115,8 @@ def solution_in(text: str, state: State) -> str:
     said = stated_answer(text)
     if said is None and lone_letter(text, state.input.get("choices") or ()) is None:
         raise StepRejected('the solution does not say "The answer is …"')
-    if said and (why := no_answer(said)):
+    is_given = said and (said in (state.input.get("choices") or ()) or is_a_cell(said, state.table))
+    if said and not is_given and (why := no_answer(said)):
         raise StepRejected(why, hint='End with "The answer is X."')
     return text.strip()
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from chameleon import LLMModule, State, StepRejected
 from chameleon.llm_module import elect, votes, weights_of
-from chameleon.modules.program.solution_generator import first_line, settled, stated_line
+from chameleon.modules.program.solution_generator import first_line, is_a_cell, settled, stated_line
 from chameleon.table.formats import Style
 from chameleon.text import FURTHER_QUESTION, no_answer, unwrapped
 
@@ -65,6 +65,9 @@ class TableQuery(LLMModule):
     def interpret(self, text: str, state: State) -> Answer:
         answer, table = self.parse(text), state.table
         if isinstance(answer, list):
+            free = (item for item in answer if not is_a_cell(item, table))
+            if why := next(filter(None, map(no_answer, free)), ""):
+                raise StepRejected(why, hint="Give the answer alone.")
             return _asked_cell([settled(item, table) for item in answer], state)
         return answer
 
@@ -80,8 +83,6 @@ def answer_in(text: str, form: Form) -> Answer:
     text = FURTHER_QUESTION.split(text.partition("\n/*")[0], maxsplit=1)[0]
     if form == "items":
         items = items_in(text)
-        if why := next(filter(None, map(no_answer, items)), ""):
-            raise StepRejected(why, hint="Give the answer alone.")
         return items
     return verdict_in(text) if form == "verdict" else sentence_in(text)
 

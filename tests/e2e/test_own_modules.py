@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +32,10 @@ class FirstRow(Module):
         return state.table.take_rows([0])
 
     def update_input(self, input: Any, output: Any) -> Any:
-        return {**input, "table": output}
+        return {**copy.deepcopy(dict(input)), "table": output}
 
     def update_cache(self, cache: Any, output: Any) -> Any:
-        return {**cache, "knowledge": "One row was kept."}
+        return {**cache, "knowledge": "One row was kept.", "kept": 1, "gone": None}
 
 
 class Knows(Module):
@@ -85,12 +87,35 @@ def test_an_output_that_is_no_text_is_told_as_json_and_waited_for() -> None:
     assert state.answer == "10" and 'Waits: {"minutes": 10}' in model.requests[-1][-1][1]
 
 
+def test_reading_it_in_yaml_takes_it_from_nobody_and_what_is_no_text_is_told_to_nobody() -> None:
+    class Boxes(BusFacts):
+        non_text = writes = "cache.boxes"
+
+    modules = {"bus_facts": BusFacts, "boxes": Boxes, "row_lookup": {"reads": "cache.bus_facts?"}}
+    access = Inventory.parse({"name": "mine", "extends": "tables", "modules": modules}).access
+    told = {name for name, each in access.items() if each.depends_on(["cache.bus_facts"])}
+    assert told >= {"row_lookup", "program_generator", "solution_generator"} and "column_lookup" not in told
+    assert not access["solution_generator"].depends_on(["cache.boxes"])
+
+
+def test_a_solution_that_a_module_reads_is_not_dropped_beside_a_program() -> None:
+    class Critic(BusFacts):
+        reads = "cache.solution"
+
+    plan = ["program_generator", "program_verifier", "program_executor", "solution_generator", "critic"]
+    model = ScriptedModel([json.dumps([*plan, "answer_generator"]), "ans = 1 + 1", "The answer is 2."])
+    inventory = Inventory.parse({"name": "mine", "extends": "tables", "modules": {"critic": Critic}})
+    state = Executor(inventory, LLM.connect(model)).run({"question": "How many?", "table": STOPS})
+    assert state.answer == 2 and "critic" in state.plan and "solution_generator" in state.plan
+
+
 def test_hooks_may_return_the_whole_mapping() -> None:
     model = ScriptedModel(['["first_row", "solution_generator", "answer_generator"]', "The answer is 1."])
     inventory = Inventory.parse({"name": "mine", "extends": "tables", "modules": {"first_row": FirstRow}})
     state = Executor(inventory, LLM.connect(model)).run({"question": "How many?", "table": STOPS})
     assert len(state.table.rows) == 1 and state.history[0].input_changes.keys() == {"table"}
-    assert "Knowledge: One row was kept." in model.requests[-1][-1][1]
+    prompt = model.requests[-1][-1][1]
+    assert "Knowledge: One row was kept.\n\nKept: 1\n" in prompt and "Gone" not in prompt
 
 
 @pytest.mark.parametrize(
@@ -101,7 +126,7 @@ def test_hooks_may_return_the_whole_mapping() -> None:
             {"mine": Knows},
             ["mine reads cache.knowlege, which neither", "write cache.knowledge: the later takes"],
         ),
-        ({"mine": FirstRow}, ["mine may write any key, and no module is told what it finds"]),
+        ({"mine": FirstRow}, []),
     ],
 )
 def test_what_is_lost_is_said(modules: dict[str, Any], told: list[str]) -> None:

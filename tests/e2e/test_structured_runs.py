@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from langchain_openai import ChatOpenAI
 
 from chameleon import LLM, Executor, Inventory, Table, tool
 from chameleon.llm import ResponseStore
@@ -16,7 +17,7 @@ from chameleon.planners.one_shot import OneShot
 from tests.hosted import Asked, HostedServer
 from tests.llm.asking import Start
 from tests.llm.tool_talk import calling
-from tests.loopback import Answer, Fault
+from tests.loopback import Answer, Fault, Reply
 
 TABLE = Table(["Team", "Points"], [["Red", "9"], ["Blue", "7"], ["Ash", "12"]])
 ASKED = {"question": "Which team has the most points?", "table": TABLE}
@@ -61,10 +62,11 @@ def test_a_plan_is_held_to_the_modules(model: str, loopback: Start) -> None:
         (None, "ignored a schema"),
         (REFUSED, "refused a schema"),
         (Fault(500, {"error": {"message": "assertion failed"}}), "refused a schema"),
+        (Reply(""), "refused a schema"),
     ],
 )
 def test_what_nobody_knows_is_tried_once(
-    refusal: Fault | None, told: str, loopback: Start, caplog: pytest.LogCaptureFixture
+    refusal: Answer | None, told: str, loopback: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     plan = "solution_generator -> answer_generator"
 
@@ -116,6 +118,20 @@ def test_weather_and_convert_where_schemas_are_taken_and_where_they_are_ignored(
     assert len(server.requests) == 1 and server.requests[0]["temperature"] == 0
 
 
+def test_own_tools_are_replayed_without_a_key_and_leave_a_clients_temperature(
+    loopback: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, store = loopback(lambda request: "convert(celsius=0, to='F')"), tmp_path / "replies.sqlite"
+    llm = LLM.connect("openai:gpt-5-mini", api_key="k", store=ResponseStore(store), allow_dropped=False)
+    assert Executor([convert], llm).run({"question": "?"}).answer == 32
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    llm = LLM.connect("openai:gpt-5-mini", store=ResponseStore(store, "replay"))
+    assert Executor([convert], llm).run({"question": "?"}).answer == 32
+    client = ChatOpenAI(model="local", api_key="k", base_url=server.url, temperature=0.9)
+    Executor([convert], client).run({"question": "?"})
+    assert [asked.get("temperature") for asked in server.requests] == [None, 0.9]
+
+
 def test_plans_that_came_to_nothing_are_asked_for_anew_and_replayed_all_the_same(
     loopback: Start, tmp_path: Path
 ) -> None:
@@ -143,10 +159,10 @@ def test_native_tools_are_tried_once(takes: bool, loopback: Start) -> None:
 
     server = loopback(reply)
     executor = Executor(Inventory.of([weather], "react"), LLM.connect("openai:local"))
-    for _ in range(2):
+    for _ in range(3):
         assert executor.run({"question": "How warm is Oslo?"}).answer == "4"
     tried = ["tools" in asked for asked in server.requests]
-    assert tried == ([True] * 4 if takes else [True, *[False] * 4])
+    assert tried == ([True] * 6 if takes else [True, False, False] * 2 + [False] * 2)
 
 
 def test_operations_and_their_arguments_are_held_to_what_the_table_has(loopback: Start) -> None:

@@ -53,6 +53,9 @@ def ask(inventory: str, replies: Sequence[str], question: str = MOST, **given: A
         ("tables", MOST, None, [SOLUTION, *["In all, 4,200 came."] * 2], None, 3),
         ("tables", MEDIAN, None, [SOLUTION, *["**4,200**"] * 2], "4,200", 3),
         ("tables", MEDIAN, None, [SOLUTION, *["The total is 4,200km."] * 2], None, 3),
+        ("tables", MEDIAN, None, [SOLUTION, *["There were 4,200 visitors in all."] * 2], "4,200", 3),
+        ("tables", MEDIAN, None, [SOLUTION, "The answer is P(X=2)=0.3."], "P(X=2)=0.3", 2),
+        ("tables", MOST, ("Infinity", "Zen"), [SOLUTION, "The answer is Infinity."], "Infinity", 2),
         ("tables", MEDIAN, None, [SOLUTION, *["Add them.\n## Step 4"] * 2], None, 3),
         (
             "tables",
