@@ -40,10 +40,7 @@ class TestARepairThatAsks:
     def test_shows_the_model_its_reply_and_what_was_wrong_unless_told_not_to(self, tell: bool) -> None:
         client = ScriptedModel(["bad", "<b>good</b>"])
         inventory = Inventory(
-            "mine",
-            Fixed(["ask"]),
-            {"ask": Ask()},
-            repair={"ask": RepairSpec(redo="ask", tell=tell)},
+            "mine", Fixed(["ask"]), {"ask": Ask()}, repair={"ask": RepairSpec(redo="ask", tell=tell)}
         )
         Executor(inventory, LLM.connect(client)).run(QUESTION)
         first, second = client.requests

@@ -50,16 +50,8 @@ FAULTS: list[tuple[str, int, str]] = [
         6,
         "RowLookup has no parameter 'min_row'. Did you mean 'min_rows'?",
     ),
-    (
-        "name: mine\nplanner:\n  use: replanning\n  planner: 3\nmodules: {}",
-        4,
-        "planner.planner is 3",
-    ),
-    (
-        "name: mine\nplanner: {use: fixed}\nmodules: {}",
-        2,
-        "planner: Fixed lacks the parameter 'plan'",
-    ),
+    ("name: mine\nplanner:\n  use: replanning\n  planner: 3\nmodules: {}", 4, "planner.planner is 3"),
+    ("name: mine\nplanner: {use: fixed}\nmodules: {}", 2, "planner: Fixed lacks the parameter 'plan'"),
     (
         "name: mine\nplanner: one_shot\nmodules: [a]",
         3,

@@ -107,11 +107,7 @@ AS_A_PART = "Import it as a part of the same package: from"
         ("tools:Tool", TOOL + "    reads = 'cash.a'", "reads of the class Tool has the key 'cash.a'"),
         ("tools:Tool", f"{TOOL}    def __init__(self, x: 'Non' = 1): pass", "name 'Non' is not defined"),
         ("tools:Tool", "from sib import X", f"not installed, but is next to it. {AS_A_PART} .sib import …"),
-        (
-            "tools:Tool",
-            "import parts.one",
-            f"not installed, but is next to it. {AS_A_PART} .parts import …",
-        ),
+        ("tools:Tool", "import parts.one", f"not installed, but is next to it. {AS_A_PART} .parts import …"),
         (
             "tools:Tool",
             "from .bis import X",

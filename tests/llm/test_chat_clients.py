@@ -9,11 +9,7 @@ from typing import Any
 import pytest
 from pydantic import PrivateAttr, SecretStr
 
-from chameleon.errors import (
-    ModelError,
-    NoModel,
-    ParameterRefused,
-)
+from chameleon.errors import ModelError, NoModel, ParameterRefused
 from chameleon.llm import LLM, ResponseStore
 from tests.hosted import HostedServer
 from tests.llm.asking import Start, without_waits

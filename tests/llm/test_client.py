@@ -10,19 +10,9 @@ from typing import Any
 
 import pytest
 
-from chameleon.errors import (
-    AuthFailed,
-    ChameleonError,
-    ModelError,
-    PromptError,
-)
+from chameleon.errors import AuthFailed, ChameleonError, ModelError, PromptError
 from chameleon.llm import LLM, ResponseStore
-from tests.llm.asking import (
-    Host,
-    Start,
-    connect,
-    local,
-)
+from tests.llm.asking import Host, Start, connect, local
 from tests.loopback import Fault, Reply
 
 

@@ -13,15 +13,7 @@ import pytest
 
 from chameleon.errors import ChameleonError, ContextTooLong, ModelError, ParameterRefused
 from chameleon.usage import Budget, Meter, recording
-from tests.llm.asking import (
-    Host,
-    Json,
-    Start,
-    connect,
-    refusals,
-    too_large,
-    unsupported,
-)
+from tests.llm.asking import Host, Json, Start, connect, refusals, too_large, unsupported
 from tests.loopback import Answer, Fault, Reply
 
 ASKED: Mapping[str, Any] = {"temperature": 0, "top_p": 0.5, "stop": ["X"], "max_tokens": 60, "logprobs": True}

@@ -12,10 +12,7 @@ import pytest
 from chameleon.errors import ModelError, NoModel
 from chameleon.llm import LLM, deadline
 from chameleon.llm.choose import offered_models
-from tests.llm.asking import (
-    local,
-    talking,
-)
+from tests.llm.asking import local, talking
 
 
 def drip(connection: socket.socket) -> None:

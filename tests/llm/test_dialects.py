@@ -8,18 +8,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from chameleon.errors import (
-    ModelError,
-)
+from chameleon.errors import ModelError
 from chameleon.llm import LLM, ScriptedModel
 from chameleon.usage import Budget, Meter, recording
 from tests.hosted import HostedServer
-from tests.llm.asking import (
-    Host,
-    Start,
-    connect,
-    local,
-)
+from tests.llm.asking import Host, Start, connect, local
 
 LONG = "\n".join(f"Example {number}: which team has the most points?" for number in range(300))
 SCHEMA = {

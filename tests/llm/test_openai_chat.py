@@ -132,13 +132,7 @@ def asked_in_pieces(url: str) -> tuple[Any, list[str]]:
 def test_pieces_of_a_reply_make_one() -> None:
     usage = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}}
     logprobs = {"content": [{"token": "a", "logprob": -1.0}]}
-    events = (
-        delta("It "),
-        delta("is."),
-        delta(finish_reason="length", logprobs=logprobs),
-        usage,
-        "[DONE]",
-    )
+    events = (delta("It "), delta("is."), delta(finish_reason="length", logprobs=logprobs), usage, "[DONE]")
     with sending(": ping\n\n" + streamed(*events), kind="text/event-stream") as url:
         reply, heard = asked_in_pieces(url)
     assert (reply.text, reply.finish, reply.logprob, heard) == ("It is.", "length", -1.0, ["It ", "is."])

@@ -11,11 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chameleon.llm.capabilities import (
-    EFFORTS,
-    Capabilities,
-    capabilities_of,
-)
+from chameleon.llm.capabilities import EFFORTS, Capabilities, capabilities_of
 from chameleon.llm.parameters import ROOM, ModelQuirks, fit, reasoning_fields
 from chameleon.llm.quirks import WIRE_NAMES
 
@@ -81,12 +77,7 @@ requests = st.fixed_dictionaries(
         ({"temperature": 0.5, "top_p": 1}, SONNET_4, {"temperature": 0.5}, ()),
         ({"temperature": 1, "top_p": 0.9}, SONNET_4, {"top_p": 0.9}, ()),
         ({"temperature": 1, "top_p": 1}, SONNET_4, {"top_p": 1}, ()),
-        (
-            {"temperature": 0.5, "reasoning": "high"},
-            SONNET_4,
-            {"reasoning": "high"},
-            ("temperature",),
-        ),
+        ({"temperature": 0.5, "reasoning": "high"}, SONNET_4, {"reasoning": "high"}, ("temperature",)),
         ({"logprobs": True, "seed": 1, "n": 2}, OPUS, {}, ("logprobs", "seed", "n")),
         ({"reasoning": "none"}, OPUS, {}, ()),
         ({"reasoning": "minimal"}, OPUS, {"reasoning": "low"}, ("reasoning",)),

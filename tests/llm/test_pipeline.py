@@ -33,15 +33,7 @@ from chameleon.errors import (
 from chameleon.llm import LLM, ResponseStore, ScriptedModel
 from chameleon.llm.message import ModelRequest
 from chameleon.usage import UNKNOWN, Budget, Call, Meter, Usage, recording
-from tests.llm.asking import (
-    Host,
-    Json,
-    Start,
-    connect,
-    local,
-    priced,
-    without_waits,
-)
+from tests.llm.asking import Host, Json, Start, connect, local, priced, without_waits
 from tests.loopback import Fault, Reply
 
 FREE = Usage(calls=0, input_tokens=0, output_tokens=0, cost=0.0)

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from chameleon.errors import (
-    AuthFailed,
-    MissingPackage,
-    NoModel,
-)
+from chameleon.errors import AuthFailed, MissingPackage, NoModel
 from chameleon.llm import LLM
 from chameleon.llm.providers import belongs_to_connection, full_name, own_server, providers
 from tests.llm.asking import Start

@@ -13,13 +13,7 @@ from pathlib import Path
 import pytest
 
 from chameleon.errors import ChameleonError, InputError
-from chameleon.table import (
-    Table,
-    choose_table,
-    found,
-    read_table,
-    readers,
-)
+from chameleon.table import Table, choose_table, found, read_table, readers
 from chameleon.table.records import read_within
 from tests.table.strategies import read_text
 

@@ -176,10 +176,7 @@ def test_bar_tables() -> None:
     ("text", "numbers"),
     [
         ("Item;Price\nCake;1.310,50 €\nTea;2,50\nJam;1.310\n", [1310.5, 2.5, 1310]),
-        (
-            "Item;Sold;Price\nCake;1.310;2,50\nTea;2.405;3,10\n",
-            [1310, 2405],
-        ),  # as the file
+        ("Item;Sold;Price\nCake;1.310;2,50\nTea;2.405;3,10\n", [1310, 2405]),  # as the file
         ('Item,Price\nCake,"7,125"\nTea,"2,50"\n', [7.125, 2.5]),
         ('Item,Price,Pair\nCake,"7,125","1,2"\nTea,"2,405","3,4"\n', [7125, 2405]),
         ("Item;Price\nCake;1.310\nTea;2.405\n", ["1.310", "2.405"]),  # either: it is told

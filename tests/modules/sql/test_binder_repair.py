@@ -37,10 +37,7 @@ NORMAL = binder_table(TABLE)
             "SELECT year FROM w WHERE `runners up` LIKE '%CROC%'",
             "SELECT year FROM w WHERE `runners up` LIKE '%CROC%'",
         ),
-        (
-            "SELECT year FROM w WHERE day = 'June 1, 2023'",
-            "SELECT year FROM w WHERE day = '2023-06-01'",
-        ),
+        ("SELECT year FROM w WHERE day = 'June 1, 2023'", "SELECT year FROM w WHERE day = '2023-06-01'"),
         (
             "SELECT year FROM w WHERE day < '2023-06-01 00:00:00' AND year < 'June 1, 2023'",
             "SELECT year FROM w WHERE day < '2023-06-01' AND year < 'June 1, 2023'",

@@ -92,11 +92,7 @@ def test_a_sentence_stands_on_one_line(reply: str, text: str) -> None:
     ("form", "told", "replies"),
     [
         ("items", "no answer", ["", "  \n ", " | | ", "The answer is: ."]),
-        (
-            "verdict",
-            "neither yes nor no",
-            ["", "maybe", "No crew finished", "true or false", "not true"],
-        ),
+        ("verdict", "neither yes nor no", ["", "maybe", "No crew finished", "true or false", "not true"]),
         ("text", "empty", ["The answer is: "]),
     ],
 )
