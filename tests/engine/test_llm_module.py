@@ -32,9 +32,10 @@ class TestARepairThatAsks:
         state = self._run(["bad", "good"], temperature=0.7)
         assert [call.params["temperature"] for call in state.calls] == pytest.approx([0.7, 0.8])
 
-    def test_asks_for_samples_that_it_has_not_seen(self) -> None:
+    def test_asks_for_samples_that_it_has_not_seen_and_shows_the_reply_that_was_rejected(self) -> None:
         state = self._run(["bad"] * 3 + ["good"] * 3, temperature=0.0, samples=3)
-        assert sorted(call.sample for call in state.calls) == [0, 1, 2, 3, 4, 5]
+        assert sorted(call.sample for call in state.calls) == [0, 1, 2, 3, 4, 5] and state.answer == "good"
+        assert state.calls[-1].messages[-2] == ("assistant", "bad")
 
     @pytest.mark.parametrize("tell", [True, False])
     def test_shows_the_model_its_reply_and_what_was_wrong_unless_told_not_to(self, tell: bool) -> None:
@@ -72,14 +73,6 @@ class TestARepairThatAsks:
         before, (_, told) = client.requests[2][-2:]
         assert before == ("assistant", "ans = 1 / 0")
         assert told.startswith(f"{FAULT} the program does not work: ZeroDivisionError in line 1")
-
-    def test_shows_the_reply_that_was_rejected_of_several(self) -> None:
-        client = ScriptedModel(["bad", "bad", "bad", *["good"] * 3])
-        ask = Ask()
-        ask.samples = 3
-        inventory = Inventory("mine", Fixed(["ask"]), {"ask": ask}, repair={"ask": RepairSpec(redo="ask")})
-        assert Executor(inventory, LLM.connect(client)).run(QUESTION).answer == "good"
-        assert client.requests[-1][-2] == ("assistant", "bad")
 
     @pytest.mark.parametrize(("name", "tells"), [("tables", True), ("tabmwp", False), ("finqa", False)])
     def test_is_as_published_in_the_inventories_of_the_papers(self, name: str, tells: bool) -> None:
@@ -169,10 +162,3 @@ def test_a_limit_is_a_positive_number(wrong: object) -> None:
     ):
         with pytest.raises(InventoryError, match="max_text_tokens"):
             Inventory.parse({"name": "mine", "extends": "pictures", **part})
-
-
-def test_a_module_that_asks_no_model_has_no_limit() -> None:
-    with pytest.raises(InventoryError, match="asks no model and has no 'max_text_tokens'"):
-        Inventory.parse(
-            {"name": "mine", "extends": "pictures", "modules": {"answer_generator": {"max_text_tokens": 9}}}
-        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chameleon import Inventory
@@ -19,15 +21,14 @@ def test_an_inventory_describes_its_modules_itself() -> None:
     assert shipped["solution_generator"].description not in ("", "Solves it in words.")
 
 
-def test_a_description_is_a_text() -> None:
-    with pytest.raises(InventoryError, match="description"):
-        Inventory.parse(
-            {"name": "mine", "extends": "tables", "modules": {"row_lookup": {"description": ["a", "b"]}}}
-        )
-
-
-def test_a_module_that_replies_in_text_is_not_structured() -> None:
-    with pytest.raises(InventoryError, match="SolutionGenerator replies in text"):
-        Inventory.parse(
-            {"name": "mine", "extends": "tables", "modules": {"solution_generator": {"structured": "auto"}}}
-        )
+@pytest.mark.parametrize(
+    ("module", "entry", "told"),
+    [
+        ("row_lookup", {"description": ["a", "b"]}, "description"),
+        ("solution_generator", {"structured": "auto"}, "SolutionGenerator replies in text"),
+        ("answer_generator", {"max_text_tokens": 9}, "asks no model and has no 'max_text_tokens'"),
+    ],
+)
+def test_what_a_module_does_not_take_is_refused(module: str, entry: dict[str, Any], told: str) -> None:
+    with pytest.raises(InventoryError, match=told):
+        Inventory.parse({"name": "mine", "extends": "tables", "modules": {module: entry}})

@@ -120,10 +120,10 @@ modules:
         assert list(child.modules) == ["row_lookup", "answer_generator"]
 
     def test_removes_what_is_null(self, tmp_path: Path) -> None:
-        child = self.load(
-            tmp_path, "modules: {row_lookup: null}\nabout: null\nplanner: {plan: [answer_generator]}"
-        )
+        nulls = "modules: {row_lookup: null}\nabout: null\nbudget: {steps: null}"
+        child = self.load(tmp_path, f"{nulls}\nplanner: {{plan: [answer_generator]}}")
         assert (list(child.modules), child.about) == (["answer_generator"], "")
+        assert (child.budget.steps, child.budget.calls) == (None, 9)
 
     def test_removes_a_module_with_the_rules_and_the_repair_that_are_about_it(self, tmp_path: Path) -> None:
         removed = ("row_lookup", "program_generator", "program_verifier", "program_executor")
@@ -140,10 +140,6 @@ modules:
     def test_replaces_a_module_with_another_use(self, tmp_path: Path) -> None:
         child = self.load(tmp_path, "modules: {row_lookup: {use: table_reader}}")
         assert type(child.modules["row_lookup"]).__name__ == "TableReader"
-
-    def test_takes_a_null_in_a_budget_for_no_limit(self, tmp_path: Path) -> None:
-        child = self.load(tmp_path, "budget: {steps: null}")
-        assert (child.budget.steps, child.budget.calls) == (None, 9)
 
     def test_tells_faults_of_the_parent_in_the_parent(self, tmp_path: Path) -> None:
         write(tmp_path, self.PARENT.replace("min_rows", "min_row"), "parent.yaml")
