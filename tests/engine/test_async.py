@@ -23,7 +23,8 @@ from chameleon.planners.fixed import Fixed
 from chameleon.state import Event
 from tests.engine.doubles import QUESTION, Ask, Does, executor, why
 from tests.engine.random_runs import GIVEN, PLANNERS, cases, end, timeless
-from tests.loopback import LoopbackServer, Reply
+from tests.llm.asking import Start
+from tests.loopback import Reply
 
 MANY = 64
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -155,7 +156,7 @@ def test_many_runs_are_in_an_async_module_at_once() -> None:
     assert threads <= before + MANY // 4
 
 
-def test_no_thread_waits_for_a_model(loopback: Callable[..., LoopbackServer]) -> None:
+def test_no_thread_waits_for_a_model(loopback: Start) -> None:
     counted: list[int] = []
 
     def reply(request: dict[str, Any]) -> Reply:
@@ -212,9 +213,7 @@ def test_calls_of_a_module_are_booked_and_bounded_in_a_loop_as_without_one(
     assert looped.usage.calls == plain.usage.calls == min(calls or 9, 2 if kind is AsksTwice else 6)
 
 
-def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(
-    loopback: Callable[..., LoopbackServer],
-) -> None:
+def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(loopback: Start) -> None:
     loopback(lambda request: Reply("ok", delay=0.2))
     llm = LLM.connect("openai:local")
 
@@ -227,9 +226,7 @@ def test_a_synchronous_question_in_a_loop_does_not_wait_for_the_same_one_there(
     assert asyncio.run(both()) == ["ok", "ok"]
 
 
-def test_nor_does_it_pass_by_what_is_recorded(
-    loopback: Callable[..., LoopbackServer], tmp_path: Path
-) -> None:
+def test_nor_does_it_pass_by_what_is_recorded(loopback: Start, tmp_path: Path) -> None:
     server = loopback(lambda request: Reply("ok", delay=0.2))
     llm = LLM.connect("openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
     assert llm.ask("same").text == "ok"
@@ -345,7 +342,7 @@ def test_what_work_tells_is_heard_before_its_end_also_where_that_came_at_once() 
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_the_last_reply_is_told_as_it_comes(loopback: Callable[..., LoopbackServer], is_async: bool) -> None:
+def test_the_last_reply_is_told_as_it_comes(loopback: Start, is_async: bool) -> None:
     server = loopback(lambda request: "first" if len(server.requests) % 2 else "It is forty-two, I think.")
     modules = {"ask": Ask(), "again": Ask(), "end": Does(lambda state: state.cache["again"])}
     runner = Executor(Inventory("mine", Fixed(list(modules)), modules), LLM.connect("openai:local"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chameleon.llm import LLM
+from chameleon.llm import LLM, ResponseStore
 from tests.hosted import RULES, HostedServer
 from tests.llm.asking import Host
 
@@ -23,6 +24,11 @@ def _unknown_models(monkeypatch: pytest.MonkeyPatch) -> None:
     for provider, names in ALIASES.items():
         for name, known in names.items():
             monkeypatch.setitem(RULES[provider], name, RULES[provider][known])  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ResponseStore:
+    return ResponseStore(tmp_path / "deep" / "r.sqlite")
 
 
 @pytest.fixture

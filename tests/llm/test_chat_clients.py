@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
 from chameleon.errors import ModelError, NoModel, ParameterRefused
@@ -19,8 +20,6 @@ KEY = SecretStr("a-key-of-the-user-0123456789")
 
 
 def test_settings_of_a_given_client_belong_on_that_client() -> None:
-    from langchain_openai import ChatOpenAI
-
     with pytest.raises(ModelError, match="base_url must be set on the chat model itself"):
         LLM.connect(ChatOpenAI(model="m", api_key=SecretStr("k")), base_url="http://127.0.0.1:1")
     with pytest.raises(NoModel, match="dict is no chat model"):
@@ -28,8 +27,6 @@ def test_settings_of_a_given_client_belong_on_that_client() -> None:
 
 
 def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
-    from langchain_openai import ChatOpenAI
-
     server = loopback([Fault(500)])
     chat = ChatOpenAI(model="local", api_key=SecretStr("k"), base_url=server.url, max_retries=4)
     with pytest.raises(ModelError, match="server failed"):
@@ -38,8 +35,6 @@ def test_a_user_made_client_is_retried_by_us_alone(loopback: Start) -> None:
 
 
 def test_classes_of_ones_own_are_not_made_anew_and_keep_their_server(loopback: Start) -> None:
-    from langchain_openai import ChatOpenAI
-
     server = loopback(["mine"])
 
     class Tiered(ChatOpenAI):
@@ -74,8 +69,6 @@ def test_what_a_client_is_set_to_is_dropped_as_well() -> None:
 
 
 def test_a_key_that_a_refusal_echoes_is_told_nowhere(loopback: Start) -> None:
-    from langchain_openai import ChatOpenAI
-
     secret = KEY.get_secret_value()
     refusal = {"error": {"message": f"Unsupported value: 'temperature' with key {secret}"}}
     server = loopback([Fault(400, refusal), "ok"])
@@ -102,24 +95,18 @@ def test_samples_that_cannot_be_had_together_are_asked_for_one_by_one(loopback: 
     assert all(not each.dropped for each in llm.ask_many("again", 3)) and len(server.requests) == 9
 
 
-def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(tmp_path: Path) -> None:
-    from langchain_core.language_models import FakeListChatModel
-
+def test_settings_of_a_users_own_client_tell_its_recorded_replies_apart(store: ResponseStore) -> None:
     class Named(FakeListChatModel):
         model_name: str = "one"
 
-    store = ResponseStore(tmp_path / "r.sqlite")
     texts = [LLM.connect(Named(responses=[text]), store=store).ask("q").text for text in "aba"]
     assert texts == ["a", "b", "a"] and len(store) == 2
 
 
-def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: Path) -> None:
-    from langchain_core.language_models import FakeListChatModel
-
+def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(store: ResponseStore) -> None:
     class Pipeline(FakeListChatModel):
         llm: Any = None
 
-    store = ResponseStore(tmp_path / "r.sqlite")
     for key in ("model_id", "repo_id", "model_path"):
         wrapped = SimpleNamespace(**{key: f"tiny/{key}"})
         llm = LLM.connect(Pipeline(responses=["x"], llm=wrapped), store=store)
@@ -127,11 +114,8 @@ def test_clients_that_keep_their_models_name_elsewhere_are_told_apart(tmp_path: 
 
 
 def test_replies_of_a_client_without_a_name_are_not_kept(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    store: ResponseStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from langchain_core.language_models import FakeListChatModel
-
-    store = ResponseStore(tmp_path / "r.sqlite")
     texts = [LLM.connect(FakeListChatModel(responses=[text]), store=store).ask("q").text for text in "ab"]
     assert texts == ["a", "b"] and len(store) == 0
     assert "are not recorded: it does not report a model name" in caplog.text
@@ -140,27 +124,24 @@ def test_replies_of_a_client_without_a_name_are_not_kept(
 @pytest.mark.parametrize(
     "field", ["api_base", "azure_endpoint", "base_url", "endpoint_url", "host", "server_url", "url"]
 )
-def test_clients_of_two_servers_are_told_apart(tmp_path: Path, field: str) -> None:
-    from langchain_core.language_models import FakeListChatModel
+def test_clients_of_two_servers_are_told_apart(store: ResponseStore, field: str) -> None:
     from pydantic import create_model
 
     client: Any = create_model(
         "Client", __base__=FakeListChatModel, model_name=(str, "m"), **{field: (str, "")}
     )
-    store = ResponseStore(tmp_path / "r.sqlite")
     for name in "ab":
         llm = LLM.connect(client(responses=[name], **{field: f"http://{name}.test/v1"}), store=store)
         assert llm.ask("q").text == name
 
 
-def test_clients_built_on_openais_tell_their_servers_apart(tmp_path: Path, loopback: Any) -> None:
+def test_clients_built_on_openais_tell_their_servers_apart(store: ResponseStore, loopback: Any) -> None:
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
     class Others(BaseChatOpenAI):
         def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
             return {**super()._get_ls_params(stop=stop, **kwargs), "ls_provider": "deepseek"}
 
-    store = ResponseStore(tmp_path / "r.sqlite")
     for text in ("one", "two"):
         server = loopback([text])
         client = Others(model="m", api_key="k", base_url=server.url)  # type: ignore[call-arg, arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -71,10 +70,11 @@ def test_a_server_is_asked_for_its_models(loopback: Start) -> None:
     assert choice.model == "openai:llama3" and "the first chat model of 3" in choice.why
 
 
-def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(loopback: Start, tmp_path: Path) -> None:
+def test_a_replay_takes_the_model_recorded_last_and_asks_no_server(
+    loopback: Start, store: ResponseStore
+) -> None:
     server = loopback()
     environ = {"OPENAI_BASE_URL": server.url}
-    store = ResponseStore(tmp_path / "r.sqlite")
     with pytest.raises(NoModel, match="no recorded reply to replay"):
         choose_model(None, None, environ, replay=store)
     LLM.connect("openai:first", store=store).ask("hi")

@@ -81,10 +81,10 @@ HALF = Reply("half", finish="length")
     ],
 )
 def test_a_reply_that_is_cut_off_is_asked_for_with_more_room_and_no_oftener(
-    loopback: Start, tmp_path: Path, replies: list[Any], text: str, limits: list[int]
+    loopback: Start, store: ResponseStore, replies: list[Any], text: str, limits: list[int]
 ) -> None:
     server = loopback(replies)
-    llm = connect(server, "openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
+    llm = connect(server, "openai:local", store=store)
     with recording(Meter()) as recorder:
         reply = llm.ask("hi", max_tokens=60)
     assert [request["max_tokens"] for request in server.requests] == limits
@@ -160,10 +160,10 @@ def test_samples_are_one_request_where_that_is_offered(
 
 
 def test_only_samples_that_are_missing_are_asked_for_and_each_with_its_seed(
-    hosted: Host, tmp_path: Path
+    hosted: Host, store: ResponseStore
 ) -> None:
     server = hosted(lambda asked: str(asked.body.get("seed")))
-    llm = connect(server, "openai:gpt-4.1-mini", store=ResponseStore(tmp_path / "replies.sqlite"))
+    llm = connect(server, "openai:gpt-4.1-mini", store=store)
     llm.ask_many("hi", 2)
     replies = llm.ask_many("hi", 5)
     assert [reply.cached for reply in replies] == [True, True, False, False, False]
@@ -276,10 +276,9 @@ def test_silence_is_explained_once(loopback: Start, caplog: pytest.LogCaptureFix
 
 
 def test_a_call_ends_with_the_runs_seconds_and_its_late_reply_is_recorded(
-    loopback: Start, tmp_path: Path
+    loopback: Start, store: ResponseStore
 ) -> None:
     loopback(lambda request: Reply("late", delay=1))
-    store = ResponseStore(tmp_path / "r.sqlite")
     llm = LLM.connect("openai:local", store=store)
     begun = time.monotonic()
     said = r"its budget of 0\.3 seconds before openai:local"
@@ -438,9 +437,8 @@ def test_retries_are_a_number(retries: Any) -> None:
         LLM.connect(ScriptedModel(["x"]), retries=retries)
 
 
-def test_stored_replies_are_logged_as_cached_cost_nothing_and_differ_by_sample(tmp_path: Path) -> None:
+def test_stored_replies_are_logged_as_cached_cost_nothing_and_differ_by_sample(store: ResponseStore) -> None:
     model = ScriptedModel([priced("x"), "a", "b", "c"])
-    store = ResponseStore(tmp_path / "r.sqlite")
     llm = LLM.connect(model, store=store)
     with recording(Meter()) as recorder:
         first, second = llm.ask("a"), llm.ask("a")
@@ -455,8 +453,7 @@ def test_stored_replies_are_logged_as_cached_cost_nothing_and_differ_by_sample(t
     assert sorted(samples) == ["a", "b", "c"] and [reply.text for reply in replayed] == samples
 
 
-def test_a_replay_needs_neither_key_nor_package_and_books_no_miss(tmp_path: Path) -> None:
-    store = ResponseStore(tmp_path / "r.sqlite")
+def test_a_replay_needs_neither_key_nor_package_and_books_no_miss(store: ResponseStore) -> None:
     for model in ("openai:gpt-4.1-mini", "anthropic:claude"):
         store.put(ModelRequest(model, (("user", "q"),), {"temperature": 0}), {"text": "a", "finish": "stop"})
     replay = ResponseStore(store.path, "replay")
@@ -468,8 +465,7 @@ def test_a_replay_needs_neither_key_nor_package_and_books_no_miss(tmp_path: Path
     assert recorder.calls[0].error.startswith("ReplayMiss") and recorder.meter.spent == FREE
 
 
-def test_damaged_records_are_errors_and_failures_are_not_recorded(tmp_path: Path) -> None:
-    store = ResponseStore(tmp_path / "r.sqlite")
+def test_damaged_records_are_errors_and_failures_are_not_recorded(store: ResponseStore) -> None:
     store.put(ModelRequest("scripted:script", (("user", "q"),)), {"text": None})
     llm = LLM.connect(ScriptedModel([ValueError("odd"), {"text": ""}, "fine"]), store=store, retries=0)
     with pytest.raises(StoreError, match="damaged"):
@@ -480,8 +476,9 @@ def test_damaged_records_are_errors_and_failures_are_not_recorded(tmp_path: Path
     assert llm.ask("a").text == "fine" and len(store) == 2
 
 
-def test_a_full_disk_does_not_lose_a_paid_reply(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    store = ResponseStore(tmp_path / "r.sqlite")
+def test_a_full_disk_does_not_lose_a_paid_reply(
+    store: ResponseStore, caplog: pytest.LogCaptureFixture
+) -> None:
     with sqlite3.connect(store.path) as connection:
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(FAIL, 'disk is full'); END"

@@ -43,11 +43,6 @@ def a_request(text: str = "hi", **changes: Any) -> ModelRequest:
     return ModelRequest(**{"model": "openai:a", "messages": (("user", text),), **changes})
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> ResponseStore:
-    return ResponseStore(tmp_path / "deep" / "r.sqlite")
-
-
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(recorded=st.lists(st.tuples(requests, st.dictionaries(any_text, any_json, max_size=3)), max_size=4))
 def test_what_is_recorded_is_replayed(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from chameleon.llm import ScriptedModel
 from chameleon.planners.dynamic import Dynamic
 from chameleon.state import Plan
 from tests.engine.doubles import Does
-from tests.loopback import LoopbackServer, Reply
+from tests.llm.asking import Start
+from tests.loopback import Reply
 
 FOLLOWS = {"start": ["select_row", "sort_by"], "select_row": ["sort_by", "end"], "sort_by": ["end"]}
 
@@ -53,7 +53,7 @@ def test_a_module_that_is_not_there_is_told_once() -> None:
     ],
 )
 def test_samples_vote_with_what_they_are_worth(
-    loopback: Callable[..., LoopbackServer], tmp_path: Path, weights: str, logprobs: bool, chosen: str
+    loopback: Start, tmp_path: Path, weights: str, logprobs: bool, chosen: str
 ) -> None:
     sure, unsure = Reply("f_select_row()", logprobs=(-0.01,)), Reply("f_sort_by()", logprobs=(-5.0,))
 

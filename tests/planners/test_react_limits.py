@@ -21,7 +21,8 @@ from chameleon.log import event_from_json, event_to_json
 from chameleon.planners.one_shot import OneShot
 from chameleon.planners.react import React
 from chameleon.state import Event, StepRecord
-from tests.loopback import Fault, LoopbackServer
+from tests.llm.asking import Start
+from tests.loopback import Fault
 from tests.planners.test_react import IN_TEXT, NATIVE, calls, convert, weather
 
 GIVEN = {"question": "How warm is Paris in Fahrenheit?"}
@@ -145,9 +146,7 @@ def test_a_module_that_is_to_stop_the_run_stops_it(on_error: OnError, reason: st
 TOOLS_REFUSED = Fault(400, {"error": {"message": "registry.ollama.ai/library/llama3 does not support tools"}})
 
 
-def test_a_model_that_refuses_tools_is_asked_in_text_from_then_on(
-    loopback: Callable[..., LoopbackServer],
-) -> None:
+def test_a_model_that_refuses_tools_is_asked_in_text_from_then_on(loopback: Start) -> None:
     server = loopback([TOOLS_REFUSED, *IN_TEXT, *IN_TEXT])
     llm = LLM.connect("openai:gpt-4.1-mini", api_key="k")
     executor = Executor(Inventory.of([weather, convert], "react"), llm)
@@ -159,9 +158,7 @@ def test_a_model_that_refuses_tools_is_asked_in_text_from_then_on(
     )
 
 
-def test_where_native_tools_are_asked_for_a_refusal_ends_the_run(
-    loopback: Callable[..., LoopbackServer],
-) -> None:
+def test_where_native_tools_are_asked_for_a_refusal_ends_the_run(loopback: Start) -> None:
     server = loopback([TOOLS_REFUSED, *IN_TEXT])
     inventory = Inventory.of([weather, convert], React(native=True))
     state = Executor(inventory, LLM.connect("openai:gpt-4.1-mini", api_key="k")).run(GIVEN)
