@@ -102,8 +102,6 @@ def test_streaming_clients_are_read_as_well(loopback: Start) -> None:
 
 
 def test_the_responses_api_at_an_address_of_ones_own_gets_its_own_limit() -> None:
-    from tests.hosted import HostedServer
-
     with HostedServer(["ok"]) as server:
         settings = {"base_url": server.openai_url, "api_key": "k", "use_responses_api": True}
         llm = LLM.connect("openai:gpt-5-mini", max_tokens=40, **settings)

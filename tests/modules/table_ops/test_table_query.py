@@ -20,21 +20,42 @@ ITEM = st.text(st.characters(exclude_characters="|*", exclude_categories=["C", "
 
 
 @pytest.mark.parametrize(
-    ("reply", "items"),
+    ("form", "reply", "answer"),
     [
-        ("Quay", ["Quay"]),
-        ("Quay | Weir", ["Quay", "Weir"]),
-        ("The answer is: Quay | Weir.", ["Quay", "Weir"]),
-        ("Quay is longer.\nThe answer is: **Quay**", ["Quay"]),
-        ("- Quay\n- Weir\n\nBoth are bridges.", ["Quay", "Weir"]),
-        ("1. Quay\n2. Weir", ["Quay", "Weir"]),
-        ("The answer is: 6:30 P.M.", ["6:30 P.M."]),
-        ("Weir Bridge Co.", ["Weir Bridge Co."]),
-        ("Quay\n\n/*\ncol : a\n*/\nQuestion: And now?\nThe answer is: Weir", ["Quay"]),
+        # Items are split at bars.
+        ("items", "Quay", ["Quay"]),
+        ("items", "Quay | Weir", ["Quay", "Weir"]),
+        ("items", "The answer is: Quay | Weir.", ["Quay", "Weir"]),
+        ("items", "Quay is longer.\nThe answer is: **Quay**", ["Quay"]),
+        ("items", "- Quay\n- Weir\n\nBoth are bridges.", ["Quay", "Weir"]),
+        ("items", "1. Quay\n2. Weir", ["Quay", "Weir"]),
+        ("items", "The answer is: 6:30 P.M.", ["6:30 P.M."]),
+        ("items", "Weir Bridge Co.", ["Weir Bridge Co."]),
+        ("items", "Quay\n\n/*\ncol : a\n*/\nQuestion: And now?\nThe answer is: Weir", ["Quay"]),
+        # Verdicts are read in any case and punctuation.
+        ("verdict", "Yes.", "yes"),
+        ("verdict", "  **No** ", "no"),
+        ("verdict", "True", "yes"),
+        ("verdict", "false.", "no"),
+        ("verdict", "The answer is: YES.", "yes"),
+        ("verdict", "2 is not 3. The answer is: NO", "no"),
+        ("verdict", "The statement is false.", "no"),
+        ("verdict", "The answer is: the statement is true", "yes"),
+        ("verdict", '"YES"', "yes"),
+        ("verdict", "NO\nThe crew was last.", "no"),
+        ("verdict", "Yes, all of them finished.", "yes"),
+        # A sentence stands on one line.
+        ("text", "The Quay Bridge is\n  120 m long. ", "The Quay Bridge is 120 m long."),
+        (
+            "text",
+            "It has 120 m. The answer is: The Quay Bridge is 120 m long.",
+            "The Quay Bridge is 120 m long.",
+        ),
+        ("text", "They ask which way the answer is given.", "They ask which way the answer is given."),
     ],
 )
-def test_items_are_split_at_bars(reply: str, items: list[str]) -> None:
-    assert answer_in(reply, "items") == items
+def test_an_answer_is_read_by_its_form(form: Form, reply: str, answer: str | list[str]) -> None:
+    assert answer_in(reply, form) == answer
 
 
 @given(
@@ -54,38 +75,6 @@ def test_every_reply_is_an_answer_or_rejected(reply: str, form: Form) -> None:
         return
     assert answer in ("yes", "no") if form == "verdict" else answer
     assert isinstance(answer, list) == (form == "items") and all(answer)
-
-
-@pytest.mark.parametrize(
-    ("reply", "verdict"),
-    [
-        ("Yes.", "yes"),
-        ("  **No** ", "no"),
-        ("True", "yes"),
-        ("false.", "no"),
-        ("The answer is: YES.", "yes"),
-        ("2 is not 3. The answer is: NO", "no"),
-        ("The statement is false.", "no"),
-        ("The answer is: the statement is true", "yes"),
-        ('"YES"', "yes"),
-        ("NO\nThe crew was last.", "no"),
-        ("Yes, all of them finished.", "yes"),
-    ],
-)
-def test_verdicts_are_read_in_any_case_and_punctuation(reply: str, verdict: str) -> None:
-    assert answer_in(reply, "verdict") == verdict
-
-
-@pytest.mark.parametrize(
-    ("reply", "text"),
-    [
-        ("The Quay Bridge is\n  120 m long. ", "The Quay Bridge is 120 m long."),
-        ("It has 120 m. The answer is: The Quay Bridge is 120 m long.", "The Quay Bridge is 120 m long."),
-        ("They ask which way the answer is given.", "They ask which way the answer is given."),
-    ],
-)
-def test_a_sentence_stands_on_one_line(reply: str, text: str) -> None:
-    assert answer_in(reply, "text") == text
 
 
 @pytest.mark.parametrize(
