@@ -151,7 +151,7 @@ def laughing(first: str, next_level: str, levels: int = 30) -> str:
     return "\n".join(lines)
 
 
-_BASE = "name: mine\nplanner: {use: fixed, plan: [answer_generator]}\nmodules: {answer_generator: {}}\n"
+_BASE = "name: mine\nplanner: {use: fixed, plan: [query_generator]}\nmodules: {query_generator: {}}\n"
 _PROMPT = "name: mine\nextends: tabmwp_cot\nmodules:\n  solution_generator:\n    prompt: mine.md\n"
 
 
