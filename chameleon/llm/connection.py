@@ -100,6 +100,8 @@ class Connection:
         `works` is None where the reply did not show it: the second time it counts as no.
         """
         with self._lock:
+            if what in self._quirks.without:  # another thread has tried it, too
+                return
             if works is None and what not in self._unsure:
                 self._unsure.add(what)
                 return
