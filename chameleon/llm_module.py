@@ -197,21 +197,15 @@ class LLMModule(AsksModel, Module):
         most, also = self.max_text_tokens, self._own_keys(state)
         if "cache.*?" in self.also_reads:  # more than it is to tell
             shown = {*split_keys(self.reads or ()), *(f"cache.{key}?" for key in also)}
-            told_cache = {
-                key: state.cache[key] for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & shown
-            }
-            state = state.with_fields(cache=told_cache)
+            kept = [key for key in state.cache if {f"cache.{key}", f"cache.{key}?"} & shown]
+            state = state.with_fields(cache={key: state.cache[key] for key in kept})
         return slots_of(state, style=self.table_style, max_text_tokens=most, also=also, **told, **self.limits)
 
     def _own_keys(self, state: State) -> list[str]:
         """Return the keys of the cache that modules of one's own write, or that its entry names."""
-        named = [
-            key.removesuffix("?").partition(".")[2] for key in self.also_reads if key.startswith("cache.")
-        ]
-        any_key = (
-            [key for key in state.cache if f"cache.{key}" not in self.known_keys] if "*" in named else []
-        )
-        return [*dict.fromkeys([*named, *any_key])]
+        named = [key.strip("?").partition(".")[2] for key in self.also_reads if key.startswith("cache.")]
+        others = [key for key in state.cache if f"cache.{key}" not in self.known_keys]
+        return [*dict.fromkeys([*named, *(others if "*" in named else [])])]
 
     def schema(self, state: State) -> Mapping[str, Any] | None:
         """Return the JSON schema of a reply; None, the default, where there is none but text."""
@@ -230,9 +224,8 @@ class LLMModule(AsksModel, Module):
         replies = self.ask(state)
         values = [self._value_or_rejection(reply, state) for reply in replies]
         rejected = all(isinstance(value, StepRejected) for value in values)
-        if rejected and (
-            isinstance(values[0], CutOff) or self._is_last(replies, state)
-        ):  # that is not redone
+        is_last = isinstance(values[0], CutOff) or self._is_last(replies, state)  # what was cut is not redone
+        if rejected and is_last:
             worth = [self.salvage(each.text.strip(), state, is_cut=each.truncated) for each in replies]
             values = [value for value in worth if value is not None] or values
         return elect(values, self.vote)

@@ -12,7 +12,7 @@ from chameleon.cli.out import draws_on, give_way_with, is_quiet, say
 from chameleon.text import counted, harmless
 
 _PATIENCE = 0.7  # seconds before anything is shown
-_PATIENCE_WITH_PIPES = 3.0
+_PATIENCE_WITH_PIPES, _LEAST_PATIENCE = 3.0, 0.3
 _SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -55,7 +55,7 @@ class Activity:
             return
         give_way_with(self.hide)
         begun = self._begun + _PATIENCE_WITH_PIPES - time.monotonic()
-        patience = _PATIENCE if self._draws else max(begun, 0.0)
+        patience = _PATIENCE if self._draws else max(begun, _LEAST_PATIENCE)
         timer = threading.Timer(patience, lambda: self._draw(harmless(text), timer))
         timer.daemon = True
         with self._lock:

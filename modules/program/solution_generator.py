@@ -35,6 +35,7 @@ _ASKS_NUMBER = re.compile(
     r"|^\W*what (?:is|was|are|were) (?!the name)"
     r"|\b(?:total|sum|median|mean|average|difference|percent|number|mode|range)\b"
 )
+_LONGEST_SENTENCE = 400  # characters
 _MOST_STATEMENTS = 20  # a model in a loop says the same thousands of times
 _ABBREVIATIONS = frozenset(["mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "jr", "sr", "mt", "ft"])
 
@@ -139,7 +140,7 @@ def statements(solution: str) -> list[str]:
 
 def concluded(solution: str) -> str | None:
     """Return what a solution that states nothing ends with: "8" of "The median is 8."; None for all else."""
-    sentence = _SENTENCES.split(solution.strip())[-1]
+    sentence = _SENTENCES.split(solution.strip()[-_LONGEST_SENTENCE:])[-1]
     found = _CONCLUDED.fullmatch(sentence)
     is_sure = found is not None and len(_DIGITS.findall(sentence)) == 1 and not _DENIAL.search(sentence)
     return found[1] if found is not None and is_sure else None
