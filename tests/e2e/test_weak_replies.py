@@ -212,4 +212,4 @@ def test_what_goes_on_is_said_on_a_pipe_once_it_takes_a_while(
         activity.show("solution_generator")
         time.sleep(0.06)
         activity.show("planner")
-    assert "solution_generator …\n" == capsys.readouterr().err
+    assert capsys.readouterr().err == "solution_generator …\n"
