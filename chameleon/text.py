@@ -26,6 +26,14 @@ _CALLED = re.compile(
     r"|\[?\s*\{\s*[\"'](?:name|module|tool|tool_name|function|action)[\"']\s*:[^{}]{0,80}"
     r",\s*[\"'](?:args|arguments|parameters|input|action_input)[\"']\s*:"
 )
+_UNKNOWN = re.compile(
+    r"i (?:do not|don['’]t|cannot|can['’]t|can not) (?:know|tell|say|answer|determine)\b"
+    r"|(?:it|this|that) (?:cannot|can['’]t|can not) be (?:determined|answered|told)\b"
+    r"|(?:the )?(?:table|data|tools?|text) (?:does|do)(?: not|n['’]t) (?:say|tell|contain|hold|show|provide)\b"
+    r"|there is (?:no|not enough) (?:information|data)\b",
+    re.IGNORECASE,
+)
+_GOES_ON, _LONGEST_DECLINE = re.compile(r"\b(?:but|however|though)\b", re.IGNORECASE), 200
 _NO_NUMBER = re.compile(r"NaN|nan|[-−+]?(?:inf|Infinity|infinity|∞)")
 
 _KEY_VARIABLE = re.compile(r"(^|_)API_?KEY$", re.IGNORECASE)
@@ -299,3 +307,10 @@ def no_answer(text: str) -> str:
     if _NO_NUMBER.fullmatch(plain):
         return f"{plain} is no real number"
     return "the answer is the call of a tool" if _CALLED.match(plain) else ""
+
+
+def says_unknown(text: str) -> bool:
+    """Tell whether an answer says no more than that there is none."""
+    plain = text.strip(" \t\n*\"'“”")
+    is_alone = len(plain) <= _LONGEST_DECLINE and not _GOES_ON.search(plain)
+    return is_alone and _UNKNOWN.match(plain) is not None

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import PositiveInt
 
-from chameleon.errors import EmptyReply, InventoryError, ModelError, PlanError, ReplayMiss, ToolsRefused
+from chameleon.errors import (
+    Declined,
+    EmptyReply,
+    InventoryError,
+    ModelError,
+    PlanError,
+    ReplayMiss,
+    ToolsRefused,
+)
 from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.llm_module import FOR_GOOD, AsksModel
@@ -26,7 +34,16 @@ from chameleon.prompt import Messages, output_text
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
-from chameleon.text import FURTHER_QUESTION, MAX_TEXT_TOKENS, as_name, nearest, no_answer, unwrapped
+from chameleon.text import (
+    FURTHER_QUESTION,
+    MAX_TEXT_TOKENS,
+    as_name,
+    nearest,
+    no_answer,
+    one_line,
+    says_unknown,
+    unwrapped,
+)
 from chameleon.usage import current_recorder
 
 if TYPE_CHECKING:
@@ -52,6 +69,7 @@ _ANSWER = re.compile(
     r"^[ \t*#_>]*(?:(?:the )?(?:final )?answer is|(?:final )?answer)[\s*_]*:[\s*_]*",
     re.IGNORECASE | re.MULTILINE,
 )
+_LONGEST_REASON = 300
 _ECHO = 3  # words: an answer that ends as the fault that was just told repeats it
 _BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")
 _ANSWER_KEY = re.compile(r"\{\s*[\"'](?:final[_ ])?(?:answer|result|response|output)[\"']\s*:", re.IGNORECASE)
@@ -167,6 +185,8 @@ class React(ShowsCards, AsksModel, Planner):
                 raise PlanError("the reply holds no answer", hint=_ANSWER_SO)
             if not last and (why := no_answer(answer)):
                 raise PlanError(why, hint=_ANSWER_SO)
+            if not last and says_unknown(answer):
+                raise Declined("the model found no answer", hint=one_line(answer, _LONGEST_REASON))
             is_echo = len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]
             if is_echo or _FAULT.match(answer):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)

@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 
 from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.prompt import Messages
-from chameleon.text import no_answer, unwrapped
+from chameleon.text import no_answer, says_unknown, unwrapped
 
 _STATED = re.compile(r"\bthe (?:\w+ )?answer is\b[:\s]*", re.IGNORECASE)
 _LABELLED = re.compile(r"^[ \t*_#-]*(?:(?:the|my|final|correct) )*answer[*_]*\s*:[\s*_]*(?=\S)", re.I | re.M)
@@ -105,6 +105,8 @@ class SolutionGenerator(LLMModule):
             return None
         if is_a_cell(said, state.table):
             return f"The answer is {said}."
+        if says_unknown(said):
+            return f"{text}\nThe answer is unknown."
         return text if _ASKS_NUMBER.search(state.input["question"]) and concluded(text) else None
 
     def interpret(self, text: str, state: State) -> str:

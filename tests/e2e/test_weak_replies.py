@@ -148,6 +148,19 @@ def test_what_a_reply_comes_to(
 
 
 @pytest.mark.parametrize(
+    ("inventory", "replies"),
+    [
+        ("tables", [SOLUTION, *["I cannot tell from this table."] * 2]),
+        ("tables_agent", ["I do not know."]),
+        ("tables_agent", ["Answer: The table does not say who came."]),
+    ],
+)
+def test_a_model_that_knows_no_answer_declines(inventory: str, replies: list[str]) -> None:
+    ended = ask(inventory, replies).ended
+    assert ended is not None and ended.reason == "declined" and "found no answer" in str(ended.error)
+
+
+@pytest.mark.parametrize(
     ("inventory", "further", "answer"),
     [
         ("tables", ["ans = 1 + 1"], 2),

@@ -234,6 +234,7 @@ def test_a_chain_of_one_tool_on_its_own_output_is_bounded(own: str | None) -> No
         ("2019\n\n2020\n\n2021", "2019\n\n2020\n\n2021"),
         ("Answer: Lisbon\n\nQuestion: the least?\nAnswer: Lyon", "Lisbon"),
         ("Select the largest from the list: Lisbon.", "Select the largest from the list: Lisbon."),
+        ("I do not know Rome, but Oslo has 4.", "I do not know Rome, but Oslo has 4."),
         ("There is no tool 'hammer' in the shop.", "There is no tool 'hammer' in the shop."),
         ('Answer: {"to": "Oslo"}', '{"to": "Oslo"}'),
         ("Answer: fetch_rows(n=3)", None),
