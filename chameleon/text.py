@@ -29,7 +29,7 @@ _CALLED = re.compile(
 _UNKNOWN = re.compile(
     r"i (?:do not|don['’]t|cannot|can['’]t|can not) (?:know|tell|say|answer|determine)\b"
     r"|(?:it|this|that) (?:cannot|can['’]t|can not) be (?:determined|answered|told)\b"
-    r"|(?:the )?(?:table|data|tools?|text) (?:does|do)(?: not|n['’]t) (?:say|tell|contain|hold|show|provide)\b"
+    r"|(?:the )?(?:table|data|tools?|text) (?:does|do)(?: not|n['’]t) (?:say|tell|contain|hold|show|give)\b"
     r"|there is (?:no|not enough) (?:information|data)\b",
     re.IGNORECASE,
 )
