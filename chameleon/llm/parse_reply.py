@@ -82,14 +82,22 @@ def parse_reply(
         model=pricing.model,
         logprob=_mean_logprob(metadata.get("logprobs"), len(text) if is_cut else None),
         dropped=dropped or {},
-        error=fault(pricing.model, text or " ".join(call.name for call in calls), finish, why),
+        error=fault(
+            pricing.model,
+            text or " ".join(call.name for call in calls),
+            finish,
+            why,
+            has_thought=bool(said.strip()) and not whole.strip(),
+        ),
         tool_calls=calls,
         blocks=blocks,
     )
 
 
-def fault(model: str, text: str, finish: str, refusal: str = "") -> ModelError | None:
-    """Return the error that a reply amounts to, if it is of no use."""
+def fault(
+    model: str, text: str, finish: str, refusal: str = "", *, has_thought: bool = False
+) -> ModelError | None:
+    """Return the error that a reply amounts to, if it is of no use; `has_thought`: it is thoughts alone."""
     if refusal or finish == "content_filter":
         return Refused(f"{model} refused to answer: {refusal or 'its content filter stepped in'}")
     if finish not in _GOOD_ENDS:
@@ -97,6 +105,9 @@ def fault(model: str, text: str, finish: str, refusal: str = "") -> ModelError |
     if text.strip():
         return None
     hint = "Raise max_tokens: the thinking used them up." if finish == "length" else ""
+    if has_thought and not hint:
+        hint = "Give its thoughts an end: raise max_tokens, or ask without (reasoning: none)."
+        return EmptyReply(f"{model} wrote thoughts and no answer", hint=hint)
     return EmptyReply(f"{model} gave an empty reply (finish reason: {finish or 'unknown'})", hint=hint)
 
 
