@@ -104,9 +104,9 @@ REPLIES: dict[str, Hostile] = {
     "nothing": replied("", 1, "empty reply"),
     "only blanks": replied(" " * 900_000, 1, "empty reply"),
     "blanks, then a word": replied(" " * 100_000 + "x", 1, _NO_ANSWER),
-    "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, "empty reply"),
-    "thoughts in thoughts": replied("<think>" * 120_000, 1, "empty reply"),
-    "a thought's end alone": replied("</think>" * 10_000, 1, "empty reply"),
+    "a thought that never ends": replied("<think>" + "hm " * 300_000, 1, "wrote thoughts and no answer"),
+    "thoughts in thoughts": replied("<think>" * 120_000, 1, "wrote thoughts and no answer"),
+    "a thought's end alone": replied("</think>" * 10_000, 1, "wrote thoughts and no answer"),
     "a number of 100,000 digits": replied("The answer is " + "9" * 100_000, 0, r"\A9+"),
     "a plan of 10,000 steps": replied(
         json.dumps(["solution_generator"] * 10_000), 1, _NO_ANSWER, extends="tabmwp"
