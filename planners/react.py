@@ -240,6 +240,7 @@ class React(ShowsCards, AsksModel, Planner):
             offer = ""
         told: Messages = [each for turn in turns for each in self._told_of(turn, in_text=is_last)]
         told += [("user", _LAST_TURN)] if is_last else []
+        works = None  # it may never have seen the tools, or need none
         try:
             if offer:
                 try:
@@ -255,14 +256,11 @@ class React(ShowsCards, AsksModel, Planner):
                     if offer == "known" or reply.tool_calls:
                         self.model.learn("tools", works=True)
                         return reply, True
-                    works = None  # it may never have seen the tools, or need none
-                prompt, _ = self._prompt(state, inventory, turns, native=False)
-                reply = self._whole(self.model.ask([*prompt, *told], **options))
-                if offer == "try" or works is False:
-                    self.model.learn("tools", works=works)
-                return reply, False
             prompt, _ = self._prompt(state, inventory, turns, native=False)
-            return self._whole(self.model.ask([*prompt, *told], **options)), False
+            reply = self._whole(self.model.ask([*prompt, *told], **options))
+            if offer == "try" or works is False:
+                self.model.learn("tools", works=works)
+            return reply, False
         except EmptyReply as empty:
             raise PlanError(empty.what, hint="Call a tool, or answer.") from None
 

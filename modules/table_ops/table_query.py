@@ -82,8 +82,7 @@ def answer_in(text: str, form: Form) -> Answer:
     """Return the answer, before any examples that follow it. Raises `StepRejected` for none of that form."""
     text = FURTHER_QUESTION.split(text.partition("\n/*")[0], maxsplit=1)[0]
     if form == "items":
-        items = items_in(text)
-        return items
+        return items_in(text)
     return verdict_in(text) if form == "verdict" else sentence_in(text)
 
 
