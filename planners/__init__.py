@@ -1,3 +1,3 @@
 """The planners: one file each; `shortlist` is what those share that show a model an inventory."""
 
-TOOLS = ("branch", "dynamic", "fixed", "one_shot", "react", "replanning", "rules", "then")
+TOOLS = ("branch", "cascade", "dynamic", "fixed", "one_shot", "react", "replanning", "rules", "then")

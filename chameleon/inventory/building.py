@@ -179,9 +179,9 @@ class Builder:
 
     def _nested(self, name: str, entry: ModuleSpec, path: KeyPath) -> Module:
         """Make the module that runs an inventory, with its `llm` before what its own file says."""
-        if entry.use or entry.parameters():
-            key = "use" if entry.use else next(iter(entry.parameters()))
-            hint = "Give inventory, llm, description, when, on_error."
+        given = entry.parameters()
+        if wrong := ["use"] if entry.use else [key for key in given if key != "at_least"]:
+            key, hint = wrong[0], "Give inventory, at_least, llm, description, when, on_error."
             raise self._wrong((*path, key), f"an inventory as a module has no {key!r}", hint)
         try:
             source = self.source.nested(name)
@@ -192,7 +192,8 @@ class Builder:
         own = entry.llm.params() if entry.llm else {}
         recorded = self.source.recorded.get("inside", {}).get(path[-1], {})
         source = replace(source, params={**own, **self.source.params}, recorded=recorded)
-        module: Any = self._found(INVENTORY_MODULE, "modules", path)(self.read(source))
+        cls = self._found(INVENTORY_MODULE, "modules", path)
+        module: Any = self._built(cls, {**given, "inventory": self.read(source)}, path)
         if entry.llm and entry.llm.model:
             module.own_model, module.own_connection = self._own_model(entry.llm)
         return cast(Module, module)

@@ -198,7 +198,7 @@ class Inventory:
 
         Raises `InventoryError` where none takes it, and for an inventory made in Python.
         """
-        taking = [key for key, each in self.modules.items() if name in signature(type(each)).parameters]
+        taking = [key for key, each in self.modules.items() if _takes(each, name)]
         if self.source is None or not taking:
             raise InventoryError(f"no module of the inventory {self.name} takes {name}")
         entries = self.source.data["modules"]
@@ -332,6 +332,12 @@ class Inventory:
         """Raise all that is wrong or missing at once: prompts, what modules and planners need, and plans."""
         if found := self.obstacles():
             raise all_of(found, self.name)
+
+
+def _takes(module: Module, setting: str) -> bool:
+    """Tell whether a module takes a parameter; one that runs an inventory, where a module of that does."""
+    inside = module.inner is None or any(_takes(each, setting) for each in module.inner.modules.values())
+    return inside and setting in signature(type(module)).parameters
 
 
 def _told_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Generator, Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -36,8 +36,15 @@ class InventoryModule(Module):
     writes = ("cache.inventory_module", *(f"cache.{key}" for key in _LEFT))
     own_connection: Mapping[str, Any] = {}
 
-    def __init__(self, inventory: Any = "tables_offline") -> None:
+    def __init__(
+        self,
+        inventory: Any = "tables_offline",
+        at_least: Annotated[float, Field(ge=0, le=1)] | None = None,
+    ) -> None:
+        """`at_least`: the confidence, from 0 to 1, below which its readers decline; theirs by default."""
         self.inner: Inventory = Inventory.of(inventory)
+        if at_least is not None:
+            self.inner = self.inner.with_setting("at_least", at_least)
         self.own_model = self.inner.llm.model or ""
         if self.own_model:
             self.own_connection = self.inner.llm.connection()
