@@ -19,6 +19,7 @@ _REASONS: Mapping[str, Reason] = {
     "InnerBudget": "budget",
     "InnerDeclined": "declined",
     NotApproved.__name__: "declined",
+    "Unverified": "declined",
 }
 
 

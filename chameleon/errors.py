@@ -96,6 +96,10 @@ class CutOff(StepRejected):
     """A reply that was cut off at its limit, however much room it was given: asking once more is no help."""
 
 
+class Unverified(ModuleError):
+    """An answer that nothing bears out: another plan may, else the run declines."""
+
+
 class NotApproved(ModuleError):
     """A step that asks for approval, and that a person did not allow, or nobody yet."""
 

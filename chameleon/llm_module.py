@@ -249,10 +249,14 @@ class LLMModule(AsksModel, Module):
         *before, (role, text) = messages
         return [*before, (role, f"Known beside what follows:\n\n{found}\n\n{text}")]
 
+    def begins_anew(self, state: State) -> bool:
+        """Return whether a redo has another prompt, and is not shown what was wrong; by default it is."""
+        return False
+
     def ask(self, state: State) -> list[Reply]:
         """Ask the model once for each sample. Raises `StepRejected` where it says nothing at all."""
         redo = state.step.redo if state.step else None
-        messages = [*self.messages(state), *_mending(redo)]
+        messages = [*self.messages(state), *([] if self.begins_anew(state) else _mending(redo))]
         attempt = redo.attempt if redo else 0  # numbers the samples of a repair on from those before
         params = self.stop_params | (self.redo_params(attempt * redo.temperature_step) if redo else {})
         whole = not self.takes_cut_off

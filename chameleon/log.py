@@ -288,9 +288,8 @@ def _is_failed(event: Event) -> bool:
 
 def _is_yes(event: Event) -> bool:
     """Return whether the event allows steps of the run, or of one within it."""
-    while isinstance(event, Nested):
-        event = event.event
-    return isinstance(event, Approval) and event.said == "yes"
+    happened = event.innermost if isinstance(event, Nested) else event
+    return isinstance(happened, Approval) and happened.said == "yes"
 
 
 def settings_in(path: Path | None) -> Mapping[str, Any]:

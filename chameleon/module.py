@@ -48,6 +48,7 @@ class Module:
     - `asks`: "approval" where a person is to allow each of its steps.
     - `alias`: its name on the server that it is of, which plans may write as well.
     - `at_most`: how often a run may run it.
+    - `takes_code`: a language, such as "sql"; a model may then call it by a block of code, its one argument.
     - `in_turn`: a name; steps of modules that share it never run side by side, such as those of one server.
     - `Args`: a pydantic model of the arguments that a plan gives it, which `run` takes by name; default: the
       parameters of `run` besides the state.
@@ -74,6 +75,7 @@ class Module:
     asks: str = ""
     alias: str = ""
     at_most: int | None = None
+    takes_code: str = ""
     in_turn: str = ""
     listed: Mapping[str, Any] | None = None
     inner: Inventory | None = None

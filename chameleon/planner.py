@@ -217,6 +217,7 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     plan = ask(inventory.planner, state, inventory).without(inventory.left_out)
     if inventory.planner.needs_model:
         plan = plan.without(_dropped(plan, inventory))
+        plan = _completed(plan, inventory) if inventory.rules.completed else plan
     if plan.refused or not plan.steps:
         return plan
     if _is_idle(plan, state, inventory):
@@ -227,6 +228,17 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
     except PlanError as problem:
         return replace(plan, refused=str(problem))
     return plan
+
+
+def _completed(plan: Plan, inventory: Inventory) -> Plan:
+    """Return a plan with the followers that rules ask for, and a whole one with what comes last."""
+    rules, steps = inventory.rules, list[Step]()
+    is_open = inventory.planner.whole and rules.last and plan.steps and plan.names[-1] not in rules.last
+    for step in (*plan.steps, *([Step(rules.last[0])] if is_open else [])):
+        while steps and (follower := rules.next.get(steps[-1].module, step.module)) != step.module:
+            steps.append(Step(follower))
+        steps.append(step)
+    return replace(plan, steps=tuple(steps))
 
 
 def _dropped(plan: Plan, inventory: Inventory) -> set[str]:

@@ -228,6 +228,11 @@ class Nested:
         """Return the model calls of that event."""
         return getattr(self.event, "calls", ())
 
+    @property
+    def innermost(self) -> Event:
+        """Return what happens in the run within, or in the one within that."""
+        return self.event.innermost if isinstance(self.event, Nested) else self.event
+
 
 @dataclass(frozen=True, slots=True)
 class Approval:
@@ -477,8 +482,8 @@ class State:
 
     @property
     def skipped(self) -> tuple[Failure, ...]:
-        """Return why modules failed that the run went on without."""
-        return tuple(self.failures.values())
+        """Return why modules failed that the run went on without; one that declined handed over."""
+        return tuple(each for each in self.failures.values() if each.kind != "InnerDeclined")
 
     @property
     def failures(self) -> Mapping[str, Failure]:
@@ -555,6 +560,5 @@ def _path_of(event: Event) -> tuple[str, ...]:
 
 def _steps_in(event: Event) -> int:
     """Count the step that an event tells of, however deep."""
-    if isinstance(event, Nested):
-        return _steps_in(event.event)
-    return int(isinstance(event, StepRecord) and not event.dropped)
+    happened = event.innermost if isinstance(event, Nested) else event
+    return int(isinstance(happened, StepRecord) and not happened.dropped)

@@ -7,9 +7,10 @@ if __name__ == "inventories":  # under this name every class here would exist tw
 
 DEFAULTS = {
     "index": ("corpus", "corpus_offline"),
-    "table": ("tables", "tables_offline"),
+    "table": ("tables_first", "tables_offline"),
     "image": ("pictures", "pictures_offline"),
     "passages": ("papers", "papers_offline"),
     "text": ("pictures", "pictures_offline"),
 }
 """What a question comes with, the first that it has, and what answers it: with a model, and without."""
+PLANS = {"tables_first": "tables"}  # whose plan is shown where a default has none that a model makes

@@ -4,8 +4,8 @@
     /tmp/perf/bin/python perf/models.py MODEL.gguf --data ../shared/data [--quick] [--report docs/benchmarks]
 
 Each cell (a method on a set of problems) is one line of `perf/models.jsonl`, which a later call goes on with:
-all methods get the same problems in the same order. `--again METHOD` measures a method anew. `--quick` measures
-ten TabMWP problems by three methods into a file of its own, and `--report` writes the page and its picture.
+all methods get the same problems in the same order. `--again METHOD` measures a method anew. `--quick` asks
+ten TabMWP problems by three methods, into a file of its own; `--report` writes the page and its picture.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ OURS: Mapping[str, tuple[int, Sequence[str]]] = {
     "wikitq": (10, ("wikitq",)),
     "chain_of_table": (10, ("wikitq",)),
 }
-OTHERS = {"plain question": (60, TABLES)} | {name: (60, ("tabmwp", "everyday")) for name in RIVALS}
+OTHERS = {"plain question": (60, TABLES)} | dict.fromkeys(RIVALS, (60, ("tabmwp", "everyday")))
 QUICK = ("plain question", "tables", "tabmwp_pot")
 
 
@@ -100,7 +100,7 @@ def problems(data: Path, name: str, n: int) -> list[Asked]:
     found = {row["table_id"]: row for row in _rows(data / name / tables)} if tables else {}
     rows = [*_rows(data / name / file)]
     rows = [row for row in rows if len(json.dumps(found.get(row.get("table_id"), ""))) <= LONGEST_TABLE]
-    random.Random(SEED).shuffle(rows)  # noqa: S311
+    random.Random(SEED).shuffle(rows)
 
     def asked(problem: Problem) -> Asked:
         def judged(answer: Any) -> str:
@@ -117,7 +117,7 @@ def _everyday(folder: Path, n: int) -> list[Asked]:
     score = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(score)
     rows = [row for row in _rows(folder / "questions.jsonl") if row["part"] == "dev"]
-    random.Random(SEED).shuffle(rows)  # noqa: S311
+    random.Random(SEED).shuffle(rows)
 
     def asked(row: Mapping[str, Any]) -> Asked:
         table = read_table(folder / "tables" / f"{row['table']}.csv")
@@ -133,13 +133,19 @@ def _everyday(folder: Path, n: int) -> list[Asked]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+    with (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else path.open(encoding="utf-8") as file
+    ):
         yield from map(json.loads, file)
 
 
 def ours(name: str, url: str, model: str, logs: Path | None) -> Callable[[Problem], Came]:
     """Return what asks an inventory; its event logs are kept in `logs`."""
-    executor = Executor(name, LLM.connect(f"openai:{model}", base_url=url, api_key="none", store=None))
+    executor = Executor(
+        name, LLM.connect(f"openai:{model}", base_url=url, api_key="none", timeout=600, store=None)
+    )
 
     def ask(problem: Problem) -> Came:
         path = logs and logs / name / f"{problem.id.replace('/', '_')}.jsonl"
@@ -168,7 +174,10 @@ def measure(cell: Cell, asked: Sequence[Asked], ask: Callable[[Problem], Came]) 
             came = ask(each.problem)
         except Exception as problem:  # a rival's own
             came = Came(None, "f")
-            print(f"{cell.method}, {each.problem.id}: {type(problem).__name__}: {problem}"[:300], file=sys.stderr)
+            print(
+                f"{cell.method}, {each.problem.id}: {type(problem).__name__}: {problem}"[:300],
+                file=sys.stderr,
+            )
         spent = time.perf_counter() - begun
         return came.ended or each.judged(came.answer), came, spent
 
@@ -198,7 +207,9 @@ def served(model: Path, url: str | None) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("model", type=Path, help="the model, a GGUF file")
     parser.add_argument("--url", help="of a server that is already there; else one is started")
     parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared/data")
@@ -213,7 +224,7 @@ def main() -> None:
     wanted = {**OTHERS, **OURS}
     if given.quick:
         given.results = Path(tempfile.mkdtemp(), "models.jsonl")
-        wanted = {name: (10, ("tabmwp",)) for name in QUICK}
+        wanted = dict.fromkeys(QUICK, (10, ("tabmwp",)))
     kept = [Cell(**row) for row in _rows(given.results)] if given.results.is_file() else []
     cells = {(cell.method, cell.data): cell for cell in kept if cell.method not in given.again}
     if not given.report:
@@ -222,9 +233,13 @@ def main() -> None:
     write_page(given.report or given.results.parent, [*cells.values()])
 
 
-def run(wanted: Mapping[str, tuple[int, Sequence[str]]], cells: dict[Any, Cell], given: Any, url: str) -> None:
+def run(
+    wanted: Mapping[str, tuple[int, Sequence[str]]], cells: dict[Any, Cell], given: Any, url: str
+) -> None:
     """Measure what is missing; the file of results is written anew after each problem."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True
+    )
     with given.model.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     for method, (most, sets) in wanted.items():
@@ -238,10 +253,10 @@ def run(wanted: Mapping[str, tuple[int, Sequence[str]]], cells: dict[Any, Cell],
                 continue
             make = {"plain question": plain, **RIVALS}.get(method)
             ask = make(url, given.model.stem) if make else ours(method, url, given.model.stem, given.logs)
-            for done in measure(cell, asked, ask):
+            for _ in measure(cell, asked, ask):
                 given.results.write_text("".join(json.dumps(asdict(each)) + "\n" for each in cells.values()))
-            counts = {letter: done.verdicts.count(letter) for letter in "rwdfe"}
-            print(method, name, counts, f"{sum(done.seconds):.0f} s", flush=True)
+            counts = {letter: cell.verdicts.count(letter) for letter in "rwdfe"}
+            print(method, name, counts, f"{sum(cell.seconds):.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 
 @dataclass(frozen=True)
 class Came:
-    """What came of a problem: an answer, or how it `ended` without one (d: declined, f: failed), and its cost."""
+    """What came of a problem: an answer, or how it `ended` without one (declined or failed), and its cost."""
 
     answer: Any
     ended: str = ""
@@ -37,7 +37,11 @@ Ask = Callable[[Problem], Came]
 def question(problem: Problem) -> str:
     """Write a problem as people would: the table, the question, its unit and its choices."""
     given = problem.input
-    parts = [given["table"].caption, table_text(given["table"], style="pipe"), f"Question: {given['question']}"]
+    parts = [
+        given["table"].caption,
+        table_text(given["table"], style="pipe"),
+        f"Question: {given['question']}",
+    ]
     parts += [f"Unit: {given['unit']}"] if given.get("unit") else []
     parts += [f"Choices: {' | '.join(given['choices'])}"] if given.get("choices") else []
     return "\n\n".join(filter(None, parts))
@@ -51,7 +55,7 @@ def plain(url: str, model: str) -> Ask:
         messages = [{"role": "system", "content": told}, {"role": "user", "content": question(problem)}]
         body = json.dumps({"model": model, "messages": messages, "temperature": 0, "max_tokens": TOKENS})
         request = Request(f"{url}/chat/completions", body.encode(), {"Content-Type": "application/json"})
-        with urlopen(request, timeout=600) as reply:  # noqa: S310
+        with urlopen(request, timeout=600) as reply:
             data = json.load(reply)
         usage = data["usage"]
         said = data["choices"][0]["message"]["content"].strip()
@@ -95,7 +99,9 @@ def langchain_agent(url: str, model: str) -> Ask:
     def ask(problem: Problem) -> Came:
         def run_pandas(code: str) -> str:
             """Runs Python code; df is the table as a pandas DataFrame. Print what you want to see."""
-            result = shared_sandbox().run(f"{code}\nans = 0", {"table": problem.input["table"].to_program_input()})
+            result = shared_sandbox().run(
+                f"{code}\nans = 0", {"table": problem.input["table"].to_program_input()}
+            )
             return result.stdout if result.ok else f"{result.error_type}: {result.message}"
 
         told = "Answer the question about the table with the help of the tool. Reply with the answer alone."

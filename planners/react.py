@@ -6,7 +6,6 @@ import copy
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,9 @@ from chameleon.inventory import Card, Inventory
 from chameleon.llm.tools import CallingText, ResultText, ToolCall
 from chameleon.llm_module import FOR_GOOD, AsksModel
 from chameleon.module import Module
-from chameleon.plan_text import ARGUMENTS, NAMING, parse_plan
+from chameleon.plan_text import parse_plan
 from chameleon.planner import Planner
+from chameleon.planners import react_reply as written
 from chameleon.planners.shortlist import ShowsCards
 from chameleon.planners.told import inputs_of, rules_in_words
 from chameleon.planners.turns import Turn
@@ -34,57 +34,24 @@ from chameleon.prompt import Messages, output_text
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
-from chameleon.text import (
-    FURTHER_QUESTION,
-    MAX_TEXT_TOKENS,
-    as_name,
-    nearest,
-    no_answer,
-    one_line,
-    says_unknown,
-    unwrapped,
-)
+from chameleon.table.grounding import unverified
+from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest, no_answer, one_line, says_unknown
 from chameleon.usage import current_recorder
 
 if TYPE_CHECKING:
     from chameleon.llm import Reply
 
 FINAL, MORE = "model_answer", "more_tools"
-_CALL = re.compile(r"[\s`]*(?:json\b[\s`]*)?(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
-_WRITTEN = re.compile(
-    r"""["']name["']\s*:\s*["']([\w -]+)|\[\s*["']([\w -]+)["']"""
-    r"""|^[^\w\n]*(?:action:\s*)?([\w-]+)[`*]*\s?[({]"""
-    r"""|^[^\w\n]*action:\s*`?([\w-]+)""",
-    re.IGNORECASE | re.MULTILINE,
-)
-_NAMES_A_MODULE = re.compile(r"""["'](?:module|tool|tool_name|function|action)["']\s*:\s*["']""")
-_LIKE_A_CALL = re.compile(
-    r"""<tool_call>|[\[{]\s*["'{\[]|^[^\w\n]*action\s*:|\w\(\s*\w+\s*=""", re.I | re.MULTILINE
-)
-_KEYS = re.compile(rf"""["'](?:{"|".join({*NAMING, *ARGUMENTS} - {"name"})})["']\s*:""")
-_ACTION = re.compile(r"^[^\w\n]*action[^\w\n]*:.*\n[^\w\n]*action.?input\b", re.IGNORECASE | re.MULTILINE)
-_WORDS = re.compile(r"[\w-]+")
 _ANSWER_SO = 'To answer, begin with "Answer:".'
-_ANSWER = re.compile(
-    r"^[ \t*#_>]*(?:(?:the )?(?:final )?answer is|(?:final )?answer)[\s*_]*:[\s*_]*",
-    re.IGNORECASE | re.MULTILINE,
-)
 _LONGEST_REASON = 300
 _ECHO = 3  # words: an answer that ends as the fault that was just told repeats it
-_BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")
-_ANSWER_KEY = re.compile(r"\{\s*[\"'](?:final[_ ])?(?:answer|result|response|output)[\"']\s*:", re.IGNORECASE)
-_SQL = re.compile(
-    r"(?:SELECT|select)\s[^.]{1,400}?\s(?:FROM|from)\s+\w+\s*"
-    r"(?:\Z|;|\)|(?:WHERE|ORDER|GROUP|LIMIT|JOIN|where|order|group|limit)\b)"
-    r"|(?:WITH|with)\s+\w+\s+(?:AS|as)\s*\("
-)
 _FAULT = re.compile(
     r"the list of modules cannot be read|the reply (?:holds no (?:list|answer|plan)|repeats what was wrong)"
     r"|there is no (?:module|tool) '[^']*'\. (?:Did you|There are)",
     re.IGNORECASE,
 )
+_CALL_FIRST = "Call a tool that gives it, then answer."
 _TWICE = "that was called twice, and gave the same"
-_CHAINED, _LONGEST_CHAIN = "that was called on its own output", 6
 _ANSWER_NOW = "Answer now, from what was found."
 _LAST_TURN = "This is the last turn: call nothing more, and answer from what was found."
 _CUT_OFF = "the reply was cut off"
@@ -125,6 +92,8 @@ class React(ShowsCards, AsksModel, Planner):
     - `native`: whether it is given the modules as its provider's tools, as `auto` where it is known to take
       some; else their cards stand in the prompt, and calls in its text.
     - `max_output_tokens`: how much of each output it sees; `max_text_tokens`: of each text of the input.
+    - `checked`: whether an answer has to be what tools gave, or a cell where nothing is to be computed; else
+      the model is asked once more, and then the run declines.
     - `shortlist`, `always`, `hidden`, `embeddings`, `max_card_tokens`: as for `one_shot`.
     """
 
@@ -146,12 +115,13 @@ class React(ShowsCards, AsksModel, Planner):
         always: list[str] | None = None,
         hidden: list[str] | None = None,
         embeddings: str = AUTO,
+        checked: bool = False,
     ) -> None:
         if native not in (True, False, "auto"):
             raise InventoryError(f"native is {native!r}", hint="Write true, false or auto.")
         super().__init__(shortlist, max_card_tokens, always, hidden, embeddings)
         self.last = [last] if isinstance(last, str) else last
-        self.max_turns, self.native = max_turns, native
+        self.max_turns, self.native, self.checked = max_turns, native, checked
         self.max_output_tokens, self.max_text_tokens = max_output_tokens, max_text_tokens
 
     def told(self, card: Card) -> str:
@@ -175,13 +145,13 @@ class React(ShowsCards, AsksModel, Planner):
         if len(taken) > self.max_turns:
             raise PlanError(f"the model has had all its turns ({self.max_turns}) and has not answered")
         refused = turns[-1].plan.refused if turns else ""
-        is_last = len(taken) == self.max_turns or refused.startswith((_TWICE, _CHAINED))
+        is_last = len(taken) == self.max_turns or refused.startswith(_TWICE)
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
-        steps = self._steps(reply, inventory, is_native=is_native)
+        steps = self._steps(reply, inventory, is_native=is_native, is_last=is_last)
         if not steps:
-            answer = self.answer_in(reply.text)
+            answer = written.answer_in(reply.text)
             fault, said = refused.partition(". ")[0].split(), answer.rstrip(".").split()
-            if not last and (answer in ("", "[]", "{}") or self._is_arguments(answer, inventory)):
+            if not last and (answer in ("", "[]", "{}") or written.is_arguments(answer, inventory)):
                 raise PlanError("the reply holds no answer", hint=_ANSWER_SO)
             if not last and (why := no_answer(answer)):
                 raise PlanError(why, hint=_ANSWER_SO)
@@ -190,15 +160,21 @@ class React(ShowsCards, AsksModel, Planner):
             is_echo = len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]
             if is_echo or _FAULT.match(answer):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
+            if self.checked and not last and (why := self._unverified(answer, state)):
+                raise Declined(why) if refused.startswith(why) else PlanError(why, hint=_CALL_FIRST)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
         if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
             raise PlanError(_TWICE, hint=_ANSWER_NOW)
-        if _is_chain(taken[-_LONGEST_CHAIN:], steps):
-            raise PlanError(f"{_CHAINED} {_LONGEST_CHAIN} times in a row", hint=_ANSWER_NOW)
         return Plan(steps, self.name)
+
+    def _unverified(self, answer: str, state: State) -> str:
+        given = [each for each in (state.table, *(state.input.get("tables") or ())) if each is not None]
+        done = (each for each in state.executed if each.error is None)
+        results = [each.output for each in done if each.step.module not in self.hidden]
+        return unverified(answer, state.input.get("question", ""), given, results)
 
     def _last(self, inventory: Inventory) -> tuple[Step, ...]:
         """Return the steps that answer from what was found."""
@@ -269,54 +245,35 @@ class React(ShowsCards, AsksModel, Planner):
             raise PlanError(_CUT_OFF, hint="Call a tool, or answer, in fewer words.")
         return reply
 
-    def _steps(self, reply: Reply, inventory: Inventory, *, is_native: bool) -> tuple[Step, ...]:
+    def _steps(
+        self, reply: Reply, inventory: Inventory, *, is_native: bool, is_last: bool
+    ) -> tuple[Step, ...]:
         """Return the calls of a reply; none for one that answers. Raises `PlanError`."""
         if reply.tool_calls:
             return tuple(self.step_of(call, inventory) for call in reply.tool_calls)
         text = reply.text.strip()
+        if not (is_last and written.ANSWER.search(text)) and (
+            called := written.call_in_code(text, inventory)
+        ):
+            return called
         tools = [name for name in inventory.modules if name not in inventory.brought]
         names = {*map(as_name, tools)}
-        if (answer := _ANSWER.match(text)) and self._is_written_call(rest := text[answer.end() :], names):
+        if (answer := written.ANSWER.match(text)) and written.is_written_call(
+            rest := text[answer.end() :], names
+        ):
             text = rest
-        elif answer or (is_native and not self._is_written_call(text, names)):
+        elif answer or (is_native and not written.is_written_call(text, names)):
             return ()
         try:
             return parse_plan(text, tools, inventory.takes, inventory.aliases)
         except PlanError as problem:
-            is_named = any(as_name(word) in names for word in _WORDS.findall(text))
-            if _ANSWER.search(text) and not _ACTION.search(text):
+            is_named = any(as_name(word) in names for word in written.WORDS.findall(text))
+            if written.ANSWER.search(text) and not written.ACTION.search(text):
                 return ()
-            if not (is_native or is_named or _LIKE_A_CALL.search(text)):
+            if not (is_native or is_named or written.LIKE_A_CALL.search(text)):
                 return ()
             hint = f"Call it as your tool. {_ANSWER_SO}" if is_native else _ANSWER_SO
             raise PlanError(problem.what, hint=f"{problem.hint} {hint}".strip()) from None
-
-    @staticmethod
-    def _is_arguments(text: str, inventory: Inventory) -> bool:
-        """Tell whether a reply is what a tool takes: the arguments of a call, or a query in SQL."""
-        taken = {name for names in inventory.takes.values() for name in names}
-        if _SQL.match(text):
-            return not taken.isdisjoint(("query", "sql"))
-        try:
-            given, _ = json.JSONDecoder().raw_decode(text)
-        except (ValueError, RecursionError):
-            return False
-        fitting = (each for each in inventory.arguments.values() if each is not None)
-        is_mapping = isinstance(given, dict) and bool(given)
-        return is_mapping and any({*each.required} <= {*given} <= {*each.names} for each in fitting)
-
-    @staticmethod
-    def _is_written_call(text: str, names: Collection[str]) -> bool:
-        """Return whether a reply in words holds a call, which belongs among the calls of the provider's."""
-        if _ACTION.search(text):
-            return True
-        if (begins := _CALL.match(text)) is not None:
-            is_called = get_close_matches(as_name(begins[1] or ""), names, n=1, cutoff=0.75)
-            named = any(as_name(word) in names for word in _WORDS.findall(text))
-            if is_called or (begins[1] is None and ("<tool_call>" in text or named or _KEYS.search(text))):
-                return True
-        found = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
-        return any(as_name(name) in names for name in found) or _NAMES_A_MODULE.search(text) is not None
 
     def _prompt(
         self, state: State, inventory: Inventory, turns: Sequence[Turn], *, native: bool
@@ -387,42 +344,3 @@ class React(ShowsCards, AsksModel, Planner):
             hint = nearest(missing[0], [each for each in inventory.present if each not in inventory.brought])
             raise PlanError(f"there is no tool {missing[0][:60]!r}", hint=hint)
         return Step(name, call.args or None)
-
-    @staticmethod
-    def answer_in(text: str) -> str:
-        """Return what stands behind "Answer:" up to an empty line, or else the whole text, as an argument.
-
-        Of a number that is followed by words after an empty line, the number; without what it is wrapped in.
-        """
-        text = FURTHER_QUESTION.split(text, maxsplit=1)[0]
-        found = [*_ANSWER.finditer(text)]
-        first, *others = re.split(r"\n\s*\n", whole := text[found[-1].end() if found else 0 :].strip())
-        is_apart = _BARE_NUMBER.fullmatch(first) and not any(map(str.isdigit, "".join(others)))
-        answer = first if (found and not first.endswith(":")) or is_apart else whole
-        answer = answer.removesuffix("**") if found and answer.count("**") % 2 else answer
-        answer = answer if answer[:1] in ("{", "[") and not _ANSWER_KEY.match(answer) else unwrapped(answer)
-        return f"${answer}" if answer.startswith("$") else answer  # it stands for no output
-
-
-def _is_chain(turns: Sequence[Turn], steps: Sequence[Step]) -> bool:
-    """Tell whether one tool is called on its whole last output, as in each of these turns but the first.
-
-    Else nothing changes between the calls; one that takes a part of its output, such as a cursor, goes on.
-    """
-    calls = [step for made in (*(turn.plan.steps for turn in turns), steps) for step in made]
-    if (
-        len(turns) < _LONGEST_CHAIN
-        or len(calls) != len(turns) + 1
-        or len({each.module for each in calls}) > 1
-    ):
-        return False
-    outputs = [record and record.output for turn in turns for record in turn.results]
-    others = [_besides(step, output) for step, output in zip(calls[1:], outputs, strict=True)]
-    return others[0] is not None and all(each == others[0] for each in others)
-
-
-def _besides(step: Step, output: Any) -> Mapping[str, Any] | None:
-    """Return the other arguments of a call that takes an output; None where none is that."""
-    given, is_text = step.args or {}, isinstance(output, int | float | str) and not isinstance(output, bool)
-    taking = [k for k, v in given.items() if v == f"${step.module}" or (is_text and v == output)]
-    return {key: value for key, value in given.items() if key != taking[0]} if taking else None

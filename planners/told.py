@@ -33,9 +33,9 @@ def inputs_of(state: State, max_text_tokens: int) -> Quoted:
 def _told(key: str, value: Any, max_text_tokens: int) -> str:
     """Write one input: a table in its first rows, a text from its beginning, a file by its name."""
     if isinstance(value, Table):
-        return _table(key.replace("_", " ").capitalize(), value, key)
+        return _table(key.replace("_", " ").capitalize(), value)
     if key == "tables" and isinstance(value, tuple) and all(isinstance(each, Table) for each in value):
-        return "\n\n".join(_table(f"Table {name!r}", table, "table") for name, table in named_tables(value))
+        return "\n\n".join(_table(f"Table {name!r}", table) for name, table in named_tables(value))
     if isinstance(value, PurePath):
         kind = "a picture" if value.suffix.lower() in _PICTURES else "a file"
         return paragraph(key, f"{kind}, {value.name}")
@@ -44,13 +44,13 @@ def _told(key: str, value: Any, max_text_tokens: int) -> str:
     return paragraph(key, output_text(value, max_text_tokens))
 
 
-def _table(label: str, table: Table, key: str) -> str:
+def _table(label: str, table: Table) -> str:
     rows, caption = len(table.rows), untagged(" ".join(table.caption.split()))
     shown = table_text(
         table, style="pipe", max_rows=MOST_ROWS, max_cell=LONGEST_CELL, max_tokens=MOST_TABLE_TOKENS
     )
     size = f"{rows:,} {'row' if rows == 1 else 'rows'} of {len(table.header)}"
-    told = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block(key, shown)}"
+    told = f"{untagged(label)} ({', '.join(filter(None, (caption, size)))}):\n{block('rows', shown)}"
     return f"{told}\nIts columns hold: {untagged(types_in_words(table))}"
 
 

@@ -141,7 +141,7 @@ def _science_input(tmp_path: Path) -> dict[str, Any]:
 
 # The first pattern that the whole name matches counts; keys that the inventory does not take are left out.
 _INPUTS: Sequence[tuple[str, Callable[[Path], dict[str, Any]]]] = (
-    ("tables(_.*)?", lambda tmp_path: _visitors_input(32, 14)),  # lookups leave smaller tables alone
+    ("tables(_.*)?|code_interpreter", lambda tmp_path: _visitors_input(20, 14)),
     ("tabmwp.*", lambda tmp_path: _visitors_input(6, 4)),
     ("corpus", _index_input("How many points did the best team of the league have?")),
     ("tablerag_(tabfact|feverous)", _index_input(RACE_STATEMENT)),
@@ -208,7 +208,8 @@ def _plan(prompt: str) -> str:
 
 def _table_in(prompt: str) -> list[list[str]]:
     """Return the rows of the prompt's last table, its header first."""
-    return split_rows(prompt.rpartition("<table>\n")[2].partition("\n</table>")[0].split("\n"))
+    *_, shown = re.findall(r"<(table|rows)>\n(.*?)\n</\1>", prompt, re.DOTALL)
+    return split_rows(shown[1].split("\n"))
 
 
 def _first_rows(prompt: str) -> str:
@@ -267,10 +268,12 @@ _REPLIES: Sequence[tuple[str, str, str | Callable[[str], str]]] = (
     ),
     (
         "help of tools",
-        "</table_schema>",
-        '[{"module": "sql_query", "args": {"query": "SELECT * FROM w LIMIT 1"}}]',
+        "Begin with one ```sql",
+        "```sql\nSELECT * FROM w LIMIT 1\n```",
     ),
-    ("help of tools", "</sql_query>", "Answer: Lisbon"),
+    ("help of tools", "</sql_query>", "Answer: 188"),
+    ("help of tools", "Begin with one ```python", _code("print(df.iloc[:, -1].max())")),
+    ("help of tools", "</python>", "Answer: 188"),
     # Before the answer: tables, pictures and texts
     ("", "Table:", "1"),
     ("", "Rows:", _first_rows),

@@ -124,7 +124,8 @@ class _Handler(JsonHandler):
         if not self.path.endswith("/v1/models") or self.owner.models is None:
             return self.send(404, {"detail": "Not Found"})
         self.owner.model_lists += 1
-        listing = [{"id": name, "object": "model", "owned_by": "tests"} for name in self.owner.models]
+        about = {"object": "model", "owned_by": "tests", "max_model_len": 4_096}
+        listing = [{"id": name, **about} for name in self.owner.models]
         return self.send(200, {"object": "list", "data": listing})
 
     def do_POST(self) -> None:

@@ -46,6 +46,8 @@ CANNOT = {  # how a block begins, and why it cannot run here
     "chameleon eval finqa dev.json": "it needs FinQA's release",
     "pip install -e '.[ray]'": "it starts a cluster; tests/interop/test_ray.py does",
     "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
+    "OMP_WAIT_POLICY=passive python scripts/serve_gguf.py": "it needs the weights of a model",
+    "import time, xllamacpp": "the same",
     'python -m pytest -q -m "not slow"': "it is the run that this test is part of",
     "chameleon --install-completion": "it writes to the shell's own files",
 }
@@ -197,11 +199,12 @@ def as_pattern(printed: str) -> str:
 
 
 REPLIES = {  # what a question or prompt ends with, and what the model says
-    "Modules:": '["solution_generator", "answer_generator"]',
+    "Modules:": '["program_generator", "answer_generator"]',
     "harbour dues from 2010 to 2011": "Program: subtract(1250, 900), divide(#0, 900)",
     "Question: …": "Program: subtract(1250, 900)",
     "Which of them is cheaper?": "Amber Arrow costs 38. The answer is: Amber Arrow",
     "notice to end the agreement?": "It is ninety days.\nPassages: 1\nThe answer is ninety days.",
+    "</rows>": 'ans = table["rows"][0][0]',
 }
 
 

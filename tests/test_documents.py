@@ -88,13 +88,13 @@ def test_every_other_block_prints_what_is_shown(number: int, tmp_path: Path, loo
 
 
 def _reply(request: dict) -> str:
-    """A model that plans one solution and writes it."""
+    """A model that plans one program and writes it."""
     text = request["messages"][-1]["content"]
     if "francs" in text:
         return '[{"module": "convert", "args": {"amount": 50, "currency": "CHF"}}]'
     if text.rstrip().endswith("Modules:"):
-        return '["solution_generator", "answer_generator"]'
-    return "Lisbon had 4,200 visitors, more than any other city. The answer is Lisbon."
+        return '["program_generator", "answer_generator"]'
+    return 'visitors = {"Lisbon": 4200, "Porto": 2900, "Lyon": 3100}\nans = max(visitors, key=visitors.get)'
 
 
 @pytest.mark.parametrize("demo", DEMOS, ids=lambda path: path.stem)

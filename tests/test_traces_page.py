@@ -21,8 +21,8 @@ SHOWN = (
     *("chameleon.plan.steps", "chameleon.ended"),
 )
 REPLIES = [
-    Reply('["solution_generator", "answer_generator"]', usage=(389, 14)),
-    Reply("Adding the column gives 374. The answer is 374.", usage=(1412, 21)),
+    Reply('["program_generator", "answer_generator"]', usage=(389, 14)),
+    Reply("ans = sum([47, 46, 35, 35, 31, 29, 28, 27, 27, 24, 23, 22])", usage=(1412, 58)),
 ]
 
 

@@ -30,7 +30,7 @@ from chameleon.cli.show import RunPage
 from chameleon.cli.words import answer_text, notes_on, now_in_words
 from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
-from chameleon.inventories import DEFAULTS
+from chameleon.inventories import DEFAULTS, PLANS
 from chameleon.inventory import Inventory
 from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.module import split_keys
@@ -61,7 +61,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
         activity = kept_open.enter_context(Activity(f"reading {files_in_words(options)}"))
         everything = kept_open.enter_context(read_input(options))
         activity.show("preparing")
-        setup = set_up_for(options, everything, settings_in(log))
+        setup = set_up_for(options, everything, settings_in(log), plan_only=plan_only)
         given = fit(everything, setup.executor.inventory, options)
         inventory = setup.executor.inventory
         page = RunPage(
@@ -100,12 +100,19 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
     return EXIT_CODES[state.ended.reason]
 
 
-def set_up_for(options: QuestionOptions, given: Mapping[str, Any], recorded: Mapping[str, Any]) -> Setup:
+def set_up_for(
+    options: QuestionOptions,
+    given: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+    *,
+    plan_only: bool = False,
+) -> Setup:
     """Choose what answers questions with this input; `recorded` are a log's settings, or empty."""
     named: str | Inventory | None = options.inventory
     if options.inventory is not None and recorded:  # with what servers listed
         named = Inventory.load(options.inventory, recorded=recorded)
-    defaults = defaults_for(given)
+    planned, offline = defaults_for(given)
+    defaults = (PLANS.get(planned, planned) if plan_only else planned, offline)
     return set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
 
 

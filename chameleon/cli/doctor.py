@@ -15,18 +15,20 @@ from chameleon.cli.folder_trust import written
 from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json
 from chameleon.cli.settings import NAME, VARIABLES, Settings
-from chameleon.errors import ChameleonError, StoreError
+from chameleon.errors import ChameleonError, ModelError, StoreError
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory.resolve import find_class
-from chameleon.llm import ResponseStore, choose_model
-from chameleon.llm.choose import with_end
-from chameleon.llm.providers import package_is_here, providers
+from chameleon.llm import LLM, ResponseStore, choose_model
+from chameleon.llm.choose import context_of, with_end
+from chameleon.llm.providers import base_url, is_openai_itself, package_is_here, providers
 from chameleon.retrieval.embeddings import automatic
 from chameleon.sandbox import make_sandbox
-from chameleon.text import harmless, nearest, redact
+from chameleon.text import harmless, nearest, one_line, redact
 
 _PACKAGE = "chameleon-compose"
 _REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
+_SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+_TOOL = {"name": "weather", "description": "Tells the weather in a city.", "parameters": _SCHEMA}
 _OF_DEVELOPERS = ("test", "dev")
 
 
@@ -57,6 +59,7 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "model": _model(settings),
+        "server": _server(settings),
         "settings": {"file": str(settings.path) if settings.path else None, "sets": settings.data},
         "settings_fault": fault or None,
         "variables": _variables(),
@@ -76,6 +79,8 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         return
     echo(f"{_PACKAGE} {found['chameleon']}, Python {found['python']}, {found['platform']}")
     echo(f"Model: {harmless(found['model'])}")
+    if server := found["server"]:
+        echo(f"  {', '.join(f'{key}: {harmless(str(value))}' for key, value in server.items())}")
     if fault:
         echo(f"Settings: {harmless(fault)}")
     else:
@@ -146,3 +151,28 @@ def _model(settings: Settings) -> str:
         return redact(in_options(f"{choice}{lacks}")).removeprefix("model ")
     except ChameleonError as problem:
         return redact(in_options(str(problem)))
+
+
+def _server(settings: Settings) -> dict[str, Any]:
+    """Return what a server of one's own does for its model: two short requests tell. Empty without one."""
+    named, address = settings.values.get("ask", {}).get("model"), base_url(os.environ)
+    if not address or is_openai_itself(address):
+        return {}
+    found: dict[str, Any] = {}
+    try:
+        model = choose_model(named, None).model or ""
+        size = context_of(address, model.partition(":")[2], os.environ.get("OPENAI_API_KEY"))
+        found["context"] = f"{size:,} tokens" if size else "the server does not say"
+        llm = LLM.connect(model, store=None, retries=0, timeout=30.0).with_params(max_tokens=24)
+        for key, given, shows in (
+            ("structured output", {"schema": _SCHEMA}, lambda reply: reply.text.lstrip()[:1] == "{"),
+            ("tools", {"tools": [_TOOL]}, lambda reply: bool(reply.tool_calls)),
+        ):
+            try:
+                reply = llm.ask([("user", "What is the weather in Oslo?")], **given)
+                found[key] = "yes" if shows(reply) else "taken, and not used by this model"
+            except ModelError as problem:
+                found[key] = f"no ({one_line(problem.what, 80)})"
+    except ChameleonError:
+        found.setdefault("context", "not known")  # why stands in the line above
+    return found

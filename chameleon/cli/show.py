@@ -106,6 +106,8 @@ class RunPage:
     def _nested(self, event: Nested) -> None:
         """Print what happens in a step that runs an inventory, further to the right, under its name."""
         if not self.trace:
+            if isinstance(dropped := event.innermost, Dropped):
+                self.note(f"{dropped}.")
             return
         if self.inside is None:
             above = (*self.above, event.module)
@@ -137,7 +139,8 @@ class RunPage:
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
             records = [(each.step.module, each.error) for each in state.history]
-            earlier = [(name, lack) for name, lack in records if lack is not None and lack != error]
+            told = [(name, lack) for name, lack in records if lack is not None and lack != error]
+            earlier = [(name, lack) for name, lack in told if lack.kind != "InnerDeclined"]
             for name, lack in () if self.trace else earlier[-1:]:
                 self._line(f"Before that, {name} failed: {harmless(lack.message)}")
         for note in notes_on(state, _MOST_NOTES):

@@ -138,9 +138,7 @@ def _chat(messages: Sequence[tuple[str, str]]) -> list[Json]:
 def _inspect_events(events: Sequence[Event], start: float) -> Iterator[Json]:
     """Yield an event for each call and step, one after the other; what runs inside a step starts with it."""
     for number, event in enumerate(events):
-        inner: Any = event
-        while isinstance(inner, Nested):
-            inner = inner.event
+        inner = event.innermost if isinstance(event, Nested) else event
         if not isinstance(inner, Plan | StepRecord | RunEnded):
             continue
         seconds: float = getattr(inner, "seconds", 0.0)

@@ -48,6 +48,7 @@ class Card:
     when: str = ""
     arguments: Arguments | None = None
     gives: str = ""
+    takes_code: str = ""
 
     @property
     def signature(self) -> str:
@@ -198,7 +199,8 @@ class Inventory:
 
         Raises `InventoryError` where none takes it, and for an inventory made in Python.
         """
-        taking = [key for key, each in self.modules.items() if _takes(each, name)]
+        plain = {key: each for key, each in self.modules.items() if each.inner is None}
+        taking = [key for key, each in plain.items() if name in signature(type(each)).parameters]
         if self.source is None or not taking:
             raise InventoryError(f"no module of the inventory {self.name} takes {name}")
         entries = self.source.data["modules"]
@@ -224,7 +226,7 @@ class Inventory:
     def cards(self) -> list[Card]:
         """Return a card for each module that plans may name, in the order of the inventory."""
         return [
-            Card(name, module.description, module.when, self.arguments[name], module.gives)
+            Card(name, module.description, module.when, self.arguments[name], module.gives, module.takes_code)
             for name, module in self.present.items()
             if name not in self.brought
         ]
@@ -332,12 +334,6 @@ class Inventory:
         """Raise all that is wrong or missing at once: prompts, what modules and planners need, and plans."""
         if found := self.obstacles():
             raise all_of(found, self.name)
-
-
-def _takes(module: Module, setting: str) -> bool:
-    """Tell whether a module takes a parameter; one that runs an inventory, where a module of that does."""
-    inside = module.inner is None or any(_takes(each, setting) for each in module.inner.modules.values())
-    return inside and setting in signature(type(module)).parameters
 
 
 def _told_own(modules: Mapping[str, Module], brought: Collection[str]) -> dict[str, Module]:

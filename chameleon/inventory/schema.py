@@ -138,6 +138,9 @@ class RulesSpec(Strict):
     drops: dict[Name, Names] = Field(
         default_factory=dict, description="What a plan loses where that module is in it."
     )
+    completed: bool = key(
+        "Whether a model's plan is given the followers, and the last, that it lacks.", False
+    )
     max_steps: PositiveInt = key("The most steps of a plan.", 32)
 
 
@@ -159,7 +162,7 @@ class BudgetSpec(Strict):
 
     calls: PositiveInt | None = key("Calls of models.", 64)
     tokens: PositiveInt | None = key("Tokens of models, input and output together.")
-    seconds: PositiveFloat | None = key("Seconds of wall time.")
+    seconds: PositiveFloat | None = key("Seconds of wall time.", 3_600.0)
     cost: PositiveFloat | None = key("US dollars.")
     steps: PositiveInt | None = key("Steps that run.", 64)
     megabytes: PositiveFloat | None = key("MB that an output, arguments or the state may hold.", 16.0)

@@ -37,6 +37,7 @@ END_SECONDS = 1.5  # when a model ends is a courtesy
 MAX_LIST_BYTES = 4_000_000
 MAX_NAMED = 8
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
+_CONTEXTS = ("n_ctx", "max_model_len", "loaded_context_length", "max_context_length", "context_length")
 _NO_LISTING = (ValueError, LookupError, TypeError, AttributeError)  # JSON of another form, or none
 
 
@@ -140,6 +141,18 @@ def offered_models(
     address: str, key: str | None = None, seconds: float = LIST_SECONDS
 ) -> dict[str, datetime.date | None]:
     """Ask an OpenAI-compatible server for its models, each with its last day, if any. Raises `NoModel`."""
+    return {name: _day(entry.get("shutdown_date")) for name, entry in _listed(address, key, seconds).items()}
+
+
+def context_of(address: str, name: str, key: str | None = None) -> int | None:
+    """Return how many tokens a server says that the model's context has; None where it does not say."""
+    entry = _listed(address, key, LIST_SECONDS).get(name, {})
+    found = (part.get(each) for part in (entry, entry.get("meta") or {}) for each in _CONTEXTS)
+    return next((size for size in found if isinstance(size, int) and size > 0), None)
+
+
+def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[str, Any]]:
+    """Return what a server lists, by the models' names. Raises `NoModel`."""
     import urllib.error
     import urllib.request
     from http.client import HTTPException
@@ -170,10 +183,8 @@ def offered_models(
     secrets = [key] if key else []
     try:
         listing = within(seconds, partial(bridge.in_thread, listed))  # a server may send a byte at a time
-        return {
-            one_line(redact(str(entry["id"]), also=secrets), 200): _day(entry.get("shutdown_date"))
-            for entry in listing["data"]
-        }
+        found = {one_line(redact(str(entry["id"]), also=secrets), 200): entry for entry in listing["data"]}
+        return {name: entry for name, entry in found.items() if isinstance(entry, Mapping)}
     except (OSError, HTTPException, RecursionError, *_NO_LISTING) as error:
         server = f"the server at {redact(address)}"
         if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):

@@ -105,16 +105,13 @@ class Connection:
             if works is None and what not in self._unsure:
                 self._unsure.add(what)
                 return
-        if works is None:
-            why = "used none of"
-        if not works:
-            named, instead = REFUSED[what]
-            _log.warning("%s %s %s: it is asked %s from now on", self.name, why, named, instead)
-        with self._lock:
             if works:
                 self._proven.add(what)
-            else:
-                self._quirks = self._quirks.without_also(what)
+                return
+            self._quirks = self._quirks.without_also(what)
+        named, instead = REFUSED[what]
+        why = "used none of" if works is None else why
+        _log.warning("%s %s %s: it is asked %s from now on", self.name, why, named, instead)
 
     @cached_property
     def _dialect(self) -> Dialect:

@@ -6,13 +6,13 @@ import re
 import unicodedata
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from typing import Self
+from contextlib import suppress
+from itertools import groupby, pairwise
+from typing import NamedTuple, Self
 
 from chameleon.errors import InputError
 from chameleon.quoting import untagged
-from chameleon.table.bars import bars_in, has_bar, is_rule, lines_of, split_rows
+from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
 from chameleon.table.formats import ELLIPSIS
 from chameleon.table.json_files import json_records
 from chameleon.table.records import Origin
@@ -21,162 +21,109 @@ from chameleon.table.text_files import delimited_records
 from chameleon.text import clean_cell
 
 _ORIGIN = Origin("the reply")
-_FENCE = re.compile(r"[ \t]*+(`{3,}|~{3,})")
+_FENCED = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*\n(.*?)^[ \t]*(?:```|~~~)", re.MULTILINE | re.DOTALL)
 _LABEL = re.compile(r"^\s*(?:/\*\s*)?(?:col|row\s+\d+)\s*:\s?", re.IGNORECASE)
 _IGNORED = str.maketrans(dict.fromkeys("\"'`´‘’‚‛“”„‟«»‹›|*", ""))
 _NOTE = re.compile(rf"{ELLIPSIS} \d[\d,]* (?:more rows? not shown|cells? cut to)")
 
 
 def parse_table(text: str, like: Table | None = None) -> Table:
-    """Read the table in a model's reply: lines with bars, Markdown, JSON, tab- or comma-separated.
+    """Read the table in a model's reply: lines with bars, Markdown, or JSON; in a fence also tabs or commas.
 
-    Code fences, prose around the table, a rule line, bars at the ends and the labels `col :` and
-    `row 1 :` of Chain-of-Table's prompts are taken off. Where a reply holds several tables the last one
-    counts. With `like`, names that differ from its header in case, space or quotes are given as there, and
-    a missing header is taken from there when the widths agree. Raises `InputError` when there is no table
-    or its rows differ in width.
+    Prose around the table, a rule line, bars at the ends and the labels `col :` and `row 1 :` of
+    Chain-of-Table's prompts are taken off. What stands in fences counts before all else, and the last table
+    before others. With `like`, names that differ from its header in case, space or quotes are given as
+    there, and a missing header is taken from there when the widths agree. Raises `InputError` when there is
+    no table or its rows differ in width.
     """
     fault: InputError | None = None
-    for found in _tables_in(text, like):
-        try:
-            return found.fitted(like)
-        except InputError as error:
-            fault = fault or error
+    known = {normal(name) for name in like.header if name} if like else set[str]()
+    for block in [*reversed(_FENCED.findall(text)), text]:
+        found = [*Found.in_json(block), *Found.with_bars(block)]
+        if not found:  # prose is full of commas: outside a fence, a known column or a tab speaks for a table
+            found = [*Found.delimited(block)]
+            is_bare = block is text and "\t" not in text
+            found = [each for each in found if not is_bare or known & {*map(normal, each.lines[0])}]
+        for lines, is_ruled in found:
+            try:
+                return _fitted(lines, like, is_ruled=is_ruled)
+            except InputError as error:
+                fault = fault or error
     raise fault or _ORIGIN.error("holds no table", hint="Ask for lines of cells with bars between them.")
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A table as it stands in a reply; under a rule, its first line is a header beyond doubt."""
+class Found(NamedTuple):
+    """The lines of a table that a reply may hold, and whether a rule stands under the first."""
 
     lines: list[list[str]]
-    ruled: bool = False
-    tabbed: bool = False
-
-    @property
-    def even(self) -> bool:
-        """Tell whether all lines have the same number of cells."""
-        return len(set(map(len, self.lines))) == 1
+    is_ruled: bool = False
 
     @classmethod
-    def of_json(cls, text: str) -> list[Self]:
-        """Return the table that stands in a text as JSON, if one does."""
-        lines = [line.strip() for line in lines_of(text)]
-        first = next((i for i, line in enumerate(lines) if line.startswith(("{", "["))), len(lines))
-        last = next((i for i in reversed(range(len(lines))) if lines[i].endswith(("}", "]"))), -1)
-        if first > last:
-            return []
-        try:
-            records = list(json_records("\n".join(lines[first : last + 1]), _ORIGIN))
-            return [cls([list(cells) for _, cells in records])]
-        except InputError:
-            # A header, or prose, may begin with a bracket as well: then the other forms tell what it is.
-            return []
+    def in_json(cls, text: str) -> Iterator[Self]:
+        """Yield the table that stands in a text as JSON, if one does."""
+        begin, ends = (
+            re.search(r"^\s*[\[{]", text, re.MULTILINE),
+            [*re.finditer(r"[]}]\s*$", text, re.MULTILINE)],
+        )
+        if begin is not None and ends and begin.start() < ends[-1].end():
+            with suppress(InputError):  # a header, or prose, may begin with a bracket as well
+                records = json_records(text[begin.start() : ends[-1].end()], _ORIGIN)
+                yield cls([list(cells) for _, cells in records])
 
     @classmethod
-    def of_bars(cls, text: str) -> list[Self]:
-        """Return tables with bars, the last first, but after all tables of several lines those of one."""
-        tables, table, gap = list[list[str]](), list[str](), 0
-        for line in lines_of(text):
-            if not line.strip():
-                gap = len(table)
-            elif not has_bar(line):
-                table = []
-            elif table and gap and len(table) == gap + 1 and is_rule(line):
-                tables.append(table := [table.pop(), line])
-                gap = 0
-            elif table and (len(table) > gap or bars_in(line) == bars_in(table[-1])):
-                table.append(line)
-            else:
-                tables.append(table := [line])
-                gap = 0
+    def with_bars(cls, text: str) -> Iterator[Self]:
+        """Yield tables with bars, the last first, but after all tables of several lines those of one."""
+        tables = list[list[str]]()
+        lines = [line for line in lines_of(text) if line.strip()]
+        for has_bars, run in groupby(lines, has_bar):
+            table = list(run) if has_bars else []
+            begins = [0, *(place - 1 for place in range(2, len(table)) if is_rule(table[place])), len(table)]
+            tables += [table[begin:end] for begin, end in pairwise(begins) if begin < end]
         tables.reverse()
-        tables.sort(key=lambda lines: len(lines) == 1)
-        return [
-            cls(
-                split_rows(
-                    [_LABEL.sub("", line) for line in lines] if all(map(_LABEL.match, lines)) else lines
-                ),
-                ruled=len(lines) > 1 and is_rule(lines[1]),
-            )
-            for lines in tables
-        ]
+        for table in sorted(tables, key=lambda table: len(table) == 1):
+            labelled = all(map(_LABEL.match, table))
+            cells = split_rows([_LABEL.sub("", line) for line in table] if labelled else table)
+            yield cls(cells, is_ruled=len(table) > 1 and is_rule(table[1]))
 
     @classmethod
-    def of_delimited(cls, text: str, delimiter: str) -> list[Self]:
-        """Return runs of two or more lines with the delimiter and no even number of bars, the last first."""
-        lines = [line for line in lines_of(text) if not _NOTE.match(line)]
-        runs = [list(run) for inside, run in groupby(lines, lambda line: delimiter in line) if inside]
-        tables = list[Self]()
-        for run in reversed(runs):
-            try:
-                records = list(delimited_records("\n".join(run), delimiter, _ORIGIN, strict=True))
-            except InputError:
-                # Prose with a quotation mark after its comma is no table.
-                continue
-            bars = {bars_in(line) for line in run[1:]}
-            if len(records) > 1 and (len(bars) > 1 or bars == {0}):
-                tables.append(cls([list(cells) for _, cells in records], tabbed=delimiter == "\t"))
-        return tables
-
-    def fitted(self, like: Table | None) -> Table:
-        """Return the table, names as `like` has them. Raises `InputError` where rows differ in width."""
-        lines = [[clean_cell(cell) for cell in line] for line in self.lines]
-        header, *rows = lines
-        if like is not None and not self.ruled and self._lacks_header(header, like):
-            header, rows = list(like.header), lines
-        if like is not None:
-            spelling = {normal(name): name for name in reversed(like.header)}
-            header = [name if name in like.header else spelling.get(normal(name), name) for name in header]
-        width = len(header)
-        if not width:
-            raise _ORIGIN.error("holds bars without cells")
-        for number, row in enumerate(rows, 1):
-            if len(row) > width and not any(row[width:]):
-                del row[width:]
-            if len(row) != width:
-                raise _ORIGIN.error(f"row {number} has {len(row)} cells, the header has {width}")
-        return Table(header, rows, like.caption if like else "")
-
-    @staticmethod
-    def _lacks_header(line: list[str], like: Table) -> bool:
-        """Tell whether a first line is a row of `like`, or at least none of its names, not a header."""
-        if len(line) != len(like.header):
-            return False
-        names, cells = set(map(normal, like.header)) - {""}, list(map(normal, line))
-        if names.isdisjoint(cells):
-            return True
-        rows = (list(map(normal, row)) for row in like.rows)
-        return cells != list(map(normal, like.header)) and cells in rows
+    def delimited(cls, text: str) -> Iterator[Self]:
+        """Yield the table of two lines or more with tabs, or commas, that a block is."""
+        delimiter = "\t" if "\t" in text else ","
+        lines = [line for line in lines_of(text) if delimiter in line and not _NOTE.match(line)]
+        with suppress(InputError):
+            records = [*delimited_records("\n".join(lines), delimiter, _ORIGIN, strict=True)]
+            if len(records) > 1:
+                yield cls([list(cells) for _, cells in records])
 
 
-def _tables_in(text: str, like: Table | None) -> Iterator[_Found]:
-    """Yield what may be the reply's table, the likeliest first: fences before prose, later before earlier."""
-    for block in [*reversed(_fenced(text)), text]:
-        delimited = _Found.of_delimited(block, "\t") + _Found.of_delimited(block, ",")
-        if block is text:
-            # Prose is full of commas: outside a fence, a known column or a tab has to speak for a table.
-            known = {normal(name) for name in like.header if name} if like else set()
-            names = (set(map(normal, found.lines[0])) for found in delimited)
-            delimited = [f for f, its in zip(delimited, names, strict=True) if f.tabbed or known & its]
-        yield from _Found.of_json(block)
-        yield from (found for found in delimited if found.even)
-        yield from _Found.of_bars(block)
-        yield from (found for found in delimited if not found.even)
+def _fitted(lines: Sequence[Sequence[str]], like: Table | None, *, is_ruled: bool) -> Table:
+    """Return the table, names as `like` has them. Raises `InputError` where rows differ in width.
+
+    Under a rule, the first line is a header beyond doubt.
+    """
+    header, *rows = cells = [[clean_cell(cell) for cell in line] for line in lines]
+    if like is not None and not is_ruled and _lacks_header(header, like):
+        header, rows = list(like.header), cells
+    if like is not None:
+        spelling = {normal(name): name for name in reversed(like.header)}
+        header = [name if name in like.header else spelling.get(normal(name), name) for name in header]
+    width = len(header)
+    if not width:
+        raise _ORIGIN.error("holds bars without cells")
+    for number, row in enumerate(rows, 1):
+        if len(row) > width and not any(row[width:]):
+            del row[width:]
+        if len(row) != width:
+            raise _ORIGIN.error(f"row {number} has {len(row)} cells, the header has {width}")
+    return Table(header, rows, like.caption if like else "")
 
 
-def _fenced(text: str) -> list[str]:
-    """Return what stands in code fences; one that no later line closes opens nothing."""
-    lines = text.split("\n")
-    last = {line.strip(): number for number, line in enumerate(lines)}
-    found, mark, begun = list[str](), "", 0
-    for number, line in enumerate(lines):
-        if mark and line.strip() == mark:
-            found.append("\n".join(lines[begun:number]))
-            mark = ""
-        elif not mark and (fence := _FENCE.match(line)) and last.get(fence[1], 0) > number:
-            mark, begun = fence[1], number + 1
-    return found
+def _lacks_header(line: Sequence[str], like: Table) -> bool:
+    """Tell whether a first line is a row of `like`, or at least none of its names, not a header."""
+    names, cells = set(map(normal, like.header)) - {""}, list(map(normal, line))
+    if len(line) != len(like.header) or cells == list(map(normal, like.header)):
+        return False
+    return names.isdisjoint(cells) or cells in (list(map(normal, row)) for row in like.rows)
 
 
 def as_subtable(reply: Table, table: Table) -> Table | None:

@@ -19,6 +19,7 @@ from chameleon.state import Event, State
 from chameleon.steps import Inside, Outcome
 
 _OF_A_PLAN: Mapping[str, Any] = {"str": str, "number": float, "bool": bool, "list": list[Any], "any": Any}
+Confidence = Annotated[float, Field(ge=0, le=1)]
 _LEFT = ("sources", "reading")  # what an answer rests on
 
 
@@ -36,11 +37,7 @@ class InventoryModule(Module):
     writes = ("cache.inventory_module", *(f"cache.{key}" for key in _LEFT))
     own_connection: Mapping[str, Any] = {}
 
-    def __init__(
-        self,
-        inventory: Any = "tables_offline",
-        at_least: Annotated[float, Field(ge=0, le=1)] | None = None,
-    ) -> None:
+    def __init__(self, inventory: Any = "tables_offline", at_least: Confidence | None = None) -> None:
         """`at_least`: the confidence, from 0 to 1, below which its readers decline; theirs by default."""
         self.inner: Inventory = Inventory.of(inventory)
         if at_least is not None:

@@ -17,13 +17,8 @@ class KnowledgeRetrieval(LLMModule):
 
     prompt = "tabmwp/knowledge_retrieval"
     reads = (
-        "input.question",
-        "input.table?",
-        "input.text?",
-        "input.choices?",
-        "input.metadata?",
-        "cache.image_caption?",
-        "cache.detected_text?",
+        "input.question, input.table?, input.text?, input.choices?, input.metadata?, "
+        "cache.image_caption?, cache.detected_text?"
     )
     writes = ("cache.knowledge",)
     takes_cut_off = True

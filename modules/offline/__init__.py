@@ -1,3 +1,3 @@
-"""Answer without a model: one reader of questions over tables, statements, an index, and labels in a text."""
+"""Answer without a model: one reader of questions over tables, an index, and labels in a text."""
 
-TOOLS = ("table_reader", "statement_reader", "index_reader", "label_reader")
+TOOLS = ("table_reader", "index_reader", "label_reader")

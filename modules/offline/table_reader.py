@@ -12,7 +12,7 @@ from pydantic import Field, PositiveInt
 from chameleon import Declined, Module, State, StepRejected, Table
 from chameleon.module import Keys
 from chameleon.modules.documents.table_sources import TableRegion
-from chameleon.modules.offline.algebra import Exists, Fold, Greater, Pick, Result, Step
+from chameleon.modules.offline.algebra import Fold, Pick, Result, Step
 from chameleon.modules.offline.judge import Answer, answer
 from chameleon.modules.offline.sheet import Sheet, amounts_in
 from chameleon.modules.offline.wording import plain, said
@@ -66,8 +66,7 @@ class TableReader(Module):
             raise Declined(f"it was read as: {said(found.form, sheet)}, with a confidence of {sure}")
         region = _region(sheet, found.result)
         told = region.to_json(table, _cells(found))
-        is_stated = found.result.kind == "truth" and not isinstance(found.form, Exists | Greater)
-        line = None if is_stated else found.form.code(sheet)  # of a statement it gives what was compared
+        line = found.form.code(sheet)
         return {
             "answer": self._written(found, state.input),
             "reading": {

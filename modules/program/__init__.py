@@ -6,5 +6,6 @@ TOOLS = {
     "program_generator": "programs",
     "program_verifier": "programs",
     "solution_generator": "solution_generator",
+    "python": "interpreter",
     "table_answer": "programs",
 }

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from chameleon import Module, State
-from chameleon.errors import Declined, ModuleError
+from chameleon.errors import Declined, Unverified
 from chameleon.modules.program.solution_generator import (
     concluded,
     first_line,
@@ -21,6 +21,7 @@ from chameleon.modules.program.solution_generator import (
 )
 from chameleon.quoting import untagged
 from chameleon.table.amounts import read_amount
+from chameleon.table.grounding import unverified
 from chameleon.text import one_line, unwrapped
 
 # "B", "(b)", "B.", "option B", "B because …", "B – Thursday": a letter by itself.
@@ -43,23 +44,37 @@ _DENIAL = re.compile(r"\b(?:not|cannot|never|neither|nor|except)\b|n['’]t\b", 
 class AnswerGenerator(Module):
     """Gives the final answer: what the program computed, else what the solution says. Always the last."""
 
-    reads = ("cache.program_result|cache.solution", "input.choices?", "input.table?")
+    reads = (
+        "cache.program_result|cache.solution, cache.program?, cache.sources?, "
+        "input.question?, input.choices?, input.table?"
+    )
     writes = ("cache.answer",)
 
-    def __init__(self, unmatched: Literal["statement", "option"] = "statement") -> None:
-        """`unmatched`: what is given where a solution states an answer that is none of the choices.
+    def __init__(
+        self, unmatched: Literal["statement", "option"] = "statement", checked: bool = False
+    ) -> None:
+        """Take settings, all optional.
 
-        The statement by default, or the option most like it, as in Chameleon's appendix A.2, where one is.
+        - `unmatched`: what is given where a solution states an answer that is none of the choices: the
+          statement, or the option most like it, as in Chameleon's appendix A.2, where one is.
+        - `checked`: whether an answer in words has to be a cell, and the question one that asks for nothing
+          that is computed. Else `on_error` of the inventory may plan a program, once; then the run declines.
         """
-        self.unmatched = unmatched
+        self.unmatched, self.checked = unmatched, checked
 
     def run(self, state: State) -> Any:
         result, choices = state.cache.get("program_result"), state.input.get("choices") or ()
         if result is not None:
             return as_choice(tidy(result), choices)
-        solution = state.cache.get("solution")
-        if solution is None:
-            raise ModuleError("neither a program's result nor a solution is there to answer from")
+        said = self._said(state, choices)
+        table = None if "sources" in state.cache else state.table  # where passages have it
+        if self.checked and table and (why := unverified(said, state.input["question"], [table])):
+            raise (Declined if "program" in state.cache else Unverified)(why)
+        return said
+
+    def _said(self, state: State, choices: Sequence[str]) -> Any:
+        """Return what the solution says. Raises `Declined` where that is that there is no answer."""
+        solution = state.cache["solution"]
         if choices and (choice := chosen(solution, choices)) is not None:
             return choice
         stated = stated_answer(solution) or (None if choices else concluded(solution))

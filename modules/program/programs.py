@@ -13,7 +13,8 @@ from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ModuleError
-from chameleon.modules.program.answer_generator import as_choice, tidy
+from chameleon.modules.program.answer_generator import tidy
+from chameleon.modules.program.doubts import doubt
 from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
@@ -22,11 +23,11 @@ from chameleon.values import to_json
 _FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILINE)
 _BEFORE_COMMA, _AFTER_COMMA = re.compile(rb"(?<![\w.,])\d{1,3}\Z"), re.compile(rb"\d{3}(?:\.\d+)?(?!\w)")
 _GIVEN = ("table", "df", "pd", "np")
+_LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
+_MOST_COPIED = 60  # cells of a table of which programs hold the values, where a prompt tells them apart
 _NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-# What a program works with; one without any has its answer from the model.
-_WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
 _YES_NO = {True: "yes", False: "no"}
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "none")
 
@@ -35,15 +36,23 @@ class ProgramGenerator(LLMModule):
     """Writes a Python program that sets `ans`. For questions that need arithmetic, counting or comparing."""
 
     prompt = "tabmwp/program_generator"
-    own_slots = frozenset(["pandas"])
+    own_slots = frozenset(["pandas", "short"])
     tells_own = True
     reads = f"{GIVEN}, cache.statute?"
     writes = ("cache.program",)
     uses = ("model", "sandbox")
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Add `pandas`, where programs can import it: only there is the table a DataFrame as well."""
-        return super().slots(state) | {"pandas": "pandas" in importable() or None}
+        """Add `pandas`, where programs can import it, and `short`, where a first one may copy its values."""
+        is_first = state.step is None or state.step.redo is None
+        may_copy = state.table is None or (is_first and state.table.cells <= _MOST_COPIED)
+        return super().slots(state) | {"pandas": "pandas" in importable() or None, "short": may_copy or None}
+
+    def begins_anew(self, state: State) -> bool:
+        """Return whether the first program copied values: the second reads the table."""
+        is_small = state.table is not None and state.table.cells <= _MOST_COPIED
+        is_second = state.step is not None and state.step.redo is not None and state.step.redo.attempt == 1
+        return is_small and is_second and "short?" in self.template.slots
 
     def parse(self, text: str) -> str:
         """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
@@ -64,7 +73,8 @@ class ProgramGenerator(LLMModule):
         return program
 
     def interpret(self, text: str, state: State) -> str:
-        return naming_choices(self.parse(text), state.input.get("choices") or ())
+        program = naming_choices(self.parse(text), state.input.get("choices") or ())
+        return without_loading(program) if state.table else program
 
 
 def naming_choices(program: str, choices: Sequence[str]) -> str:
@@ -83,6 +93,16 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
             line, end = lines[name.lineno - 1], name.col_offset + len(name.id.encode())
             lines[name.lineno - 1] = line[: name.col_offset] + repr(choice).encode() + line[end:]
     return b"\n".join(lines).decode()
+
+
+def without_loading(program: str) -> str:
+    """Return the program without what loads `df` from a file or page: it is there, and no file is."""
+    lines = program.split("\n")
+    for each in reversed(parsed(program).body):
+        named = isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "df"
+        if named and _LOADS.search(ast.unparse(each)):
+            del lines[each.lineno - 1 : each.end_lineno]
+    return "\n".join(lines)
 
 
 def program_in(text: str, is_one: Callable[[str], object] | None = None) -> str:
@@ -133,15 +153,21 @@ def parsed(program: str) -> ast.Module:
 class ProgramVerifier(Module):
     """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
 
-    reads = ("cache.program", "input.table?", "input.choices?", "history")
+    reads = (
+        "cache.program",
+        "input.question",
+        "input.table?",
+        "input.choices?",
+        "cache.knowledge?",
+        "cache.table_description?",
+    )
     writes = ("cache.verified",)
     uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None, strict: bool = False) -> None:
         """`timeout`: seconds for one program, by default the sandbox's 2 (1 in the published runs).
 
-        `strict`: whether a program is written anew, once, and then given up, that answers over a table and
-        neither reads nor computes anything, or whose result is none of the choices.
+        `strict`: whether a program is written anew that may have guessed: see `doubts`.
         """
         self.timeout, self.strict = timeout, strict
 
@@ -150,9 +176,9 @@ class ProgramVerifier(Module):
         result = run_code(state.cache["program"], state.table, self.timeout)
         if fault := self.fault(result):
             raise StepRejected(fault)
-        if self.strict and (doubt := _doubt(result, state)):
-            told = {record.error.message for record in state.executed if record.error is not None}
-            raise (ModuleError if doubt in told else StepRejected)(doubt)
+        value = tidy(_as_written(result.value, state.table))
+        if self.strict and (why := doubt(parsed(state.cache["program"]), value, state)):
+            raise StepRejected(why)
         found = {"type": result.value_type, "value": result.value, "digest": _digest(state, self.timeout)}
         return {"verdict": "it runs and sets ans", **found}
 
@@ -163,30 +189,6 @@ class ProgramVerifier(Module):
         if _is_no_figure(result):
             return f"the program sets ans to {result.value}, which is no real number"
         return "the program sets ans to nothing" if result.value in (None, "", [], {}) else ""
-
-
-def _doubt(result: ExecResult, state: State) -> str:
-    """Say why a program that works may have guessed what it sets ans to; "" where nothing speaks for it."""
-    if state.table is not None and not _works_out_ans(parsed(state.cache["program"])):
-        return "the program neither reads the table nor computes anything: ans has to follow from the data"
-    choices = state.input.get("choices") or ()
-    value = tidy(_as_written(result.value, state.table))
-    if choices and as_choice(value, choices) not in choices:
-        return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
-    return ""
-
-
-def _works_out_ans(program: ast.Module) -> bool:
-    """Tell whether anything is read or computed on the way to ans; what else a program does is no reason."""
-    names = {"ans"}
-    for statement in reversed(program.body):
-        nodes = list(ast.walk(statement))
-        named = {each.id for each in nodes if isinstance(each, ast.Name)}
-        if names & named and not isinstance(statement, ast.Import | ast.ImportFrom):
-            if named & {*_GIVEN} or any(isinstance(each, _WORK) for each in nodes):
-                return True
-            names |= named
-    return False
 
 
 class ProgramExecutor(Module):

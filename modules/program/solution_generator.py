@@ -160,7 +160,7 @@ def settled(said: str, table: Table | None) -> str:
         return computed[1]
     clause = _CLAUSE.match(said)
     cell = unwrapped(clause[1]) if clause else ""
-    return cell if is_a_cell(cell, table) else said
+    return cell if cell and is_a_cell(cell, table) else said
 
 
 def _says(statement: str) -> bool:

@@ -34,25 +34,8 @@ _BEFORE_COMPARED = frozenset(("WHERE", "AND", "OR", "NOT", "(", "ON", "HAVING", 
 _AFTER_ITEM = frozenset(("", ",", ")", ";", "FROM", "AS", "UNION", "INTERSECT", "EXCEPT", "LIMIT"))
 _AFTER_TERM = frozenset(("", ",", ")", ";", "ASC", "DESC", "LIMIT", "HAVING", "ORDER", "COLLATE", "NULLS"))
 _SUMS, _EXTREMES = frozenset(("SUM", "AVG", "TOTAL")), frozenset(("MIN", "MAX"))
-_OF_COLUMNS = (
-    _SUMS
-    | _EXTREMES
-    | frozenset(
-        (
-            "COUNT",
-            "GROUP_CONCAT",
-            "LOWER",
-            "UPPER",
-            "ABS",
-            "ROUND",
-            "LENGTH",
-            "TRIM",
-            "SUBSTR",
-            "CAST",
-            "DISTINCT",
-        )
-    )
-)
+_SHAPING = "COUNT GROUP_CONCAT LOWER UPPER ABS ROUND LENGTH TRIM SUBSTR CAST DISTINCT"
+_OF_COLUMNS = _SUMS | _EXTREMES | frozenset(_SHAPING.split())
 _NUMERIC = frozenset(("REAL", "INTEGER", "INT", "NUMERIC", "FLOAT", "DECIMAL", "DOUBLE"))
 _NAMES = ("quoted", "word", "other")
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from chameleon import Module, State, StepRejected, Table
 from chameleon.modules.sql.database import SqlTable, as_text
 from chameleon.modules.sql.query import check_sql, run_sql
+
+_NO_TABLE = re.compile(r"no such table: (\w+)")
 
 
 class TableSchema(Module):
@@ -28,6 +31,7 @@ class SqlQuery(Module):
 
     reads = ("input.table",)
     writes = ("cache.sql_query",)
+    takes_code = "sql"
     uses = ("sandbox",)
 
     def __init__(self, timeout: float | None = None) -> None:
@@ -37,8 +41,12 @@ class SqlQuery(Module):
     def check(self) -> None:
         check_sql()
 
-    def run(self, state: State, *, query: Annotated[str, "one SELECT statement"]) -> Table:
-        result = run_sql(SqlTable.of(state.input["table"]), query, timeout=self.timeout)
+    def run(self, state: State, *, query: Annotated[str, "one SELECT statement over the table w"]) -> Table:
+        table = SqlTable.of(state.input["table"])
+        result = run_sql(table, query, timeout=self.timeout)
+        if other := _NO_TABLE.search(result.failure or ""):  # there is only one
+            query = re.sub(rf"[\"`\[]?\b{re.escape(other[1])}\b[\"`\]]?", "w", query)
+            result = run_sql(table, query, timeout=self.timeout)
         if not result.ok:
             raise StepRejected(
                 result.failure,

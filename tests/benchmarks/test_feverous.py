@@ -168,12 +168,12 @@ def test_the_command(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_report_shows_rules_that_grade_beside_others(command: Command, tmp_path: Path) -> None:
-    row = {**ROW, "claim": "the lark flew 20 minutes", "evidence": [["Kite_sentence_3"]]}
+    row = {**ROW, "claim": "did the lark fly 20 minutes", "evidence": [["Kite_sentence_3"]]}
     data = write_rows(tmp_path / "data.jsonl", [row, {**row, "id": "c2", "label": "REFUTES"}])
     runs = {scorer: str(tmp_path / scorer) for scorer in FEVEROUS.scorers}
     for scorer, out in runs.items():
         options = ("--scorer", scorer, "--out", out, "--workers", "1", "--store", "off")
-        assert command("eval", "tabfact_offline", str(data), *options).code == 0
+        assert command("eval", "tables_offline", str(data), *options).code == 0
     done = command("report", *runs.values(), "--html", str(tmp_path / "page.html"))
     assert done.code == 0 and done.out.startswith("feverous: FEVEROUS score, label accuracy, precision,")
     found = json.loads(command("report", *runs.values(), "--json").out)["tables"][0]

@@ -187,7 +187,7 @@ def test_after_a_fault_of_the_model_the_offline_inventory_does_not_step_in(
     loopback(lambda request: Fault(401))
     outcome = command(*asked[:4], "--model", "openai:local")
     assert outcome.code == 1 and "refused the key" in outcome.complaint
-    assert "tables_offline" not in outcome.err and not outcome.out
+    assert "Plan: tables_offline\nPlan: tables\n" in outcome.err and not outcome.out
 
 
 def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_path: Path) -> None:
@@ -285,4 +285,4 @@ def test_what_was_assumed_is_told_under_the_answer_in_json_in_the_log_and_in_pro
     replies.write_text(json.dumps(" -> ".join(PROGRAM)) + "\n" + json.dumps("ans = df['Price'].sum()") + "\n")
     log.unlink()
     command(*asked, "-i", "tables", "--model", f"scripted:{replies}", "--log", str(log))
-    assert log.read_text().count(f"Types: Item: text · Price: number, $ · ZIP: text. Note: {note}") == 2
+    assert log.read_text().count(f" Item: text · Price: number, $ · ZIP: text. Note: {note}") == 2

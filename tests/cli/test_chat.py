@@ -98,7 +98,7 @@ def test_answers_line_by_line_and_goes_on_where_one_is_declined(chat: Chat) -> N
     shown = chat("tables_offline", "--table", "visits.csv", lines=f"{MOST}\n\n{ODD}\n  {FEW}  \n")
     assert shown.code == 0 and answers(shown) == ["Lisbon", "900"] and shown.out == "Lisbon\n900\n"
     assert shown.err.count("Runs inventory tables_offline") == 1 and said_before(shown) == ""
-    assert "Or let a model answer: chameleon chat tables --model PROVIDER:NAME" in shown.err
+    assert "Or let a model answer: chameleon chat tables_first --model PROVIDER:NAME" in shown.err
 
 
 def test_commands_show_the_table_and_what_was_said(chat: Chat) -> None:
@@ -153,8 +153,8 @@ def test_what_is_missing_is_told_at_once(chat: Chat, arguments: tuple[str, ...],
 
 
 def test_a_model_is_told_the_turns_before_and_a_failed_one_does_not_end_it(chat: Chat, folder: Path) -> None:
-    plan = '["solution_generator", "answer_generator"]'
-    replies = [plan, "The answer is Lisbon.", plan, {"text": ""}, {"text": ""}, {"text": ""}]
+    program = 'visitors = {"Lisbon": 4200, "Lyon": 3100, "Oslo": 900}\nans = max(visitors, key=visitors.get)'
+    replies = ['["program_generator"]', program, '["solution_generator"]', *[{"text": ""}] * 3]
     (folder / "replies").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
     model = ("--model", f"scripted:{folder}/replies", "--store", "off", "--log", "chat.jsonl")
     shown = chat("tables", "--table", "visits.csv", *model, lines=f"{MOST}\nAnd then?\n/history\n")

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.e2e.commands import Command
+from tests.loopback import Fault, Start
 
 
 def test_tells_of_pictures_searches_and_no_value(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,3 +28,11 @@ def test_doctor_says_that_no_database_has_replies(command: Command, monkeypatch:
     told = command("doctor")
     assert told.code == 0 and "Response store: the response store is a file, and postgresql:…" in told.out
     assert "pa55word" not in told.out + command("doctor", "--json").out
+
+
+def test_tells_what_a_server_of_ones_own_does(command: Command, loopback: Start) -> None:
+    refused = Fault(400, {"error": {"message": "tools are not supported"}})
+    loopback(lambda request: refused if "tools" in request else '{"city": "Oslo"}')
+    told = command("doctor").out
+    assert "  context: 4,096 tokens, structured output: yes, tools: no (" in told
+    assert json.loads(command("doctor", "--json").out)["server"]["structured output"] == "yes"

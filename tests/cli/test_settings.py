@@ -221,15 +221,15 @@ def test_what_may_run_code_or_touch_files_counts_once_the_user_agrees(command: C
 def test_replies_of_a_script_do_not_count_before_the_user_agrees_and_a_unit_does(
     command: Command, folder: Path, model: str
 ) -> None:
-    reply = json.dumps(["solution_generator", "answer_generator"])
-    (folder / "replies").write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 1.')}\n")
+    replies = ['["program_generator", "answer_generator"]', "lyon = 1900\nans = lyon + 1"]
+    (folder / "replies").write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
     text = f'unit = "$"\nmodel = "{model}"\ninventory = "tables"\n'
     (folder / "chameleon.toml").write_text(text)
     shown = command(*ASK)
     assert "These settings are not used." in shown.err
     assert 'chameleon.toml sets inventory = "tables", unit = "$"\n' in shown.err
     agreed(folder, text, ["replies"])
-    assert command(*ASK).out == "1\n"
+    assert command(*ASK).out == "$1901\n"
     (folder / "replies").write_text(json.dumps("other"))
     assert "These settings are not used." in command(*ASK).err, "an agreement is to one content of the script"
 

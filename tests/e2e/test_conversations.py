@@ -25,36 +25,40 @@ TABLE = Table(
 HUTS = "Hut,Beds,Warden\nGull Rock,24,Petra Voss\nPine Saddle,36,Omar Haddad\n"
 FERRIES = "Ferry,Harbour,Cars\nSea Otter,Port Annes,40\nGannet,Wick Bay,12\n"
 OF_INDEX = [
-    ("How many beds has Gull Rock?", "huts"),
-    ("Who is its warden?", "huts"),
-    ("Which ferry takes 40 cars?", "ferries"),
-    ("From which harbour?", "ferries"),
-    ("And the other one?", "ferries"),
+    ("What beds has Gull Rock?", "huts", "24"),
+    ("Who is its warden?", "huts", "Petra Voss"),
+    ("Which ferry takes 40 cars?", "ferries", "Sea Otter"),
+    ("From which harbour?", "ferries", "Port Annes"),
+    ("And the other one?", "ferries", "Wick Bay"),
 ]
 LONG = "A sentence that says more than was asked. " * 20
 """What the model says besides each answer."""
 
 
 def of_table(number: int) -> str:
-    return f"How many visitors did {CITIES[number % len(CITIES)]} have in {2020 + number % 2}?"
+    return f"What were the visitors of {CITIES[number % len(CITIES)]} in {2020 + number % 2}?"
 
 
 def of_index(number: int) -> str:
     return OF_INDEX[number % len(OF_INDEX)][0]
 
 
+CELLS = {question: cell for question, _, cell in OF_INDEX}
+CELLS |= {of_table(n): TABLE.rows[n % len(CITIES)][1 + n % 2] for n in range(2 * len(CITIES))}
+
+
 def model(messages: Messages) -> str:
     """Plan the shortest way, choose the table that a question is about, and answer at length."""
     system, said = messages[0][1], messages[-1][1]
+    asked = said.rpartition("Question: ")[2].splitlines()[0]
     if system.startswith("You find what"):
-        asked = said.rpartition("Question: ")[2].splitlines()[0]
-        wanted = dict(OF_INDEX)[asked]
+        (wanted,) = [table for question, table, _ in OF_INDEX if question == asked]
         shown = said.rpartition("Table: none\n")[2]
         line = next(line for line in shown.splitlines() if f": {wanted} (" in line)
         return f"Table {line.split()[1].rstrip(':')}"
     if system.startswith("You plan how"):
         return json.dumps(["solution_generator", "answer_generator"])
-    return f"{LONG} The answer is {len(said)} guests of the year."
+    return f"{LONG} The answer is {CELLS[asked]}."
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +129,7 @@ def test_each_question_is_asked_with_those_before_it(talk: Talk) -> None:
         assert all(of_answer(before) in call.messages[-1][1] for call in state.calls if call.messages)
     if talk.executor.inventory.name == "corpus":
         found = [state.cache["sources"][0]["table"] for state in talk.states]
-        assert found == [table for _, table in OF_INDEX] * 2
+        assert found == [table for _, table, _ in OF_INDEX] * 2
 
 
 PAPER = [

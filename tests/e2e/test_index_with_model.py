@@ -28,7 +28,7 @@ def index(tmp_path: Path) -> str:
     return str(tmp_path / "index")
 
 
-LOST = "How many games did Marsh End lose in 2024?"
+LOST = "What are the lost games of Marsh End in 2024?"
 PROGRAM = """```python
 row = df[df["Team"] == "Marsh End"].iloc[0]
 ans = int(row["Lost"])

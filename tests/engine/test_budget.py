@@ -126,7 +126,8 @@ class TestALimit:
         state = Executor(inventory, LLM.connect(ScriptedModel([REPLY] * 65))).run(QUESTION)
         assert "its budget of 64 calls" in why(state) and state.usage.calls <= 64
         assert "or give Executor a budget=Budget(calls=…)" in why(state)
-        assert BudgetSpec().model_dump() == {**asdict(Budget()), "calls": 64}, "a bare meter has no limit"
+        limits = {**asdict(Budget()), "calls": 64, "seconds": 3_600.0}
+        assert BudgetSpec().model_dump() == limits, "a bare meter has no limit"
 
     def test_goes_on_counting_when_a_run_is_resumed(self) -> None:
         inventory = Inventory(

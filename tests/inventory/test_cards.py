@@ -17,14 +17,14 @@ def test_an_inventory_describes_its_modules_itself() -> None:
     assert cards["solution_generator"].description == "Solves it in words."
     assert cards["solution_generator"].when == "Use it last."
     shipped = {card.name: card for card in Inventory.load("tables").cards}
-    assert cards["row_lookup"] == shipped["row_lookup"]
+    assert cards["program_generator"] == shipped["program_generator"]
     assert shipped["solution_generator"].description not in ("", "Solves it in words.")
 
 
 @pytest.mark.parametrize(
     ("module", "entry", "told"),
     [
-        ("row_lookup", {"description": ["a", "b"]}, "description"),
+        ("program_generator", {"description": ["a", "b"]}, "description"),
         ("solution_generator", {"structured": "auto"}, "SolutionGenerator replies in text"),
         ("answer_generator", {"max_text_tokens": 9}, "asks no model and has no 'max_text_tokens'"),
     ],

@@ -21,11 +21,11 @@ from tests.hosted import RULES, Asked, HostedServer
 
 LEAGUE = str(ROOT / "demos/data/league.csv")
 PROBLEMS = str(ROOT / "demos/data/problems.jsonl")
-QUESTION = "Which team has the most points?"
+QUESTION = "How many points has the best team?"
 ASK = ("ask", QUESTION, "--table", LEAGUE, "--store", "off")
 TWO_MODELS = """
 name: two_models
-extends: tables
+extends: tabmwp
 planner: {llm: {model: "openai:gpt-5-mini", reasoning: low}}
 modules:
   program_generator: {llm: {model: "anthropic:claude-opus-5"}}

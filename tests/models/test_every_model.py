@@ -94,4 +94,4 @@ def _prompts(state: State) -> dict[str, str]:
 def _is_table(text: str) -> bool:
     """Tell whether most lines are of the problem's own table, below its question: rows, or columns of SQL."""
     lines = text.splitlines()
-    return sum(bool(re.search(r"\||\t", line)) for line in lines) > 0.6 * len(lines)
+    return sum(bool(re.search(r"\||\t", line)) for line in lines) > 0.5 * len(lines)

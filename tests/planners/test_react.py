@@ -211,17 +211,6 @@ def test_a_model_that_calls_on_is_stopped() -> None:
     assert ended is not None and "holds no answer" in str(ended.error)
 
 
-@pytest.mark.parametrize("own", ['"$convert"', None])
-def test_a_chain_of_one_tool_on_its_own_output_is_bounded(own: str | None) -> None:
-    amounts = [0.0, 32.0, 89.6, 193.28, 379.904, 715.8272, 1320.48896, 2408.880128]
-    given = [own if own and number else amount for number, amount in enumerate(amounts)]
-    script = [f'[{{"module": "convert", "args": {{"amount": {amount}}}}}]' for amount in given]
-    state = State.fold(run([*script[:7], "Answer: 1"], native=False)[0])
-    assert state.answer == "1" and state.plans[6].refused.startswith("that was called on its own output")
-    pages = [f'[{{"module": "convert", "args": {{"amount": {n}}}}}]' for n in range(9)]
-    assert State.fold(run([*pages, "Answer: 2"], native=False)[0]).answer == "2"
-
-
 @pytest.mark.parametrize(
     ("said", "answer"),
     [

@@ -25,11 +25,12 @@ _ITEM = re.compile(
 
 
 _PROBLEM = re.compile(
-    r"(?:^Context:\n(?:.+\n)+\n)?^Question: (?P<question>.+)\n(?:<passage>\n(?:.+\n)+?</passage>\n)?"
+    r"(?:^Context:\n(?:.+\n)+\n)?(?:^<rows>\n(?P<above>(?:.+\n)+?)</rows>\n\n)?"
+    r"^Question: (?P<question>.+)\n(?:<passage>\n(?:.+\n)+?</passage>\n)?"
     r"(?:(?:Choices|Options): (?P<choices>.+)\n)?(?:Unit: .+\n)?"
     r"(?:Title: (?P<title>.+)\n)?(?:About: (?P<about>.+)\n)?"
-    r"(?:<table>\n(?P<table>(?:.+\n)+?)</table>\n)?(?:Note: .+\n)?"
-    r"(?P<label>\w+):\s(?P<reply>[\s\S]+?)\s*(?=^Context:|^Question:|^\{%|\Z)",
+    r"(?:<(?:table|rows)>\n(?P<table>(?:.+\n)+?)</(?:table|rows)>\n)?(?:Note: .+\n)?"
+    r"(?P<label>\w+):\s(?P<reply>[\s\S]+?)\s*(?=^Context:|^Question:|^Table \(|^Here are |^\{%|\Z)",
     re.MULTILINE,
 )
 
@@ -54,13 +55,21 @@ def parts(name: str) -> tuple[dict[str, Any], str, str]:
     return yaml.safe_load(front), match[1], match[2]
 
 
-def problem_demonstrations(name: str) -> list[Demonstration]:
-    """Those of a prompt for problems in blocks (tabmwp, tables, scienceqa), in the order of the file."""
-    text = re.split(r"^(?:Here is the |Now this one)", parts(name)[2], flags=re.MULTILINE)[0]
-    found = []
+def problem_demonstrations(name: str, *, pandas: bool = True) -> list[Demonstration]:
+    """Those of a prompt for problems in blocks (tabmwp, tables, scienceqa), in the order of the file.
+
+    Of the prompt that shows others with each kind of problem: those of every kind, with `pandas` or without.
+    """
+    texts = [parts(name)[2]]
+    if name == "tables/program_generator":
+        kinds: list[dict[str, Any]] = [{"short": True, "choices": ["a"]}, {"short": True}, {"pandas": pandas}]
+        texts = [Prompt.load(name).render({"question": "", "table": ""} | kind)[-1][1] for kind in kinds]
+    text = "".join(re.split(r"^(?:Here is the |Now this one)", each, flags=re.M)[0] for each in texts)
+    found, shown = [], ""
     for match in _PROBLEM.finditer(text):
         part = match.groupdict(default="")
-        lines = [line.split(" | ") for line in part["table"].rstrip("\n").split("\n")]
+        shown = part["table"] or part["above"] or shown
+        lines = [line.split(" | ") for line in shown.rstrip("\n").split("\n")]
         table = Table(lines[0], lines[1:], part["title"])
         choices = [each.strip() for each in re.split(r" \| |\([A-E]\) ", part["choices"]) if each]
         asked, reply = part["question"], part["reply"]

@@ -20,7 +20,9 @@ ANSWERS: dict[str, list[Any]] = {
         *("no", "9", "rigging course", "26", "shortage", "32", "Bakery Conti", "1/3"),
         *("yes", "22", "55 minutes", "5", "nonlinear", "13.50", "summer", "6"),
     ],
-    "tables/program_generator": [15, "Ines Moreau, Lea Santos, Tove Lund", 439.15, "Design"],
+    "tables/program_generator": [
+        *("no", "Mill Pond", "45 minutes", 8.05, 15, "1/3", 7, 439.15, "Atelier Roos", 2)
+    ],
     "tables/solution_generator": ["14", "102", "$335", "unknown"],
     "scienceqa/solution_generator": ["C", "B"],
     "scienceqa/cot": ["B", "A"],
@@ -33,28 +35,25 @@ OTHERS = ["knowledge_retrieval", "table_verbalizer", "solution_generator", "answ
 MODULES = {*TRIO, *LOOKUPS, *OTHERS}
 
 
-def over_tables(module: str) -> list[Demonstration]:
-    return [demo for task in ("tabmwp", "tables") for demo in problem_demonstrations(f"{task}/{module}")]
-
-
 def rows_of(demo: Demonstration) -> list[list[str]]:
     return [list(demo.table.header), *map(list, demo.table.rows)]
 
 
 def test_plans_keep_the_rules_and_are_as_varied_as_the_published_ones() -> None:
-    for demo in over_tables("planner"):
-        plan = json.loads(demo.reply)
+    plans = [json.loads(demo.reply) for demo in problem_demonstrations("tabmwp/planner")]
+    for plan in plans:
         assert set(plan) <= MODULES and len(set(plan)) == len(plan) and plan[-1] == "answer_generator"
         assert plan[-4:-1] == TRIO if set(TRIO) & set(plan) else plan[-2] == "solution_generator"
         lookups = [name for name in plan if name in LOOKUPS]
         assert plan[: len(lookups)] == lookups
-    plans = [json.loads(demo.reply) for demo in problem_demonstrations("tabmwp/planner")]
     assert {module: sum(module in plan for plan in plans) for module in MODULES} == {
         **dict.fromkeys(TRIO, 11),
         **dict.fromkeys(["solution_generator", "row_lookup", "knowledge_retrieval"], 5),
         **dict.fromkeys(["table_verbalizer", "column_lookup"], 2),
         "answer_generator": 16,
     }
+    ways = [json.loads(demo.reply) for demo in problem_demonstrations("tables/planner")]
+    assert ways == [[way, "answer_generator"] for way in ("program_generator", "solution_generator")]
 
 
 def test_plans_for_science_keep_the_rules_of_the_inventory() -> None:
@@ -70,17 +69,17 @@ def test_plans_for_science_keep_the_rules_of_the_inventory() -> None:
 
 
 def test_looked_up_parts_are_parts_of_the_table_in_order() -> None:
-    for demo in over_tables("row_lookup"):
+    for demo in problem_demonstrations("tabmwp/row_lookup"):
         kept = [line.split(" | ") for line in demo.reply.split("\n")]
         assert kept[0] == rows_of(demo)[0] and kept == [row for row in rows_of(demo) if row in kept]
-    for demo in over_tables("column_lookup"):
+    for demo in problem_demonstrations("tabmwp/column_lookup"):
         kept = [line.split(" | ") for line in demo.reply.split("\n")]
         chosen = [index for index, column in enumerate(demo.table.header) if column in kept[0]]
         assert chosen[0] == 0 and kept == [[row[index] for index in chosen] for row in rows_of(demo)]
 
 
 def test_descriptions_state_every_cell() -> None:
-    for demo in over_tables("table_verbalizer"):
+    for demo in problem_demonstrations("tabmwp/table_verbalizer"):
         if demo.table.header[0] == "Stem":
             leaves = [f"{stem}{leaf}" for stem, each in demo.table.rows for leaf in each.split(", ")]
             assert re.findall(r"\d+", demo.reply) == leaves
@@ -90,8 +89,9 @@ def test_descriptions_state_every_cell() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in ANSWERS if name.endswith("program_generator")])
-def test_programs_run_and_set_the_right_answer(name: str) -> None:
-    for demo, answer in zip(problem_demonstrations(name), ANSWERS[name], strict=True):
+@pytest.mark.parametrize("pandas", [True, False])
+def test_programs_run_and_set_the_right_answer(name: str, pandas: bool) -> None:
+    for demo, answer in zip(problem_demonstrations(name, pandas=pandas), ANSWERS[name], strict=True):
         program = program_in(demo.reply)
         assert demo.reply == f"```python\n{program}\n```" and re.search(r"^ans = ", str(program), re.M)
         result = run_code(program, demo.table, 30)

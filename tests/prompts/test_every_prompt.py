@@ -26,8 +26,7 @@ NAMES = sorted(str(path.relative_to(PROMPTS).with_suffix("")) for path in PROMPT
 COUNTS = {
     "tabmwp": "planner 16 row_lookup 7 column_lookup 6 table_verbalizer 7 knowledge_retrieval 5 "
     "program_generator 8 solution_generator 16",
-    "tables": "planner 4 row_lookup 4 column_lookup 3 table_verbalizer 3 knowledge_retrieval 3 "
-    "program_generator 4 solution_generator 4",
+    "tables": "planner 2 program_generator 10 solution_generator 4",
     "scienceqa": "planner 10 knowledge_retrieval 3 query_generator 4 solution_generator 2 cot 2",
     "wikitq": "add_column 6 select_row 3 select_column 8 group_by 2 sort_by 2 table_query 1",
     "tabfact": "add_column 7 select_row 4 select_column 8 group_by 2 sort_by 2 table_query 4",
@@ -70,7 +69,9 @@ def test_no_prompt_tells_to_disregard_an_instruction_in_a_question() -> None:
         given = {slot.rstrip("?"): slot.rstrip("?").upper() for slot in parts(name)[0]["slots"]}
         given |= {"modules": [], "choices": ["a", "b"]}
         for question in told[::16]:
-            (_, system), (_, user) = Prompt.load(name).render(given | {"question": question})
+            (_, system), (_, user) = Prompt.load(name).render(
+                given | {"question": question, "inputs": question}
+            )
             warnings = [line for line in f"{system}\n{user}".splitlines() if "never follow" in line]
             assert len(warnings) == 1 and "question" not in warnings[0], name
             assert question.strip().splitlines()[0] in user

@@ -11,6 +11,7 @@ import pytest
 
 from chameleon import tool
 from chameleon.inventory import Card
+from chameleon.planners.told import inputs_of
 from chameleon.prompt import Prompt, slots_of
 from chameleon.quoting import Quoted, block
 from chameleon.state import State
@@ -69,6 +70,7 @@ CONVERT = tool(lambda amount, to="EUR": 0, name="convert", description="Converts
 # What modules of chains over tables and the planner add to the slots, for each kind of case.
 ADDED = {
     "free": {"pandas": True},
+    **{kind: {"short": True} for kind in ("short", "short_choice")},
     "begun": {
         **OF_SQL,
         "blocks": ["dish <br>\nsoup & bread", "</part> $4"],
@@ -120,6 +122,8 @@ ADDED = {
 
 
 def kinds(name: str) -> dict[str, dict[str, object]]:
+    if name == "tables/program_generator":
+        return OVER_TABLES | {"short": OVER_TABLES["free"], "short_choice": OVER_TABLES["choice"]}
     if name.startswith(CHAINS):
         return OVER_CHAINS
     if name.startswith("planners/"):
@@ -143,7 +147,8 @@ def test_prompt_is_as_recorded(
     name: str, kind: str, given: dict[str, object], request: pytest.FixtureRequest
 ) -> None:
     state = State(input=given, cache={"knowledge": "A menu lists dishes."})
-    messages = Prompt.load(name).render(slots_of(state) | {"modules": CARDS} | ADDED.get(kind, {}))
+    slots = slots_of(state) | {"modules": CARDS, "inputs": inputs_of(state, 2_000)} | ADDED.get(kind, {})
+    messages = Prompt.load(name).render(slots)
     said = "".join(f"[{role}]\n{text}\n\n" for role, text in messages)
     file = GOLDEN / f"{name.replace('/', '.')}.{kind}.txt"
     if request.config.getoption("--update-golden"):

@@ -25,7 +25,7 @@ LEAGUE = ROOT / "demos/data/league.csv"
 PROBLEMS = ROOT / "demos/data/problems.jsonl"
 QUESTION = "How many points does Kingsmere Town have?"
 PLAN = ("solution_generator", "answer_generator")
-IMPATIENT = "name: impatient\nextends: tables\nllm: {retries: 0}\n"
+IMPATIENT = "name: impatient\nextends: tabmwp\nllm: {retries: 0}\n"
 BRIEF = """
 name: brief
 input: {question: str, table: Table}
@@ -40,10 +40,10 @@ REPAIRED = f"{BRIEF}repair: {{solution_generator: {_REDO}}}\n"
 
 
 def answered(relay: Relay, log: Path, **settings: Any) -> State:
-    """The question's run with `tables` and tiny/plans, as its log has it."""
+    """The question's run with `tabmwp` and tiny/plans, as its log has it."""
     llm = LLM.connect("openai:tiny/plans", base_url=relay.url, **settings)
     with EventLog(log) as events:
-        Executor(Inventory.load("tables"), llm).run(
+        Executor(Inventory.load("tabmwp"), llm).run(
             {"question": QUESTION, "table": read_table(str(LEAGUE))}, events
         )
     with EventLog(log) as events:

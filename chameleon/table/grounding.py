@@ -1,0 +1,107 @@
+"""Whether an answer in words rests on something: on a cell, or on what was computed over the whole table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from chameleon.table.amounts import read_amount
+from chameleon.table.table import Table
+
+# What no single cell answers by itself: counts, sums, comparisons, ranks.
+_COMPUTES = re.compile(
+    r"\bhow (?:many|much|often|long|far|old)\b|\bper ?cent|%"
+    r"|\b(?:total|sum|average|mean|median|mode|range|differences?|number of|count|amount|(?:al)?together)\b"
+    r"|\b(?:more|less|fewer|most|least|best|worst|first|last|top|both|all|every|same|than|rank(?:ed)?)\b"
+    r"|\b(?!(?:inter|for|w|gu|t|qu|r|ch|n|v|p|b|rep|requ|sugg|cont|prot|harv|hon|mod|inv)est\b)\w+est\b"
+    r"|\b(?:bigger|smaller|larger|higher|lower|longer|shorter|older|younger|earlier|later|before|after)\b",
+    re.IGNORECASE,
+)
+_NUMBER_ASKED = re.compile(
+    r"\bhow (?:many|much|often)\b|\bpercent"
+    r"|\bwhat (?:is|was|are|were) the (?:total|sum|average|mean|median|difference|number)\b",
+    re.IGNORECASE,
+)
+_NAME_ASKED = re.compile(
+    r"^\W*(?:who|whose|whom|where|(?:in |on |at )?which (?!years?|dates?|number|seasons?|ranks?|of)\w+)\b",
+    re.IGNORECASE,
+)
+_TRUTH_ASKED = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)
+_NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
+_PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
+_AROUND = " .,;:!?\"'“”‘’`*()[]"
+
+
+def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
+    """Say that a number is asked for and none came, or a name, or yes or no; "" for all else."""
+    is_truth, text = isinstance(value, bool), value if isinstance(value, str) else ""
+    is_number = (isinstance(value, int | float) and not is_truth) or read_amount(text) is not None
+    if _NUMBER_ASKED.search(question) and not is_number and not _NUMBER.search(text):
+        return "the question asks for a number, and the answer has none"
+    columns = [each for table in tables for each in table.columns if each.meaning.kind in ("code", "text")]
+    is_name = any(str(value) in each.cells for each in columns)
+    if _NAME_ASKED.search(question) and (is_number or is_truth) and not is_name:
+        return "the question asks for a name, and the answer is none"
+    if _TRUTH_ASKED.search(question) and is_number:
+        return 'the question is answered by "yes" or "no"'
+    return ""
+
+
+def unverified(answer: Any, question: str, tables: Sequence[Table], results: Iterable[Any] = ()) -> str:
+    """Say what of an answer in words nothing bears out; "" where all of it stands somewhere.
+
+    It stands in `results`, what programs and queries over the whole tables came to, or in a cell, where
+    nothing has to be computed. Yes and no rest on any result.
+    """
+    if other := of_another_kind(question, answer, tables):
+        return other
+    computed, is_read = [*_texts(list(results))], _COMPUTES.search(question) is None
+    if not computed and not is_read:
+        return "it was read off the table, and has to be computed"
+    held = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
+    names = {form for text in held if (form := _form(text))} | {
+        *(("yes", "no", "true", "false") if computed else ())
+    }
+    numbers = {number for text in held for number in _numbers(text)}
+    parts = [*_texts(answer)]
+    if not all(_form(part) in names for part in parts):
+        parts = [part for text in parts for part in _PARTS.split(text) if _form(part)]
+    for part in parts:
+        form, mine = _form(part), [*_numbers(part)]
+        inside = (name for name in names if len(name) > 2 and name in form)
+        is_told = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", form) for name in inside)
+        is_known = all(_is_among(each, numbers) for each in mine) if mine else is_told
+        if not (is_known or form in names):
+            return f"{part.strip()!r} is neither a cell of the table nor the result of a query or program"
+    return ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the values that a result holds, as texts."""
+    if isinstance(value, Table):
+        yield from (cell for row in value.rows for cell in row)
+    elif isinstance(value, Mapping):
+        yield from (text for each in value.values() for text in _texts(each))
+    elif isinstance(value, list | tuple):
+        yield from (text for each in value for text in _texts(each))
+    elif value is not None:
+        yield str(value)
+
+
+def _form(text: str) -> str:
+    return " ".join(text.split()).strip(_AROUND).casefold()
+
+
+def _numbers(text: str) -> Iterator[Fraction]:
+    if (amount := read_amount(text)) is not None:
+        yield Fraction(amount.number)
+        return
+    for found in _NUMBER.findall(text):
+        yield Fraction(found.replace(",", "").replace("−", "-").rstrip("."))
+
+
+def _is_among(number: Fraction, numbers: set[Fraction]) -> bool:
+    """Tell whether a number is among these, or one of them rounded to two decimals or more coarsely."""
+    return number in numbers or any(round(each, digits) == number for each in numbers for digits in (0, 1, 2))

@@ -1,0 +1,177 @@
+"""Why a program that works may still be a guess: what it copies, looks for, leaves out, or comes to."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from chameleon import State, Table
+from chameleon.modules.program.answer_generator import as_choice
+from chameleon.table.amounts import read_amount
+from chameleon.table.grounding import of_another_kind
+
+# What a program works with; one without any has its answer from the model.
+_WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
+_OF_TABLE = ("table", "df", "pd", "np")
+_SEARCHING = ("contains", "startswith", "endswith", "isin", "eq")
+_DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+")
+# Numbers that programs hold by themselves: indices, and what times, dates and percents are made of.
+_OWN_NUMBERS = frozenset([*range(13), 24, 30, 31, 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
+_FEWEST_COPIED, _MOST_CELLS = 4, 20_000
+
+
+def doubt(program: ast.Module, value: Any, state: State) -> str:
+    """Say why a program that works may have guessed `value`; "" where nothing speaks for it."""
+    choices, question, table = state.input.get("choices") or (), state.input["question"], state.table
+    if choices and as_choice(value, choices) not in choices:
+        return f"the result is none of the choices: set ans to one of {'; '.join(choices)}"
+    if table is None:
+        return ""
+    context = [each for key, each in state.cache.items() if key != "program" and isinstance(each, str)]
+    seen = Suspect(program, table, question, " ".join([question, table.caption, *choices, *context]))
+    if not seen.works_out_ans:
+        return "the program neither reads the table nor computes anything: ans has to follow from the data"
+    found = seen.looks_for_nothing
+    if table.cells <= _MOST_CELLS:
+        found = found or seen.miscopies or seen.omits or seen.leaves_out
+    if found or choices:
+        return found
+    return of_another_kind(question, value, [table]) or seen.invents(value)
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A program over a table, the question that it answers, and all that was `told` beside the table."""
+
+    program: ast.Module
+    table: Table
+    question: str
+    told: str
+
+    @property
+    def works_out_ans(self) -> bool:
+        """Tell whether anything is read or computed on the way to ans; what else it does is no reason."""
+        names = {"ans"}
+        for statement in reversed(self.program.body):
+            nodes = list(ast.walk(statement))
+            named = {each.id for each in nodes if isinstance(each, ast.Name)}
+            if names & named and not isinstance(statement, ast.Import | ast.ImportFrom):
+                if named & {*_OF_TABLE} or any(isinstance(each, _WORK) for each in nodes):
+                    return True
+                names |= named
+        return False
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the rows, and before them the header where it is a row that was taken for one."""
+        first = [self.table.header] if any(read_amount(cell) for cell in self.table.header) else []
+        return [*first, *self.table.rows]
+
+    @property
+    def miscopies(self) -> str:
+        """Say which number stands nowhere, or in no row that the question, or its key in a dict, names."""
+        known = {n for text in (self.told, *self.table.header, *chain(*self.rows)) for n in _numbers(text)}
+        phrase, asked = _phrase(self.told), {*_figures(self.told)}
+        named = [r for r in self.rows if any(_is_named(c, phrase) or asked & {*_figures(c)} for c in r)]
+        fitting = {n for cell in chain(*named) for n in _numbers(cell)} | asked if named else known
+        of_name = {_phrase(c): {n for each in r for n in _numbers(each)} for r in self.rows for c in r if c}
+        for node in ast.walk(self.program):
+            checked = [(node, known)] + ([(node.value, fitting)] if isinstance(node, ast.Assign) else [])
+            if isinstance(node, ast.Dict):
+                names = (_phrase(str(getattr(key, "value", ""))) for key in node.keys)
+                checked += [(v, of_name.get(n, known)) for n, v in zip(names, node.values, strict=True)]
+            for each, among in checked:
+                number = _figure(each)
+                if number not in (None, *_OWN_NUMBERS) and among.isdisjoint((number, 100 * (number or 0))):
+                    place = "the table or the question" if among is known else "the row that it should be of"
+                    return f"{number:g} is not in {place}: copy exactly, or read the table"
+        return ""
+
+    @property
+    def omits(self) -> str:
+        """Say of which column a list has most numbers, and not all."""
+        columns = [
+            [n for cell in each for n in [*_figures(cell)][:1]] for each in zip(*self.rows, strict=True)
+        ]
+        for node in ast.walk(self.program):
+            values = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+            copied = [number for number in map(_figure, values) if number is not None]
+            for column in columns if len(copied) >= _FEWEST_COPIED else ():
+                if len(copied) < len(column) < 2 * len(copied) and not Counter(copied) - Counter(column):
+                    return f"it copies {len(copied)} of the {len(column)} numbers of a column: copy all"
+        return ""
+
+    @property
+    def looks_for_nothing(self) -> str:
+        """Say which text a column is compared with that is none of its cells, or in none of them."""
+        columns = {each.name: each for each in self.table.columns}
+        for node in ast.walk(self.program):
+            called = node.func if isinstance(node, ast.Call) else None
+            is_search = isinstance(called, ast.Attribute) and called.attr in _SEARCHING
+            texts = [*_texts(node)] if is_search or isinstance(node, ast.Compare) else []
+            searched = [columns[text] for text in texts if text in columns]
+            cells = {cell.strip().casefold() for each in searched for cell in each.cells}
+            for text in texts if len(searched) == 1 else ():
+                said = text.strip().casefold()
+                is_there = said in cells or (is_search and any(said in cell for cell in cells))
+                if text not in columns and not is_there:
+                    return f"{text!r} is no cell of the column that is searched: look for what is there"
+        return ""
+
+    @property
+    def leaves_out(self) -> str:
+        """Say which cell the question names and the program does not: a condition that it leaves out."""
+        code, phrase = {word[:5] for word in _words(ast.unparse(self.program))}, _phrase(self.question)
+        texts = [each for each in self.table.columns if each.meaning.kind == "text"]
+        named = {_phrase(cell): cell for each in texts for cell in each.cells if _is_named(cell, phrase)}
+        for form, cell in named.items():
+            is_part = any(form in other for other in named if other != form)  # "red" of "a red pen"
+            if not is_part and code.isdisjoint(word[:5] for word in form.split() if len(word) > 2):
+                return f"the question names {cell!r}, and the program does not: use it"
+        return ""
+
+    def invents(self, value: Any) -> str:
+        """Say which word of a result stands nowhere in the table, nor in the question."""
+        held = {*_words(" ".join([self.question, *self.table.header, *chain(*self.table.rows)]))}
+        for each in value if isinstance(value, list | tuple) else [value]:
+            for word in _words(each) if isinstance(each, str) else ():
+                if word.isalpha() and len(word) > 2 and word not in held | {"true", "false", "yes"}:
+                    return f"{word!r} of the result stands nowhere in the table: copy the answer from it"
+        return ""
+
+
+def _figure(node: ast.AST | None) -> float | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    return (e.value for e in ast.walk(node) if isinstance(e, ast.Constant) and isinstance(e.value, str))
+
+
+def _figures(text: str) -> Iterator[float]:
+    return (float(found.replace(",", "")) for found in _DIGITS.findall(text))
+
+
+def _numbers(text: str) -> Iterator[float]:
+    """Yield the figures of a text, and those of their digits: "10:45", "2/7"."""
+    yield from _figures(text)
+    yield from map(float, re.findall(r"\d+", text))
+
+
+def _words(text: str) -> list[str]:
+    words = re.sub(r"[\W_]+", " ", text.casefold()).split()
+    return [word.removesuffix("s") if len(word) > 3 else word for word in words]
+
+
+def _phrase(text: str) -> str:
+    return f" {' '.join(_words(text))} "
+
+
+def _is_named(cell: str, phrase: str) -> bool:
+    return any(len(word) > 2 and not word.isdigit() for word in _words(cell)) and _phrase(cell) in phrase

@@ -1,0 +1,66 @@
+"""Python as a tool: a planner's model computes over the whole tables, and sees what comes back."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Annotated, Any
+
+from chameleon import Module, State, StepRejected
+from chameleon.modules.program.programs import in_words, without_loading
+from chameleon.sandbox import shared_sandbox
+
+_NOTE = "a program that prints what you look for; df is there already, so load nothing"
+_MOST_SHOWN = 4_000  # characters
+_NOTHING = "It printed nothing. Print what you want to see."
+
+
+class Python(Module):
+    """Runs a Python program and gives what it prints.
+
+    The whole table is the pandas DataFrame df, further ones are df2, df3, …, and a text is text. Nothing is
+    kept from one program to the next.
+    """
+
+    reads = ("input.table?", "input.tables?", "input.text?")
+    writes = ("cache.python",)
+    uses = ("sandbox",)
+    takes_code = "python"
+
+    def __init__(self, timeout: float | None = None) -> None:
+        """`timeout`: seconds for a program, by default the sandbox's 2."""
+        self.timeout = timeout
+
+    def run(self, state: State, *, code: Annotated[str, _NOTE]) -> str:
+        """Return what the program shows. Raises `StepRejected` for one that fails, or shows nothing."""
+        first, *more = [*filter(None, [state.table]), *(state.input.get("tables") or ())] or [None]
+        inputs: dict[str, Any] = {"table": first.to_program_input()} if first else {}
+        before = list[str]()
+        for number, table in enumerate(more, 2):
+            inputs[f"t{number}"] = table.to_program_input()
+            before.append(f"df{number} = pd.DataFrame(t{number}['rows'], columns=t{number}['columns'])")
+        if isinstance(text := state.input.get("text"), str):
+            inputs["text"] = text
+        program = "\n".join([*before, _showing(without_loading(code) if first else code)])
+        result = shared_sandbox().run(program, inputs, timeout=self.timeout)
+        result = replace(result, line=result.line and max(result.line - len(before), 1))
+        shown = result.stdout.rstrip()[:_MOST_SHOWN]
+        if result.ok and shown:
+            return shown
+        raise StepRejected(_NOTHING if result.ok else "\n".join(filter(None, [shown, in_words(result)])))
+
+
+def _showing(code: str) -> str:
+    """Return the program so that it prints the value of its last line, as a notebook does."""
+    try:
+        last = ast.parse(code).body[-1]
+    except (SyntaxError, ValueError, IndexError, RecursionError, MemoryError):
+        return code
+    name = "ans" if isinstance(last, ast.Assign) and ast.unparse(last.targets[0]) == "ans" else "None"
+    if isinstance(last, ast.Expr):
+        name = "_"
+        lines = code.encode().split(b"\n")
+        begin = last.col_offset
+        lines[last.lineno - 1] = lines[last.lineno - 1][:begin] + b"_ = (" + lines[last.lineno - 1][begin:]
+        code = b"\n".join(lines).decode().rstrip() + ")"
+    return f"{code}\n_ = {name}\nif _ is not None:\n    print(_)\nans = 0\n"

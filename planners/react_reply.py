@@ -1,0 +1,110 @@
+"""What a model wrote in a turn with tools: a call in words or in code, or an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from chameleon.inventory import Inventory
+from chameleon.plan_text import ARGUMENTS, NAMING
+from chameleon.state import Step
+from chameleon.text import FURTHER_QUESTION, as_name, unwrapped
+
+_CALL = re.compile(r"[\s`]*(?:json\b[\s`]*)?(?:[\[{]|<tool_call>|([\w-]+)\s*\()")
+_WRITTEN = re.compile(
+    r"""["']name["']\s*:\s*["']([\w -]+)|\[\s*["']([\w -]+)["']"""
+    r"""|^[^\w\n]*(?:action:\s*)?([\w-]+)[`*]*\s?[({]"""
+    r"""|^[^\w\n]*action:\s*`?([\w-]+)""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NAMES_A_MODULE = re.compile(r"""["'](?:module|tool|tool_name|function|action)["']\s*:\s*["']""")
+LIKE_A_CALL = re.compile(
+    r"""<tool_call>|[\[{]\s*["'{\[]|^[^\w\n]*action\s*:|\w\(\s*\w+\s*=""", re.I | re.MULTILINE
+)
+_KEYS = re.compile(rf"""["'](?:{"|".join({*NAMING, *ARGUMENTS} - {"name"})})["']\s*:""")
+ACTION = re.compile(r"^[^\w\n]*action[^\w\n]*:.*\n[^\w\n]*action.?input\b", re.IGNORECASE | re.MULTILINE)
+WORDS = re.compile(r"[\w-]+")
+ANSWER = re.compile(
+    r"^[ \t*#_>]*(?:(?:the )?(?:final )?answer is|(?:final )?answer)[\s*_]*:[\s*_]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BARE_NUMBER = re.compile(r"[-−$€£]*\d[\d.,]*%?")
+_ANSWER_KEY = re.compile(r"\{\s*[\"'](?:final[_ ])?(?:answer|result|response|output)[\"']\s*:", re.IGNORECASE)
+_SQL = re.compile(
+    r"(?:SELECT|select)\s[^.]{1,400}?\s(?:FROM|from)\s+\w+\s*"
+    r"(?:\Z|;|\)|(?:WHERE|ORDER|GROUP|LIMIT|JOIN|where|order|group|limit)\b)"
+    r"|(?:WITH|with)\s+\w+\s+(?:AS|as)\s*\("
+)
+_BLOCK = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\S\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL)
+_SAME = {"py": "python", "python3": "python", "sqlite": "sql", "sqlite3": "sql", "pandas": "python"}
+
+
+def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
+    """Return the call that the first block of code is, of the module that takes code in its language.
+
+    So are "NAME: code" and a bare query. One without a language is that of the only such module; a block
+    before which an answer stands is none.
+    """
+    modules = {each.takes_code: name for name, each in inventory.present.items() if each.takes_code}
+    found = (
+        [(block.start(), block[1].lower(), block[2]) for block in _BLOCK.finditer(text)] if modules else []
+    )
+    bare = (
+        re.match(rf"\W*(?:({'|'.join(modules.values())})\W*:)?\s*(.*)", text, re.DOTALL) if modules else None
+    )
+    if bare and not found and (bare[1] or _SQL.match(bare[2])):
+        language = inventory.modules[bare[1]].takes_code if bare[1] else "sql"
+        found = [(0, language, bare[2].strip("`"))]
+    answer = ANSWER.search(text)
+    for begin, language, code in found:
+        if answer and text[answer.end() : begin].strip():
+            return ()
+        alone = next(iter(modules.values())) if len(modules) == 1 and not language else None
+        name = modules.get(_SAME.get(language, language), alone)
+        if name and code.strip():
+            return (Step(name, {inventory.takes[name][0]: code.strip()}),)
+    return ()
+
+
+def is_arguments(text: str, inventory: Inventory) -> bool:
+    """Tell whether a reply is what a tool takes: the arguments of a call, or a query in SQL."""
+    taken = {name for names in inventory.takes.values() for name in names}
+    if _SQL.match(text):
+        return not taken.isdisjoint(("query", "sql"))
+    try:
+        given, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    fitting = (each for each in inventory.arguments.values() if each is not None)
+    is_mapping = isinstance(given, dict) and bool(given)
+    return is_mapping and any({*each.required} <= {*given} <= {*each.names} for each in fitting)
+
+
+def is_written_call(text: str, names: Collection[str]) -> bool:
+    """Return whether a reply in words holds a call, which belongs among the calls of the provider's."""
+    if ACTION.search(text):
+        return True
+    if (begins := _CALL.match(text)) is not None:
+        is_called = get_close_matches(as_name(begins[1] or ""), names, n=1, cutoff=0.75)
+        named = any(as_name(word) in names for word in WORDS.findall(text))
+        if is_called or (begins[1] is None and ("<tool_call>" in text or named or _KEYS.search(text))):
+            return True
+    found = (match[match.lastindex or 0] for match in _WRITTEN.finditer(text))
+    return any(as_name(name) in names for name in found) or _NAMES_A_MODULE.search(text) is not None
+
+
+def answer_in(text: str) -> str:
+    """Return what stands behind "Answer:" up to an empty line, or else the whole text, as an argument.
+
+    Of a number that is followed by words after an empty line, the number; without what it is wrapped in.
+    """
+    text = FURTHER_QUESTION.split(text, maxsplit=1)[0]
+    found = [*ANSWER.finditer(text)]
+    first, *others = re.split(r"\n\s*\n", whole := text[found[-1].end() if found else 0 :].strip())
+    is_apart = _BARE_NUMBER.fullmatch(first) and not any(map(str.isdigit, "".join(others)))
+    answer = first if (found and not first.endswith(":")) or is_apart else whole
+    answer = answer.removesuffix("**") if found and answer.count("**") % 2 else answer
+    answer = answer if answer[:1] in ("{", "[") and not _ANSWER_KEY.match(answer) else unwrapped(answer)
+    return f"${answer}" if answer.startswith("$") else answer  # it stands for no output

@@ -1,0 +1,100 @@
+"""Programs that work and may be guesses, and answers in words that nothing bears out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chameleon import LLM, Executor, Table
+from chameleon.benchmarks.tabmwp import read_text_table
+from chameleon.llm import ScriptedModel
+from chameleon.state import State
+from chameleon.table.grounding import unverified
+
+ROWS = "Red pen | $2.50 | red | 7\nDesk lamp | $32 | | 18\nStapler | $9 | grey | 12"
+ROWS += "\nClip | $3 | | 40\nBook | $20 | | 5"
+SHOP = read_text_table(f"Item | Price | Color | May\n{ROWS}", "Shop")
+
+
+def tables(question: str, *replies: str, **given: Any) -> State:
+    model = ScriptedModel([*replies, *["Nothing."] * 12])
+    return Executor("tables", LLM.connect(model)).run({"question": question, "table": SHOP, **given})
+
+
+def programmed(question: str, program: str, **given: Any) -> State:
+    return tables(question, '["program_generator"]', f"```python\n{program}\n```", **given)
+
+
+TWO = "What do two staplers cost?"
+
+
+@pytest.mark.parametrize(
+    ("question", "program", "told"),
+    [
+        ("What is the price of the stapler?", "ans = 9", "neither reads the table nor computes anything"),
+        (TWO, "two_staplers = 2 * 9.40\nans = two_staplers", "9.4 is not in the table"),
+        (TWO, "stapler = 32\nans = 2 * stapler", "32 is not in the row"),
+        (TWO, 'price = {"Stapler": 32}\nans = 2 * price["Stapler"]', "32 is not in the row"),
+        ("What was sold in May?", "ans = sum([7, 18, 12, 40])", "it copies 4 of the 5 numbers"),
+        ("How many are blue?", 'ans = len(df[df["Color"] == "blue"])', "'blue' is no cell of the column"),
+        ("How much is the desk lamp?", 'ans = float(df["Price"].max() - 1)', "names 'Desk lamp', and"),
+        ("How many items are there?", 'ans = df["Item"].iloc[0]', "asks for a number"),
+        ("Which item is cheapest?", 'ans = float(df["Price"].min())', "asks for a name"),
+        ("Who sells them?", 'ans = "Sold by " + df["Item"].iloc[0]', "'sold' of the result stands nowhere"),
+        ("Is the stapler cheap?", 'ans = float(df["Price"].iloc[2]) or "Stapler"', 'by "yes" or "no"'),
+    ],
+)
+def test_a_guess_is_written_anew_and_at_last_declined(question: str, program: str, told: str) -> None:
+    state = programmed(question, program)
+    assert state.answer is None
+    assert any(told in each.error.message for each in state.executed if each.error is not None)
+
+
+LEAST = "Which item is cheapest?"
+
+
+@pytest.mark.parametrize(
+    ("question", "program", "answer"),
+    [
+        (TWO, "stapler = 9\nans = 2 * stapler", 18),
+        ("What do a red pen and a desk lamp cost?", "pen = 2.50\nlamp = 32\nans = pen + lamp", 34.5),
+        ("How much cheaper than the lamp is the pen, in percent?", "ans = (32 - 2.5) / 32 * 100", 92.1875),
+        (LEAST, 'ans = df.loc[df["Price"].idxmin(), "Item"]', "Red pen"),
+        ("How many are grey?", 'ans = len(df[df["Color"].str.contains("GREY", case=False)])', 1),
+        (LEAST, 'all = {"Red pen": 2.5, "Stapler": 9}\nans = min(all, key=all.get)', "Red pen"),
+        (LEAST, 'import pandas as pd\ndf = pd.read_csv("x")\nans = df["Item"].iloc[0]', "Red pen"),
+    ],
+)
+def test_what_follows_from_the_data_stands(question: str, program: str, answer: object) -> None:
+    assert programmed(question, program).answer == answer
+
+
+def test_an_answer_in_words_is_a_cell_or_planned_once_more_with_a_program() -> None:
+    look_up, said = '["solution_generator", "answer_generator"]', "The answer is grey."
+    assert tables("What color has the stapler?", look_up, said).answer == "grey"
+    state = tables("How many items are there?", look_up, "The answer is 5.", "```python\nans = len(df)\n```")
+    assert state.answer == 5 and [each.kind for each in state.plans] == ["proposed", "on_error"]
+    state = tables("What color has the stapler?", look_up, "The answer is blue.")
+    assert state.ended is not None and state.ended.reason != "answered"
+    assert tables("What color has the desk?", look_up, "The answer is 7.").answer == "7"
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "results", "told"),
+    [
+        ("grey, red", "What colors are there?", (), ""),
+        ("blue", "What color is it?", (), "'blue' is neither a cell"),
+        ("9", "How many?", (), "has to be computed"),
+        ("9", "How many?", ["9.0"], ""),
+        ("41.50", "What is the total?", [SHOP, 41.5], ""),
+        ("41.6", "What is the total?", [41.5], "'41.6' is neither"),
+        ("The total is 41.5", "What is the total?", [{"sum": [41.5]}], ""),
+        ("yes", "Is it the cheapest?", [Table(["n"], [["1"]])], ""),
+        (("Red pen", "Stapler"), "Which items are cheap?", (), ""),
+        ("4", "Which item is cheap?", ["4"], "asks for a name"),
+    ],
+)
+def test_an_answer_rests_on_cells_and_results(answer: Any, question: str, results: Any, told: str) -> None:
+    found = unverified(answer, question, [SHOP], results)
+    assert found == "" if told == "" else told in found
