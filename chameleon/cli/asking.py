@@ -61,7 +61,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
         activity = kept_open.enter_context(Activity(f"reading {files_in_words(options)}"))
         everything = kept_open.enter_context(read_input(options))
         activity.show("preparing")
-        setup = set_up_for(options, everything, settings_in(log), plan_only=plan_only)
+        setup = set_up_for(options, everything, settings_in(log), plans=plan_only)
         given = fit(everything, setup.executor.inventory, options)
         inventory = setup.executor.inventory
         page = RunPage(
@@ -101,18 +101,14 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
 
 
 def set_up_for(
-    options: QuestionOptions,
-    given: Mapping[str, Any],
-    recorded: Mapping[str, Any],
-    *,
-    plan_only: bool = False,
+    options: QuestionOptions, given: Mapping[str, Any], recorded: Mapping[str, Any], *, plans: bool = False
 ) -> Setup:
     """Choose what answers questions with this input; `recorded` are a log's settings, or empty."""
     named: str | Inventory | None = options.inventory
     if options.inventory is not None and recorded:  # with what servers listed
         named = Inventory.load(options.inventory, recorded=recorded)
     planned, offline = defaults_for(given)
-    defaults = (PLANS.get(planned, planned) if plan_only else planned, offline)
+    defaults = (PLANS.get(planned, planned) if plans else planned, offline)
     return set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from chameleon.table.amounts import read_amount
 from chameleon.table.table import Table
 
-# What no single cell answers by itself: counts, sums, comparisons, ranks.
 _COMPUTES = re.compile(
     r"\bhow (?:many|much|often|long|far|old)\b|\bper ?cent|%"
     r"|\b(?:total|sum|average|mean|median|mode|range|differences?|number of|count|amount|(?:al)?together)\b"
@@ -40,10 +39,12 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     is_number = (isinstance(value, int | float) and not is_truth) or read_amount(text) is not None
     if _NUMBER_ASKED.search(question) and not is_number and not _NUMBER.search(text):
         return "the question asks for a number, and the answer has none"
-    columns = [each for table in tables for each in table.columns if each.meaning.kind in ("code", "text")]
-    is_name = any(str(value) in each.cells for each in columns)
+    columns = [each for table in tables for each in table.columns if str(value) in each.cells]
+    is_name = any(each.meaning.kind in ("code", "text") for each in columns)
     if _NAME_ASKED.search(question) and (is_number or is_truth) and not is_name:
         return "the question asks for a name, and the answer is none"
+    if is_number and not _NUMBER_ASKED.search(question) and value in (0, "0") and not columns:
+        return "nothing in the table fits"
     if _TRUTH_ASKED.search(question) and is_number:
         return 'the question is answered by "yes" or "no"'
     return ""

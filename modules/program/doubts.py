@@ -108,30 +108,33 @@ class Suspect:
 
     @property
     def looks_for_nothing(self) -> str:
-        """Say which text a column is compared with that is none of its cells, or in none of them."""
-        columns = {each.name: each for each in self.table.columns}
+        """Say which text a column is compared with that is none of its cells, or no name of the question."""
+        columns, asked = {each.name: each for each in self.table.columns}, _stems(self.told)
         for node in ast.walk(self.program):
             called = node.func if isinstance(node, ast.Call) else None
             is_search = isinstance(called, ast.Attribute) and called.attr in _SEARCHING
-            texts = [*_texts(node)] if is_search or isinstance(node, ast.Compare) else []
+            said_in = ast.walk(node) if is_search or isinstance(node, ast.Compare) else ()
+            held = [each.value for each in said_in if isinstance(each, ast.Constant)]
+            texts = [each for each in held if isinstance(each, str)]
             searched = [columns[text] for text in texts if text in columns]
             cells = {cell.strip().casefold() for each in searched for cell in each.cells}
-            for text in texts if len(searched) == 1 else ():
+            for text in (each for each in texts if each not in columns and len(searched) == 1):
                 said = text.strip().casefold()
-                is_there = said in cells or (is_search and any(said in cell for cell in cells))
-                if text not in columns and not is_there:
+                if said not in cells and not (is_search and any(said in cell for cell in cells)):
                     return f"{text!r} is no cell of the column that is searched: look for what is there"
+                if len(cells) > len(searched[0].cells) / 2 and asked.isdisjoint(_stems(text)):  # of names
+                    return f"{text!r} is not named by the question: look for what it names"
         return ""
 
     @property
     def leaves_out(self) -> str:
         """Say which cell the question names and the program does not: a condition that it leaves out."""
-        code, phrase = {word[:5] for word in _words(ast.unparse(self.program))}, _phrase(self.question)
+        code, phrase = _stems(ast.unparse(self.program)), _phrase(self.question)
         texts = [each for each in self.table.columns if each.meaning.kind == "text"]
         named = {_phrase(cell): cell for each in texts for cell in each.cells if _is_named(cell, phrase)}
         for form, cell in named.items():
             is_part = any(form in other for other in named if other != form)  # "red" of "a red pen"
-            if not is_part and code.isdisjoint(word[:5] for word in form.split() if len(word) > 2):
+            if not is_part and code.isdisjoint(stem for stem in _stems(form) if len(stem) > 2):
                 return f"the question names {cell!r}, and the program does not: use it"
         return ""
 
@@ -150,16 +153,11 @@ def _figure(node: ast.AST | None) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _texts(node: ast.AST) -> Iterator[str]:
-    return (e.value for e in ast.walk(node) if isinstance(e, ast.Constant) and isinstance(e.value, str))
-
-
 def _figures(text: str) -> Iterator[float]:
     return (float(found.replace(",", "")) for found in _DIGITS.findall(text))
 
 
 def _numbers(text: str) -> Iterator[float]:
-    """Yield the figures of a text, and those of their digits: "10:45", "2/7"."""
     yield from _figures(text)
     yield from map(float, re.findall(r"\d+", text))
 
@@ -167,6 +165,10 @@ def _numbers(text: str) -> Iterator[float]:
 def _words(text: str) -> list[str]:
     words = re.sub(r"[\W_]+", " ", text.casefold()).split()
     return [word.removesuffix("s") if len(word) > 3 else word for word in words]
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:5] for word in _words(text)}
 
 
 def _phrase(text: str) -> str:
