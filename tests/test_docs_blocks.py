@@ -48,6 +48,7 @@ CANNOT = {  # how a block begins, and why it cannot run here
     "from chameleon import Executor\nfrom chameleon.interop.ray": "the same",
     "OMP_WAIT_POLICY=passive python scripts/serve_gguf.py": "it needs the weights of a model",
     "import time, xllamacpp": "the same",
+    "python -m venv /tmp/perf": "it installs packages, and measures a model",
     'python -m pytest -q -m "not slow"': "it is the run that this test is part of",
     "chameleon --install-completion": "it writes to the shell's own files",
 }

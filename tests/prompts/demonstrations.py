@@ -56,10 +56,7 @@ def parts(name: str) -> tuple[dict[str, Any], str, str]:
 
 
 def problem_demonstrations(name: str, *, pandas: bool = True) -> list[Demonstration]:
-    """Those of a prompt for problems in blocks (tabmwp, tables, scienceqa), in the order of the file.
-
-    Of the prompt that shows others with each kind of problem: those of every kind, with `pandas` or without.
-    """
+    """Those of a prompt for problems in blocks (tabmwp, tables, scienceqa), of each kind of problem in turn."""
     texts = [parts(name)[2]]
     if name == "tables/program_generator":
         kinds: list[dict[str, Any]] = [{"short": True, "choices": ["a"]}, {"short": True}, {"pandas": pandas}]
