@@ -13,4 +13,3 @@ DEFAULTS = {
     "text": ("pictures", "pictures_offline"),
 }
 """What a question comes with, the first that it has, and what answers it: with a model, and without."""
-PLANS = {"tables_first": "tables"}  # whose plan is shown where a default has none that a model makes

@@ -44,8 +44,7 @@ _SAME = {"py": "python", "python3": "python", "sqlite": "sql", "sqlite3": "sql",
 def call_in_code(text: str, inventory: Inventory) -> tuple[Step, ...]:
     """Return the call that the first block of code is, of the module that takes code in its language.
 
-    So are "NAME: code" and a bare query. One without a language is that of the only such module; a block
-    before which an answer stands is none.
+    So are "NAME: code" and a bare query; a block without a language is of the only such module.
     """
     modules = {each.takes_code: name for name, each in inventory.present.items() if each.takes_code}
     found = (

@@ -30,7 +30,7 @@ from chameleon.cli.show import RunPage
 from chameleon.cli.words import answer_text, notes_on, now_in_words
 from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
-from chameleon.inventories import DEFAULTS, PLANS
+from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory
 from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.module import split_keys
@@ -108,7 +108,7 @@ def set_up_for(
     if options.inventory is not None and recorded:  # with what servers listed
         named = Inventory.load(options.inventory, recorded=recorded)
     planned, offline = defaults_for(given)
-    defaults = (PLANS.get(planned, planned) if plans else planned, offline)
+    defaults = ("tables" if plans and planned == "tables_first" else planned, offline)
     return set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
 
 

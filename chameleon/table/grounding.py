@@ -14,7 +14,7 @@ _COMPUTES = re.compile(
     r"\bhow (?:many|much|often|long|far|old)\b|\bper ?cent|%"
     r"|\b(?:total|sum|average|mean|median|mode|range|differences?|number of|count|amount|(?:al)?together)\b"
     r"|\b(?:more|less|fewer|most|least|best|worst|first|last|top|both|all|every|same|than|rank(?:ed)?)\b"
-    r"|\b(?!(?:inter|for|w|gu|t|qu|r|ch|n|v|p|b|rep|requ|sugg|cont|prot|harv|hon|mod|inv)est\b)\w+est\b"
+    r"|(?-i:\b(?!(?:inter|for|w|gu|t|qu|r|ch|n|v|p|b|rep|requ|sugg|cont|prot|harv|hon|mod|inv)est\b)[a-z]+est\b)"
     r"|\b(?:bigger|smaller|larger|higher|lower|longer|shorter|older|younger|earlier|later|before|after)\b",
     re.IGNORECASE,
 )
@@ -40,8 +40,10 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
     if _NUMBER_ASKED.search(question) and not is_number and not _NUMBER.search(text):
         return "the question asks for a number, and the answer has none"
     columns = [each for table in tables for each in table.columns if str(value) in each.cells]
-    is_name = any(each.meaning.kind in ("code", "text") for each in columns)
-    if _NAME_ASKED.search(question) and (is_number or is_truth) and not is_name:
+    named = _NAME_ASKED.search(question)  # "Which month …", of a column Month
+    noun = named[0].rpartition(" ")[2].lower()[:4] if named else ""
+    is_name = any(each.meaning.kind in ("code", "text") or noun in each.name.lower() for each in columns)
+    if named and (is_number or is_truth) and not is_name:
         return "the question asks for a name, and the answer is none"
     if is_number and not _NUMBER_ASKED.search(question) and value in (0, "0") and not columns:
         return "nothing in the table fits"

@@ -15,14 +15,12 @@ from chameleon.modules.program.answer_generator import as_choice
 from chameleon.table.amounts import read_amount
 from chameleon.table.grounding import of_another_kind
 
-# What a program works with; one without any has its answer from the model.
 _WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
 _OF_TABLE = ("table", "df", "pd", "np")
 _SEARCHING = ("contains", "startswith", "endswith", "isin", "eq")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+")
-# Numbers that programs hold by themselves: indices, and what times, dates and percents are made of.
-_OWN_NUMBERS = frozenset([*range(13), 24, 30, 31, 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
-_FEWEST_COPIED, _MOST_CELLS = 4, 20_000
+_OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
+_FEWEST_COPIED, _MOST_CELLS, _TINY = 4, 20_000, 0.001
 
 
 def doubt(program: ast.Module, value: Any, state: State) -> str:
@@ -36,12 +34,9 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
     seen = Suspect(program, table, question, " ".join([question, table.caption, *choices, *context]))
     if not seen.works_out_ans:
         return "the program neither reads the table nor computes anything: ans has to follow from the data"
-    found = seen.looks_for_nothing
-    if table.cells <= _MOST_CELLS:
-        found = found or seen.miscopies or seen.omits or seen.leaves_out
-    if found or choices:
-        return found
-    return of_another_kind(question, value, [table]) or seen.invents(value)
+    is_small = table.cells <= _MOST_CELLS
+    found = seen.looks_for_nothing or (is_small and (seen.miscopies or seen.omits or seen.leaves_out)) or ""
+    return found or ("" if choices else of_another_kind(question, value, [table]) or seen.invents(value))
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,10 @@ class Suspect:
         """Say which number stands nowhere, or in no row that the question, or its key in a dict, names."""
         known = {n for text in (self.told, *self.table.header, *chain(*self.rows)) for n in _numbers(text)}
         phrase, asked = _phrase(self.told), {*_figures(self.told)}
-        named = [r for r in self.rows if any(_is_named(c, phrase) or asked & {*_figures(c)} for c in r)]
+        asked |= {share for n in asked for share in (n / 100, 1 + n / 100, 1 - n / 100)}
+        often = Counter(word for row in self.rows for word in {*_words(" ".join(row))})
+        own = {word for word in _words(self.told) if often[word] == 1 and len(word) > 2}
+        named = [r for r in self.rows if own & {*_words(" ".join(r))} or any(_is_named(c, phrase) for c in r)]
         fitting = {n for cell in chain(*named) for n in _numbers(cell)} | asked if named else known
         of_name = {_phrase(c): {n for each in r for n in _numbers(each)} for r in self.rows for c in r if c}
         for node in ast.walk(self.program):
@@ -87,7 +85,9 @@ class Suspect:
                 checked += [(v, of_name.get(n, known)) for n, v in zip(names, node.values, strict=True)]
             for each, among in checked:
                 number = _figure(each)
-                if number not in (None, *_OWN_NUMBERS) and among.isdisjoint((number, 100 * (number or 0))):
+                if number is None or number in _OWN_NUMBERS or 0 < number < _TINY:
+                    continue
+                if number not in asked and among.isdisjoint((number, 100 * number)):
                     place = "the table or the question" if among is known else "the row that it should be of"
                     return f"{number:g} is not in {place}: copy exactly, or read the table"
         return ""
@@ -130,7 +130,8 @@ class Suspect:
     def leaves_out(self) -> str:
         """Say which cell the question names and the program does not: a condition that it leaves out."""
         code, phrase = _stems(ast.unparse(self.program)), _phrase(self.question)
-        texts = [each for each in self.table.columns if each.meaning.kind == "text"]
+        reads = not code.isdisjoint(_OF_TABLE)  # what it copies is looked at by itself
+        texts = [each for each in self.table.columns if reads and each.meaning.kind == "text"]
         named = {_phrase(cell): cell for each in texts for cell in each.cells if _is_named(cell, phrase)}
         for form, cell in named.items():
             is_part = any(form in other for other in named if other != form)  # "red" of "a red pen"

@@ -11,7 +11,6 @@ from chameleon.modules.program.programs import in_words, without_loading
 from chameleon.sandbox import shared_sandbox
 
 _NOTE = "a program that prints what you look for; df is there already, so load nothing"
-_MOST_SHOWN = 4_000  # characters
 _NOTHING = "It printed nothing. Print what you want to see."
 
 
@@ -44,7 +43,7 @@ class Python(Module):
         program = "\n".join([*before, _showing(without_loading(code) if first else code)])
         result = shared_sandbox().run(program, inputs, timeout=self.timeout)
         result = replace(result, line=result.line and max(result.line - len(before), 1))
-        shown = result.stdout.rstrip()[:_MOST_SHOWN]
+        shown = result.stdout.rstrip()[:4_000]
         if result.ok and shown:
             return shown
         raise StepRejected(_NOTHING if result.ok else "\n".join(filter(None, [shown, in_words(result)])))

@@ -56,7 +56,7 @@ def parts(name: str) -> tuple[dict[str, Any], str, str]:
 
 
 def problem_demonstrations(name: str, *, pandas: bool = True) -> list[Demonstration]:
-    """Those of a prompt for problems in blocks (tabmwp, tables, scienceqa), of each kind of problem in turn."""
+    """Those of a prompt for problems in blocks (tabmwp, tables, scienceqa), kind by kind."""
     texts = [parts(name)[2]]
     if name == "tables/program_generator":
         kinds: list[dict[str, Any]] = [{"short": True, "choices": ["a"]}, {"short": True}, {"pandas": pandas}]
