@@ -88,13 +88,13 @@ def _picture(cells: Sequence[Any]) -> str:
         parts.append(f'<text x="180" y="{top + 12}" text-anchor="end">{escape(cell.method)}</text>')
         begin = 190.0
         for _, letters, color in PARTS:
-            count = sum(map(cell.verdicts.count, letters))
+            count, ink = sum(map(cell.verdicts.count, letters)), "#333" if "d" in letters else "#fff"
             width = 480 * count / len(cell.verdicts)
             parts.append(f'<rect x="{begin:.1f}" y="{top}" width="{width:.1f}" height="16" fill="{color}"/>')
             if width > 24:
                 share = f"{100 * count / len(cell.verdicts):.0f} %"
                 parts.append(
-                    f'<text x="{begin + 4:.1f}" y="{top + 12}" fill="#fff" font-size="11">{share}</text>'
+                    f'<text x="{begin + 4:.1f}" y="{top + 12}" fill="{ink}" font-size="11">{share}</text>'
                 )
             begin += width
         top += 21
