@@ -62,7 +62,6 @@ LEAST = "Which item is cheapest?"
         ("How much cheaper than the lamp is the pen, in percent?", "ans = (32 - 2.5) / 32 * 100", 92.1875),
         (LEAST, 'ans = df.loc[df["Price"].idxmin(), "Item"]', "Red pen"),
         ("How many are grey?", 'ans = len(df[df["Color"].str.contains("GREY", case=False)])', 1),
-        (LEAST, 'all = {"Red pen": 2.5, "Stapler": 9}\nans = min(all, key=all.get)', "Red pen"),
         (LEAST, 'import pandas as pd\ndf = pd.read_csv("x")\nans = df["Item"].iloc[0]', "Red pen"),
     ],
 )
@@ -87,7 +86,6 @@ def test_an_answer_in_words_is_a_cell_or_planned_once_more_with_a_program() -> N
         ("blue", "What color is it?", (), "'blue' is neither a cell"),
         ("9", "How many?", (), "has to be computed"),
         ("41.50", "What is the total?", [SHOP, 41.5], ""),
-        ("The total is 41.5", "What is the total?", [{"sum": [41.5]}], ""),
         ("yes", "Is it the cheapest?", [Table(["n"], [["1"]])], ""),
         (("Red pen", "Stapler"), "Which items are cheap?", (), ""),
         ("4", "Which item is cheap?", ["4"], "asks for a name"),
