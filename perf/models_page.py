@@ -51,7 +51,7 @@ def _table(name: str, title: str, cells: Sequence[Any]) -> str:
         "tokens in + out",
         "s",
     )
-    lines = [f"### {title}", "", f"| {' | '.join(head)} |", f"|---{'|---:' * (len(head) - 1)}|"]
+    lines = [f"## {title}", "", f"| {' | '.join(head)} |", f"|---{'|---:' * (len(head) - 1)}|"]
     for cell in mine:
         n, right = len(cell.verdicts), cell.verdicts.count("r")
         wrong, declined = cell.verdicts.count("w"), cell.verdicts.count("d")
