@@ -310,7 +310,7 @@ def no_answer(text: str) -> str:
 
 
 def says_unknown(text: str) -> bool:
-    """Tell whether an answer says no more than that there is none."""
+    """Tell whether an answer only says that there is none."""
     plain = text.strip(" \t\n*\"'“”")
     is_alone = len(plain) <= _LONGEST_DECLINE and not _GOES_ON.search(plain)
     return is_alone and _UNKNOWN.match(plain) is not None

@@ -174,5 +174,5 @@ def _server(settings: Settings) -> dict[str, Any]:
             except ModelError as problem:
                 found[key] = f"no ({one_line(problem.what, 80)})"
     except ChameleonError:
-        found.setdefault("context", "not known")  # why stands in the line above
+        found.setdefault("context", "not known")  # the line above says why
     return found

@@ -55,7 +55,7 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
 def unverified(answer: Any, question: str, tables: Sequence[Table], results: Iterable[Any] = ()) -> str:
     """Say what of an answer in words nothing bears out; "" where all of it stands somewhere.
 
-    It stands in `results`, what programs and queries over the whole tables came to, or in a cell, where
+    Look in `results`, what programs and queries over the whole tables came to, or in the cells, where
     nothing has to be computed. Yes and no rest on any result.
     """
     if other := of_another_kind(question, answer, tables):

@@ -31,7 +31,7 @@ def parse_table(text: str, like: Table | None = None) -> Table:
     """Read the table in a model's reply: lines with bars, Markdown, or JSON; in a fence also tabs or commas.
 
     Prose around the table, a rule line, bars at the ends and the labels `col :` and `row 1 :` of
-    Chain-of-Table's prompts are taken off. What stands in fences counts before all else, and the last table
+    Chain-of-Table's prompts are taken off. Fenced text counts before all else, and the last table
     before others. With `like`, names that differ from its header in case, space or quotes are given as
     there, and a missing header is taken from there when the widths agree. Raises `InputError` when there is
     no table or its rows differ in width.
@@ -60,7 +60,7 @@ class Found(NamedTuple):
 
     @classmethod
     def in_json(cls, text: str) -> Iterator[Self]:
-        """Yield the table that stands in a text as JSON, if one does."""
+        """Yield the table that a text gives as JSON, if it gives one."""
         begin, ends = (
             re.search(r"^\s*[\[{]", text, re.MULTILINE),
             [*re.finditer(r"[]}]\s*$", text, re.MULTILINE)],
