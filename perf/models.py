@@ -197,7 +197,8 @@ def served(model: Path, url: str | None) -> Iterator[str]:
     if url:
         yield url
         return
-    command = [sys.executable, HERE.parent / "scripts" / "serve_gguf.py", model]
+    # More slots than requests: each kind of prompt finds its beginning read in one.
+    command = [sys.executable, HERE.parent / "scripts" / "serve_gguf.py", model, "--slots", "6"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:

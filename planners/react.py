@@ -252,15 +252,13 @@ class React(ShowsCards, AsksModel, Planner):
         if reply.tool_calls:
             return tuple(self.step_of(call, inventory) for call in reply.tool_calls)
         text = reply.text.strip()
-        if not (is_last and written.ANSWER.search(text)) and (
-            called := written.call_in_code(text, inventory)
-        ):
+        answers = is_last and written.ANSWER.search(text)
+        if called := () if answers else written.call_in_code(text, inventory):
             return called
         tools = [name for name in inventory.modules if name not in inventory.brought]
-        names = {*map(as_name, tools)}
-        if (answer := written.ANSWER.match(text)) and written.is_written_call(
-            rest := text[answer.end() :], names
-        ):
+        names, answer = {*map(as_name, tools)}, written.ANSWER.match(text)
+        rest = text[answer.end() :] if answer else ""
+        if written.is_written_call(rest, names):
             text = rest
         elif answer or (is_native and not written.is_written_call(text, names)):
             return ()

@@ -30,6 +30,7 @@ _NAME_ASKED = re.compile(
 _TRUTH_ASKED = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)
 _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
 _PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
+_TRUTHS = ("yes", "no", "true", "false")
 _AROUND = " .,;:!?\"'“”‘’`*()[]"
 
 
@@ -64,9 +65,7 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
     if not computed and not is_read:
         return "it was read off the table, and has to be computed"
     held = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
-    names = {form for text in held if (form := _form(text))} | {
-        *(("yes", "no", "true", "false") if computed else ())
-    }
+    names = {form for text in [*held, *(_TRUTHS if computed else ())] if (form := _form(text))}
     numbers = {number for text in held for number in _numbers(text)}
     parts = [*_texts(answer)]
     if not all(_form(part) in names for part in parts):

@@ -233,7 +233,6 @@ class Links:
                         spans[column.index, start, end][line] = len(names)
         for (index, start, end), lines in spans.items():
             yield from self._of_span(self.sheet.columns[index], start, end, lines)
-        yield from self._of_peoples()
 
     def _lines(self, column: SheetColumn) -> Iterator[tuple[str, Stems]]:
         """The different texts of a column that have a telling word of the question, with their stems."""
@@ -312,19 +311,6 @@ class Links:
         names = {stem for column in self.sheet.columns for stem in column.stems} | set(self.sheet.nouns)
         is_named = any(word.stem == name or ENGLISH.are_kin(word.stem, name) for name in names)
         return word.stem in ENGLISH.things or is_named
-
-    def _of_peoples(self) -> Iterator[Item]:
-        """Cells that name the country of "Americans", "British"."""
-        texts = [column for column in self.sheet.columns if column.kind == "text"]
-        for start, token in enumerate(self.tokens):
-            names = ENGLISH.demonyms.get(token.low) or ENGLISH.demonyms.get(token.low.removesuffix("s"), ())
-            named = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in names if len(name) > 2)})\b")
-            for column in texts if names else ():
-                exact = frozenset(column.places).intersection(names)
-                held = exact or frozenset(filter(named.search, column.places))
-                if held:
-                    said = Is(column.index, held, token.text)
-                    yield Item(start, start + 1, "value", 0.12 if exact else 0.25, said)
 
     def name_cells(self) -> bool:
         """Tell whether a word surely names a cell, other than whose something is, as in "Ann's table"."""

@@ -149,11 +149,6 @@ class Language:
         return {base: frozenset(map(self.stem, text.split())) for base, text in self.data["measures"].items()}
 
     @cached_property
-    def demonyms(self) -> Mapping[str, tuple[str, ...]]:
-        """Map a people's adjective to the names of its country: "british" to "united kingdom", …"""
-        return {people: tuple(names.split("|")) for people, names in self.data["demonyms"].items()}
-
-    @cached_property
     def degrees(self) -> Mapping[str, Degree]:
         """Map the stem of an adjective to its ways."""
         found = {}

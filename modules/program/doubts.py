@@ -39,6 +39,11 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
     return found or ("" if choices else of_another_kind(question, value, [table]) or seen.invents(value))
 
 
+def header_is_row(table: Table) -> bool:
+    """Tell whether the header may be a row that was taken for it: there is an amount in it."""
+    return any(read_amount(cell) for cell in table.header)
+
+
 @dataclass(frozen=True)
 class Suspect:
     """A program over a table, the question that it answers, and all that was `told` beside the table."""
@@ -63,13 +68,12 @@ class Suspect:
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the rows, and before them the header where it is a row that was taken for one."""
-        first = [self.table.header] if any(read_amount(cell) for cell in self.table.header) else []
-        return [*first, *self.table.rows]
+        """Return the rows, and before them the header where it may be one."""
+        return [*([self.table.header] if header_is_row(self.table) else []), *self.table.rows]
 
     @property
     def miscopies(self) -> str:
-        """Say which number stands nowhere, or in no row that the question, or its key in a dict, names."""
+        """Say which number stands nowhere, or in no row that its name or key, or else the question, names."""
         known = {n for text in (self.told, *self.table.header, *chain(*self.rows)) for n in _numbers(text)}
         phrase, asked = _phrase(self.told), {*_figures(self.told)}
         asked |= {share for n in asked for share in (n / 100, 1 + n / 100, 1 - n / 100)}
@@ -79,7 +83,9 @@ class Suspect:
         fitting = {n for cell in chain(*named) for n in _numbers(cell)} | asked if named else known
         of_name = {_phrase(c): {n for each in r for n in _numbers(each)} for r in self.rows for c in r if c}
         for node in ast.walk(self.program):
-            checked = [(node, known)] + ([(node.value, fitting)] if isinstance(node, ast.Assign) else [])
+            checked = [(node, known)]
+            if isinstance(node, ast.Assign):
+                checked += [(node.value, self.numbers_of(ast.unparse(node.targets[0])) or fitting)]
             if isinstance(node, ast.Dict):
                 names = (_phrase(str(getattr(key, "value", ""))) for key in node.keys)
                 checked += [(v, of_name.get(n, known)) for n, v in zip(names, node.values, strict=True)]
@@ -91,6 +97,11 @@ class Suspect:
                     place = "the table or the question" if among is known else "the row that it should be of"
                     return f"{number:g} is not in {place}: copy exactly, or read the table"
         return ""
+
+    def numbers_of(self, name: str) -> set[float]:
+        """Return the numbers of the rows that have all words of a name in the program: `red_boots`."""
+        words, texts = {*_words(name)}, [" ".join(row) for row in self.rows]
+        return {number for text in texts if words <= {*_words(text)} for number in _numbers(text)}
 
     @property
     def omits(self) -> str:

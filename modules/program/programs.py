@@ -14,7 +14,7 @@ from typing import Any
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ModuleError
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.program.doubts import doubt
+from chameleon.modules.program.doubts import doubt, header_is_row
 from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
@@ -43,16 +43,16 @@ class ProgramGenerator(LLMModule):
     uses = ("model", "sandbox")
 
     def slots(self, state: State) -> dict[str, Any]:
-        """Add `pandas`, where programs can import it, and `short`, where a first one may copy its values."""
-        is_first = state.step is None or state.step.redo is None
-        may_copy = state.table is None or (is_first and state.table.cells <= _MOST_COPIED)
+        """Add `pandas`, where programs can import it, and `short`, where one may copy its values."""
+        redo, table = state.step.redo if state.step else None, state.table
+        may_copy = table is None or (_is_short(table) and (not redo or header_is_row(table)))
         return super().slots(state) | {"pandas": "pandas" in importable() or None, "short": may_copy or None}
 
     def begins_anew(self, state: State) -> bool:
-        """Return whether the first program copied values: the second reads the table."""
-        is_small = state.table is not None and state.table.cells <= _MOST_COPIED
-        is_second = state.step is not None and state.step.redo is not None and state.step.redo.attempt == 1
-        return is_small and is_second and "short?" in self.template.slots
+        """Return whether the first program copied values and the second reads the table, by its header."""
+        redo, table = state.step.redo if state.step else None, state.table
+        is_second = redo is not None and redo.attempt == 1 and "short?" in self.template.slots
+        return is_second and table is not None and _is_short(table) and not header_is_row(table)
 
     def parse(self, text: str) -> str:
         """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
@@ -75,6 +75,10 @@ class ProgramGenerator(LLMModule):
     def interpret(self, text: str, state: State) -> str:
         program = naming_choices(self.parse(text), state.input.get("choices") or ())
         return without_loading(program) if state.table else program
+
+
+def _is_short(table: Table) -> bool:
+    return table.cells <= _MOST_COPIED
 
 
 def naming_choices(program: str, choices: Sequence[str]) -> str:

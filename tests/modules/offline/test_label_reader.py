@@ -103,11 +103,8 @@ def test_a_value_is_one_of_the_choices() -> None:
 
 def piece(text: str, left: int, top: int) -> dict[str, Any]:
     right, bottom = left + 8 * len(text), top + 10
-    return {
-        "text": text,
-        "box": [[left, top], [right, top], [right, bottom], [left, bottom]],
-        "confidence": 1,
-    }
+    box = [[left, top], [right, top], [right, bottom], [left, bottom]]
+    return {"text": text, "box": box, "confidence": 1}
 
 
 def seen(question: str, *pieces: dict[str, Any], **given: str) -> str:
@@ -118,18 +115,13 @@ def seen(question: str, *pieces: dict[str, Any], **given: str) -> str:
 
 
 def test_pieces_of_a_picture_stand_beside_each_other_or_apart() -> None:
-    fare = [
-        piece("Adult fare", 0, 0),
-        piece("$4.50", 200, 0),
-        piece("VAT 10%", 0, 20),
-        piece("0.45", 200, 20),
-    ]
+    fare = [piece("Adult fare", 0, 0), piece("$4.50", 200, 0)]
+    fare += [piece("VAT 10%", 0, 20), piece("0.45", 200, 20)]
     assert seen("What is the adult fare?", *fare) == "$4.50"
     assert seen("What is the VAT 10%?", *fare) == "0.45"
-    for row in (["Author: Anna Smith", "Hall Two"], ["Harbour", "Ferry"], ["Ashby", "07:05", "09:35"]):
+    for label, *others in (["Author", "Hall Two"], ["Harbour", "Ferry"], ["Ashby", "07:05", "09:35"]):
         with pytest.raises(Declined):
-            label = row[0].partition(":")[0].lower()
-            seen(f"What is the {label}?", *(piece(text, 300 * n, 0) for n, text in enumerate(row)))
+            seen(f"What is the {label}?", *(piece(t, 300 * n, 0) for n, t in enumerate([label, *others])))
 
 
 def test_a_text_beside_a_picture_is_read_as_well() -> None:
@@ -156,9 +148,7 @@ def test_any_question_is_answered_or_declined(question: str, text: str) -> None:
 
 _LINES = st.lists(
     st.tuples(
-        st.sampled_from(
-            ["Adult fare", "Child fare", "Fare", "Fare for adults", "Pages", "Author", "Author age"]
-        ),
+        st.sampled_from(["Adult fare", "Child fare", "Fare", "Fare for adults", "Pages", "Author", "Age"]),
         st.sampled_from([": ", " ", ":", " = "]),
         st.sampled_from(["$4.50", "5", "Anna Smith", "free", "9:00 to 17:30", "$3 or $4", ""]),
     ),

@@ -58,6 +58,7 @@ LEAST = "Which item is cheapest?"
     ("question", "program", "answer"),
     [
         (TWO, "stapler = 9\nans = 2 * stapler", 18),
+        (TWO, "book = 20\nstapler = 9\nans = 2 * stapler", 18),  # what it does not use is no fault
         ("What do a red pen and a desk lamp cost?", "pen = 2.50\nlamp = 32\nans = pen + lamp", 34.5),
         ("How much cheaper than the lamp is the pen, in percent?", "ans = (32 - 2.5) / 32 * 100", 92.1875),
         (LEAST, 'ans = df.loc[df["Price"].idxmin(), "Item"]', "Red pen"),
@@ -67,6 +68,15 @@ LEAST = "Which item is cheapest?"
 )
 def test_what_follows_from_the_data_stands(question: str, program: str, answer: object) -> None:
     assert programmed(question, program).answer == answer
+
+
+def test_a_table_that_has_no_header_is_copied_from_again() -> None:
+    tape = read_text_table("thumbtack | $0.14\nroll of tape | $0.27\nclip | $0.19")
+    wrong, right = (f"```python\ntape = {price}\nans = 3 * tape\n```" for price in ("0.14", "0.27"))
+    model = ScriptedModel(['["program_generator"]', wrong, right])
+    executor = Executor("tables", LLM.connect(model))
+    assert executor.run({"question": "What do 3 rolls of tape cost?", "table": tape}).answer == 0.81
+    assert "0.14 is not in the row" in model.requests[-1][-1][1]
 
 
 def test_an_answer_in_words_is_a_cell_or_planned_once_more_with_a_program() -> None:
