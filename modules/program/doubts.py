@@ -54,17 +54,21 @@ class Suspect:
     told: str
 
     @property
-    def works_out_ans(self) -> bool:
-        """Tell whether anything is read or computed on the way to ans; what else it does is no reason."""
+    def used(self) -> set[str]:
+        """Return ans and the names that it is worked out of."""
         names = {"ans"}
         for statement in reversed(self.program.body):
-            nodes = list(ast.walk(statement))
-            named = {each.id for each in nodes if isinstance(each, ast.Name)}
-            if names & named and not isinstance(statement, ast.Import | ast.ImportFrom):
-                if named & {*_OF_TABLE} or any(isinstance(each, _WORK) for each in nodes):
-                    return True
-                names |= named
-        return False
+            named = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+            names |= named if names & named else set()
+        return names
+
+    @property
+    def works_out_ans(self) -> bool:
+        """Tell whether anything is read or computed on the way to ans; what else it does is no reason."""
+        nodes = [[*ast.walk(statement)] for statement in self.program.body]
+        used = self.used
+        on_the_way = (each for each in nodes if any(getattr(node, "id", "") in used for node in each))
+        return bool(used & {*_OF_TABLE}) or any(isinstance(n, _WORK) for each in on_the_way for n in each)
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -82,10 +86,13 @@ class Suspect:
         named = [r for r in self.rows if own & {*_words(" ".join(r))} or any(_is_named(c, phrase) for c in r)]
         fitting = {n for cell in chain(*named) for n in _numbers(cell)} | asked if named else known
         of_name = {_phrase(c): {n for each in r for n in _numbers(each)} for r in self.rows for c in r if c}
+        used = self.used
         for node in ast.walk(self.program):
             checked = [(node, known)]
             if isinstance(node, ast.Assign):
-                checked += [(node.value, self.numbers_of(ast.unparse(node.targets[0])) or fitting)]
+                name = ast.unparse(node.targets[0])
+                own = fitting & self.numbers_of(name) if self.numbers_of(name) else fitting
+                checked += [(node.value, own)] if name in used else []
             if isinstance(node, ast.Dict):
                 names = (_phrase(str(getattr(key, "value", ""))) for key in node.keys)
                 checked += [(v, of_name.get(n, known)) for n, v in zip(names, node.values, strict=True)]
@@ -113,8 +120,10 @@ class Suspect:
             values = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
             copied = [number for number in map(_figure, values) if number is not None]
             for column in columns if len(copied) >= _FEWEST_COPIED else ():
-                if len(copied) < len(column) < 2 * len(copied) and not Counter(copied) - Counter(column):
-                    return f"it copies {len(copied)} of the {len(column)} numbers of a column: copy all"
+                strange = (Counter(copied) - Counter(column)).total()
+                is_cut = len(copied) < len(column) < 2 * len(copied) and not strange
+                if is_cut or (len(copied) == len(column) > 2 * strange > 0):
+                    return f"it copies {len(copied) - strange} of the {len(column)} numbers of a column: copy all"
         return ""
 
     @property

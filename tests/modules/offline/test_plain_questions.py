@@ -147,8 +147,6 @@ YEARS = sheet(
         (YEARS, "How many months had revenue above 2500?", "2"),
         (YEARS, "In how many months did North sell more than 120 units?", "2"),
         (YEARS, "For how many months did West sell at least 70 units?", "2"),
-        (YEARS, "What percentage of revenue came from West in 2024?", None),
-        (YEARS, "What percentage of units did North sell in January 2024?", None),
         (YEARS, "What is the average monthly revenue?", None),
         (YEARS, "What is the average monthly revenue in 2024?", None),
         (YEARS, "What is the average revenue per month?", None),

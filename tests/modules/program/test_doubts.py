@@ -37,6 +37,8 @@ TWO = "What do two staplers cost?"
         (TWO, "stapler = 32\nans = 2 * stapler", "32 is not in the row"),
         (TWO, 'price = {"Stapler": 32}\nans = 2 * price["Stapler"]', "32 is not in the row"),
         ("What was sold in May?", "ans = sum([7, 18, 12, 40])", "it copies 4 of the 5 numbers"),
+        (TWO, "pen = 2.50\nstapler = 9\nans = 2 * pen", "2.5 is not in the row"),
+        ("What was sold in May?", "ans = sum([7, 18, 12, 40, 7])", "it copies 4 of the 5 numbers"),
         ("How many are blue?", 'ans = len(df[df["Color"] == "blue"])', "'blue' is no cell of the column"),
         ("How much is the desk lamp?", 'ans = float(df["Price"].max() - 1)', "names 'Desk lamp', and"),
         ("How many items are there?", 'ans = df["Item"].iloc[0]', "asks for a number"),
