@@ -91,8 +91,8 @@ class Suspect:
             checked = [(node, known)]
             if isinstance(node, ast.Assign):
                 name = ast.unparse(node.targets[0])
-                own = fitting & self.numbers_of(name) if self.numbers_of(name) else fitting
-                checked += [(node.value, own)] if name in used else []
+                fits = fitting & self.numbers_of(name) if self.numbers_of(name) else fitting
+                checked += [(node.value, fits)] if name in used else []
             if isinstance(node, ast.Dict):
                 names = (_phrase(str(getattr(key, "value", ""))) for key in node.keys)
                 checked += [(v, of_name.get(n, known)) for n, v in zip(names, node.values, strict=True)]
@@ -119,11 +119,11 @@ class Suspect:
         for node in ast.walk(self.program):
             values = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
             copied = [number for number in map(_figure, values) if number is not None]
-            for column in columns if len(copied) >= _FEWEST_COPIED else ():
-                strange = (Counter(copied) - Counter(column)).total()
-                is_cut = len(copied) < len(column) < 2 * len(copied) and not strange
-                if is_cut or (len(copied) == len(column) > 2 * strange > 0):
-                    return f"it copies {len(copied) - strange} of the {len(column)} numbers of a column: copy all"
+            is_whole = len(copied) < _FEWEST_COPIED or sorted(copied) in map(sorted, columns)
+            for column in columns if not is_whole else ():
+                held = (Counter(copied) & Counter(column)).total()
+                if len(copied) <= len(column) and len(column) / 2 < held < len(column):
+                    return f"it copies {held} of the {len(column)} numbers of a column: copy all"
         return ""
 
     @property
