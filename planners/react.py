@@ -161,7 +161,8 @@ class React(ShowsCards, AsksModel, Planner):
             if is_echo or _FAULT.match(answer):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
             if self.checked and not last and (why := self._unverified(answer, state)):
-                raise Declined(why) if refused.startswith(why) else PlanError(why, hint=_CALL_FIRST)
+                is_final = is_last or refused.startswith(why)
+                raise Declined(why) if is_final else PlanError(why, hint=_CALL_FIRST)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."

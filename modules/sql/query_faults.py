@@ -129,7 +129,7 @@ def is_plain(name: str) -> bool:
 def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
     """Return a query with the names of several words that it has without quotes in double quotes.
 
-    Not a name whose words are columns of their own.
+    Their words may be joined by `_`. Not a name whose words are columns of their own.
     """
     names = [each for each in columns if " " in each]
     parts = {name: {part.lower() for part in re.findall(r"\w+", name)} for name in names}
@@ -137,13 +137,15 @@ def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
     longest = sorted((each for each in names if not parts[each] <= single), key=len, reverse=True)
     if not longest:
         return sql
-    quoted = {" ".join(each.lower().split()): each for each in longest}
-    words = "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest)
+    quoted = {" ".join(re.split(r"\s+|_", each.lower())): each for each in longest}
+    words = "|".join(r"(?:\s+|_)".join(map(re.escape, each.split())) for each in longest)
     named = re.compile(rf"{_APART}|(?<!\w)(?P<name>{words})(?!\w)", re.DOTALL | re.IGNORECASE)
-    return named.sub(
-        lambda found: f'"{quoted[" ".join(found["name"].lower().split())]}"' if found["name"] else found[0],
-        sql,
-    )
+
+    def in_quotes(found: re.Match[str]) -> str:
+        words = re.split(r"\s+|_", (found["name"] or "").lower())
+        return f'"{quoted[" ".join(words)]}"' if found["name"] else found[0]
+
+    return named.sub(in_quotes, sql)
 
 
 def _bare(token: re.Match[str]) -> str:

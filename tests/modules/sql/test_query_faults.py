@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chameleon.modules.sql.query_faults import fault_of
+from chameleon.modules.sql.query_faults import fault_of, with_quoted_names
 
 COLUMNS = {"Region": "TEXT", "City": "TEXT", "Net Sales": "TEXT", "Paid": "BOOLEAN", "Day": "DATE"}
 
@@ -87,3 +87,8 @@ def test_what_texts_allow_is_no_fault(sql: str) -> None:
 
 def test_truth_is_not_compared_with_a_text() -> None:
     assert "holds 1 for true" in fault_of("SELECT COUNT(*) FROM w WHERE \"Paid\" = 'TRUE'", COLUMNS, {})
+
+
+def test_names_of_several_words_need_no_quotes_and_may_be_joined() -> None:
+    told = with_quoted_names("SELECT Net_Sales, net sales FROM w WHERE City = 'Net Sales'", COLUMNS)
+    assert told == """SELECT "Net Sales", "Net Sales" FROM w WHERE City = 'Net Sales'"""
