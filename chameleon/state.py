@@ -459,6 +459,12 @@ class State:
             return None
         return self.executed[-1].output
 
+    @property
+    def reading(self) -> str:
+        """Return how a reader without a model took the question, in words; "" where none did."""
+        found = self.cache.get("reading")
+        return str(found.get("means", "")) if isinstance(found, Mapping) else ""
+
     def follow_up(self, question: str, **changes: Any) -> dict[str, Any]:
         """Return the input of the next run of a conversation: this run's, with another question.
 

@@ -21,7 +21,7 @@ for question in QUESTIONS:
     state = executor.run({"question": question, "table": table})
     print(question)
     if state.ended.reason == "answered":
-        print(f"  {state.answer}, by {state.cache['reading']['pandas']}")
+        print(f"  {state.answer}, read as: {state.reading}")
         print(f"  rows {list(state.cache['sources'][0]['rows'])} of the table\n")
     else:
         print(f"  {state.ended.reason}: {state.ended.error.message}\n")

@@ -126,7 +126,10 @@ class RunPage:
         ended = state.ended
         if ended.reason == "answered":
             if not self.silent:
-                echo(answer_text(state.answer, unit), style="bold")
+                short = state.cache["reading"].get("short") if state.reading and sys.stdout.isatty() else None
+                echo(harmless(short) if short else answer_text(state.answer, unit), style="bold")
+            if state.reading:
+                self._line(f"Read as: {harmless(state.reading)}")
             for line in sources_in_words(state.cache.get("sources")):
                 self._line(f"From: {line}")
             for failure in () if self.trace else state.skipped:

@@ -60,6 +60,7 @@ def _output_of(state: State) -> Output:
         "program": list(state.program),
         "usage": state.usage.to_json(),
     }
+    output |= {"reading": state.reading} if state.reading else {}
     return output | ({"sources": in_json(state.cache["sources"])} if "sources" in state.cache else {})
 
 

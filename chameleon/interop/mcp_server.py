@@ -46,6 +46,7 @@ _OUTPUT: dict[str, Any] = {
         "answer": {"description": "The answer; null where there is none."},
         "ended": {"enum": ["answered", "declined", "failed", "budget", "waiting"]},
         "plan": {**_TEXTS, "description": "The modules planned."},
+        "reading": {"type": "string", "description": "How the question was taken, without a model."},
         "sources": {"description": "What the answer rests on."},
         "error": {"type": "string", "description": "Why there is no answer, and what to do."},
         "declined": {"type": "boolean", "description": "Whether no answer is known: asking again is no use."},
@@ -244,6 +245,7 @@ class InventoryServer:
         if ended is not None and ended.reason == "answered":
             if state.skipped:
                 told["without"] = [redact(harmless(str(each))) for each in state.skipped]
+            told |= {"reading": state.reading} if state.reading else {}
             if "sources" in state.cache:
                 told["sources"] = in_json(state.cache["sources"])
             return InventoryServer._result(answer_in_text(told["answer"], "\n"), told, is_error=False)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt
 
-from chameleon import Declined, State, Table
+from chameleon import Declined, State
 from chameleon.modules.documents.table_choice import Candidate, candidates, passages
 from chameleon.modules.offline.table_reader import TableReader
-from chameleon.modules.offline.words import ENGLISH, folded
+from chameleon.modules.offline.words import language_of
 from chameleon.modules.tablerag.table_retriever import source_of
 
-_WORD = re.compile(r"\w+")
-_MOST_CELLS = 500_000
-_LONGEST = 60
+_MOST_CELLS, _LONGEST = 500_000, 60
 _NAME_IT = "Ask again with words that only the name of one has."
 
 Found = tuple[Candidate, dict[str, Any]]
@@ -36,11 +33,9 @@ class IndexReader(TableReader):
         at_least: Annotated[float, Field(ge=0, le=1)] = 0.0,
         max_table_rows: PositiveInt = 200_000,
     ) -> None:
-        """Set what counts as a rival, and what is declined.
+        """Set when a table is a rival of the first: unless that has `ahead` times its score.
 
-        - `ahead`: a table is a rival of the first unless that has so many times its score.
-        - `at_least`: answers of less confidence, from 0 to 1, are declined.
-        - `max_table_rows`: tables with more rows are not read.
+        `at_least`, `max_table_rows`: as for `table_reader`.
         """
         super().__init__(at_least, "text", max_table_rows)
         self.ahead = ahead
@@ -49,13 +44,12 @@ class IndexReader(TableReader):
         """Return the output of the table that answers. Raises `Declined` where none or no single one does.
 
         Of the tables found, those count that have as many of the question's telling words as any of them, and
-        of these the first with its rivals. All of them must answer, and alike, unless one is a part of
-        another. Where a passage has more of these words than any table, or says as many, it may be meant.
+        of these the first with its rivals: all of them must answer alike, unless one is a part of another.
         """
-        words = telling_words(state.input["question"])
-        found, texts = candidates(state), [document for document, _ in passages(state)]
+        words, found = telling_words(state.input["question"]), candidates(state)
         had = {each.id: covered(words, _texts_in(each)) for each in found}
         most = max(map(len, had.values()), default=0)
+        texts = [document for document, _ in passages(state)]
         named = [covered(words, [text.name, text.text, *text.source.values()]) for text in texts]
         said = max((len(covered(words, [text.text])) for text in texts), default=0)
         if max(map(len, named), default=0) > most or said == most > 1:  # one word alone says nothing
@@ -68,12 +62,11 @@ class IndexReader(TableReader):
         (chosen, output), *agreeing = self._agreeing(state, near)
         told = [text for word, text in words.items() if word in had[chosen.id]]
         choice: dict[str, Any] = {**chosen.to_json(), "words": told, "tried": len(near)}
-        if agreeing:
-            choice["agreeing"] = [each.id for each, _ in agreeing]
+        choice |= {"agreeing": [each.id for each, _ in agreeing]} if agreeing else {}
         sources = [
             source_of(each.to_json())
-            | {key: value for key, value in found["sources"][0].items() if key != "table"}
-            for each, found in ((chosen, output), *agreeing)
+            | {key: value for key, value in out["sources"][0].items() if key != "table"}
+            for each, out in ((chosen, output), *agreeing)
         ]
         return {**output, "sources": sources, "table_choice": choice, "table": chosen.table}
 
@@ -84,9 +77,8 @@ class IndexReader(TableReader):
         return {**super().update_cache(cache, output), "table_choice": output["table_choice"]}
 
     def _agreeing(self, state: State, near: Sequence[Candidate]) -> list[Found]:
-        """Return the tables that answer. Raises `Declined` where they differ, or one does not."""
-        fits: list[Found] = []
-        refused: list[tuple[Candidate, Declined]] = []
+        """Return the tables that answer. Raises `Declined` where they differ, or one does not answer."""
+        fits, refused = list[Found](), list[tuple[Candidate, Declined]]()
         for each in near:
             try:
                 fits.append((each, self.answered(state, each.table)))
@@ -95,52 +87,39 @@ class IndexReader(TableReader):
         if not fits:
             nearest, why = refused[0]
             raise Declined(f"of the table that fits best, {nearest.called}: {why.what}", hint=why.hint)
-        tables = [each.table for each, _ in fits]
-        fits = [fit for fit in fits if not _is_part(fit[0].table, tables)]
-        if others := [each for each, _ in refused if not _is_part(each.table, tables)]:
-            would, fit = _called(each for each, _ in fits), "fits" if len(others) == 1 else "fit"
-            raise Declined(
-                f"it is not clear which table is meant: {would} would answer; {_called(others)} {fit} too",
-                hint=_NAME_IT,
+        pairs = ((each, other.table) for each in near for other, _ in fits if other is not each)
+        parts = {one.id for one, two in pairs if two.contains(one.table) and not one.table.contains(two)}
+        fits = [fit for fit in fits if fit[0].id not in parts]
+        others = [each.called for each, _ in refused if each.id not in parts]
+        told = "; ".join(f"{each.called}: {str(output['answer'])[:_LONGEST]}" for each, output in fits)
+        if others:
+            what = (
+                f"it is not clear which table is meant: {told} would answer; {', '.join(others)} may fit too"
             )
-        if any(output["answer"] != fits[0][1]["answer"] for _, output in fits):
-            told = "; ".join(f"{each.called}: {str(output['answer'])[:_LONGEST]}" for each, output in fits)
-            raise Declined(f"{len(fits)} tables answer, and not alike ({told})", hint=_NAME_IT)
+            raise Declined(what, hint=_NAME_IT)
+        is_same = all(output["answer"] == fits[0][1]["answer"] for _, output in fits)
         is_looked_up = all("cells" in output["sources"][0] for _, output in fits)
-        if len(fits) > 1 and not is_looked_up and not all(fits[0][0].table.contains(each) for each in tables):
-            told = _called(each for each, _ in fits)
-            raise Declined(
-                f"it is not clear which table is meant: {told} come to the same answer", hint=_NAME_IT
-            )
+        is_copy = all(fits[0][0].table.contains(each.table) for each, _ in fits)
+        if not is_same or (len(fits) > 1 and not (is_looked_up or is_copy)):
+            raise Declined(f"{len(fits)} tables answer, and none is named ({told})", hint=_NAME_IT)
         return fits
 
 
 def telling_words(question: str) -> dict[str, str]:
     """Return the words of a question that tell tables apart, by stem: no articles, no "most"."""
-    small = ENGLISH.filler | ENGLISH.request | {word for phrase in ENGLISH.phrases for word in phrase}
-    return {
-        token.stem: token.text
-        for token in ENGLISH.tokens(question)
-        if token.low.isalnum() and token.low not in small
-    }
+    words = language_of(question)
+    small = words.filler | words.request | {word for phrase in words.phrases for word in phrase}
+    tokens = (token for token in words.tokens(question) if token.low.isalnum() and token.low not in small)
+    return {token.stem: token.text for token in tokens}
 
 
 def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:
     """Return the stems that texts have, themselves or by a word of the same idea."""
-    words = {word for text in texts for word in _WORD.findall(folded(text).replace("_", " "))}
-    known = words | set(map(ENGLISH.stem, words))
-    return frozenset(stem for stem in stems if stem in known or ENGLISH.ideas.get(stem, frozenset()) & known)
+    words = language_of("")
+    known = {stem for text in texts for stem in words.stems(text)}
+    return frozenset(stem for stem in stems if stem in known or words.ideas.get(stem, frozenset()) & known)
 
 
 def _texts_in(candidate: Candidate) -> Iterator[str]:
     cells = islice(chain.from_iterable(candidate.table.rows), _MOST_CELLS)
     return chain([candidate.name, *candidate.source.values()], candidate.table.header, cells)
-
-
-def _is_part(table: Table, others: Iterable[Table]) -> bool:
-    """Return whether another table has all of its rows and columns, and more."""
-    return any(other.contains(table) and not table.contains(other) for other in others)
-
-
-def _called(tables: Iterable[Candidate]) -> str:
-    return ", ".join(each.called for each in tables)

@@ -6,39 +6,30 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chameleon import Declined, Module, State
-from chameleon.modules.offline.sheet import amounts_in
-from chameleon.modules.offline.words import ENGLISH, folded
+from chameleon import Declined, Module, State, Table
+from chameleon.modules.offline.judge import answer
+from chameleon.modules.offline.words import folded, language
 from chameleon.modules.program.answer_generator import as_choice
 from chameleon.pictures.pieces import UNREAD, Piece, lines_are_told, lines_of
-from chameleon.table.dates import MONTHS, read_date
+from chameleon.table.dates import read_date
 from chameleon.table.meaning import is_blank
+from chameleon.table.table import told_apart
 
 _CARRIER = "(?:sign|label|text|picture|image|photo|poster|note|ticket|receipt|banner|screen|plate|board|page)"
-_ON = rf"(?: (?:on|in|of) the {_CARRIER})?"
+_ON = re.compile(rf" (?:on|in|of) the {_CARRIER}(?=\W*$)", re.IGNORECASE)
 _SAYS = re.compile(
-    rf"what (?:does|do) (?:it|this|(?:the|this) {_CARRIER}s?) (?:say|read)|read the text{_ON}"
-    r"|(?:what|which)(?: text| words?)? (?:is|are|stands?) (?:there |written |printed )*(?:on|in) "
-    rf"(?:it|the {_CARRIER})"
-)
-_ASKED = re.compile(
-    r"(?P<how>how many|how much|how \w+|what time|when|who|what)(?:'s|(?: is| are| was| were| does| did)?) "
-    rf"(?:the )?(?P<count>number of )?(?P<label>.+?)(?: are there| is there| cost)?{_ON}"
-)
+    rf"what (?:does|do) (?:it|this|(?:the|this) {_CARRIER}s?) (?:say|read)\W*|read the text\W*"
+    rf"|what(?: text)? (?:is|stands) (?:written |printed )?(?:on|in) (?:it|the {_CARRIER})\W*", re.IGNORECASE
+)  # fmt: skip
 _MARKED = re.compile(r"(?P<label>[^:=]*[^\W\d][^:=]*?)\s*(?::(?!//|\d\d\b)|=)\s*(?P<value>.*)")
 _BESIDE = re.compile(r"(?P<label>\D*?[^\W\d_][^\d\t]*?)[\s.]*[\s\t](?P<value>[-−–]?[$€£¥₹]?\s?[-−–]?\d.*)")
+_DENIED = re.compile(r"\b(?:no|not|or|if|except|see|free|without)\b|[<>½?;]", re.IGNORECASE)
 _COUNT = re.compile(r"^number of ", re.IGNORECASE)
-_CLOCK = re.compile(r"(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|\d{1,2}\s?[ap]\.?\s?m", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]+")
 _GOES_ON = re.compile(r"[a-z\d$€£¥₹(+&/,;•–-]")
-_DENIES = frozenset(
-    ("no", "not", "non", "never", "without", "none", "un", "free", "or", "if", "except", "see")
-)
-_CALENDAR = (*MONTHS, *ENGLISH.data["weekdays"])
-_AROUND = ("am", "pm", "a", "p", "m", "c", "f", "to", "until", "till", "at", "from", "noon", "midnight")
-_BESIDE_FIGURES = frozenset((*_CALENDAR, *(name[:3] for name in _CALENDAR), *_AROUND))
-_LONGEST, _MOST_WORDS, _MOST_CHARACTERS = 60, 8, 200
-_NO_LABEL = "no label in the text has such a value, and no model reads the rest of it"
+_WORD = re.compile(r"[^\W\d_]+")
+_WITH_FIGURES = re.compile(r"mon|tue|wed|thu|fri|sat|sun|am?|pm?|m|c|f|to|until|at|from|noon")
+_LONGEST, _MOST_WORDS = 60, 8
+_NO_LABEL = "no label in the text has such a value"
 _HOW_TO_ASK = 'Ask "What does it say?", or for a value by its label, such as "What is the price?"'
 
 
@@ -49,21 +40,21 @@ class LabelReader(Module):
     writes = ("cache.answer", "cache.reading")
 
     def run(self, state: State) -> dict[str, Any]:
-        """Return the `answer` and its `reading`: the line that has it.
+        """Return the `answer` and its `reading`: the line that has it. Labels are read as columns of one row.
 
-        Raises `Declined` for what the text alone does not tell. Where a picture comes with a text, labels of
-        both are read.
+        Raises `Declined` for what the text alone does not tell.
         """
-        lines, below = _lines(state), state.input.get("text", "").splitlines()
-        if not any([*lines, *below]):
-            is_picture = "detected_text" in state.cache
-            raise Declined("there is no text in the picture" if is_picture else "the text is empty")
-        question = " ".join(state.input["question"].lower().replace("’", "'").split()).rstrip("?!. ")
-        if _SAYS.fullmatch(question):
-            value = line = " ".join(filter(None, lines if any(lines) else map(str.strip, below)))
-            value = value.replace("\t", " ")
+        shown, text = _lines(state), [*map(str.strip, state.input.get("text", "").splitlines())]
+        lines = [*shown, "", *text]
+        if not any(lines):
+            raise Declined(
+                f"there is no text {'in the picture' if 'detected_text' in state.cache else ''}".strip()
+            )
+        question = state.input["question"]
+        if _SAYS.fullmatch(question.strip()):
+            value = line = " ".join(filter(None, shown if any(shown) else text)).replace("\t", " ")
         else:
-            value, line = _labelled(question, [*lines, "", *map(str.strip, below)])
+            value, line = _labelled(_ON.sub("", question), lines)
         choices = state.input.get("choices") or ()
         if choices and (choice := as_choice(value, choices)) not in choices:
             raise Declined(f'the text has none of the choices there: "{value[:_LONGEST]}"')
@@ -74,98 +65,70 @@ class LabelReader(Module):
 
 
 def _lines(state: State) -> list[str]:
-    """Return the lines in the picture, with tabs between the pieces of one where their places are known.
-
-    Raises `Declined` where text is tilted to differing degrees, so that its lines cannot be told.
-    """
+    """Return the lines in the picture, with tabs between the pieces of one where their places are known."""
     if boxes := state.cache.get("text_boxes"):
         lines = lines_of(map(Piece.from_json, boxes))
         if not lines_are_told(lines):
-            raise Declined(
-                "the lines of text in the picture cannot be told: they are tilted to differing degrees",
-                hint="Take the picture from straight above.",
-            )
+            what = "the lines of text in the picture cannot be told: they are tilted to differing degrees"
+            raise Declined(what, hint="Take the picture from straight above.")
         return ["\t".join(piece.text.strip() for piece in line) for line in lines]
     return [line.strip() for line in state.cache.get("detected_text", "").splitlines()]
 
 
 def _labelled(question: str, lines: Sequence[str]) -> tuple[str, str]:
-    """Return the value of the only label that has the words which the question asks for, and its line."""
-    asked = _ASKED.fullmatch(question)
-    how, wanted = (asked["how"], asked["label"]) if asked else ("what", question)
-    how = "how many" if asked and asked["count"] else how
-    price = ENGLISH.stem("price")
-    implied = {price, *ENGLISH.ideas[price]} if how == "how much" else set[str]()
-    stems = _stems(wanted) - implied
-    having = {line for line in lines if stems and stems <= _stems(line)}
-    if len(having) > 1:
-        raise Declined(
-            f'more than one line of the text speaks of "{wanted}"', hint="Ask for one of them in full."
-        )
-    line = next(iter(having), "")
-    label, value = _pair(line) or ("", "")
-    name, counts = _COUNT.subn("", label)
-    if not stems <= _stems(name) <= implied | _stems(question):
+    """Return the value that the question asks for, and its line. Raises `Declined` for no single one."""
+    asked = _stems(question)
+    asked |= {idea for stem in asked for idea in language().ideas.get(stem, ())}
+    near = (line for line in dict.fromkeys(lines) if asked & _stems(line))
+    pairs = {line: pair for line in near if (pair := _pair(line)) is not None}
+    if not pairs:
         raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
-    is_named = set(_WORD.findall(folded(name))) <= set(_WORD.findall(question))
-    if not is_named if how == "how many" else counts:
+    labels, values = zip(*pairs.values(), strict=True)
+    found = answer(question, Table(told_apart(labels), [values]))
+    if found.result.kind != "cells" or len(found.form.columns) != 1:
+        raise Declined(_NO_LABEL, hint=_HOW_TO_ASK)
+    line = [*pairs][found.form.columns[0]]
+    label, value = pairs[line]
+    said = {line for line in lines if _stems(label) <= _stems(line)}
+    if len(said) > 1:
+        raise Declined(f'more than one line of the text speaks of "{label}"', hint="Ask for one in full.")
+    words = _WORD.findall(folded(question))
+    if words[:2] == ["how", "many"] and not {*_WORD.findall(folded(_COUNT.sub("", label)))} <= {*words}:
         raise Declined(f'"{label}" is not what is asked for')
+    if "who" in words[:1] and any(map(str.isdigit, value)):
+        raise Declined(f'the value of "{label}" is no name: "{value}"')
     if UNREAD in line:
         raise Declined(f'a part of the line "{line.replace(chr(9), " ")}" could not be read')
-    if not _answers(how, value):
-        raise Declined(f'the value of "{label}" does not answer "{how}": "{value[:_LONGEST]}"')
-    below = lines[max(place for place, each in enumerate(lines) if each == line) + 1 :][:1]
-    is_open = len(value.split()) > 1 and not amounts_in(value)
-    if below and below[0] and not _pair(below[0]) and (is_open or _GOES_ON.match(below[0])):
+    below = lines[lines.index(line) + 1 :][:1]
+    if below and below[0] and not _pair(below[0]) and _GOES_ON.match(below[0]):
         raise Declined(f'the value of "{label}" may go on in the next line')
     return value, line
 
 
 def _stems(text: str) -> set[str]:
-    """Return the stems of the words of a text that say something."""
-    return {token.stem for token in ENGLISH.tokens(text) if token.low not in ENGLISH.filler}
+    words = language()
+    return {token.stem for token in words.tokens(text) if token.low not in words.filler}
 
 
 def _pair(line: str) -> tuple[str, str] | None:
-    """Return the label and the value of a line; None where it is no such line.
-
-    Beside a colon stands one short value; without one, words may be the rest of a sentence.
-    """
-    if len(line) > _MOST_CHARACTERS:
-        return None
-    if marked := _MARKED.fullmatch(line):
-        label, value = marked["label"], marked["value"].strip()
-        return (label, value) if _is_value(value, marked=True) else None
+    """Return the label and the one short value of a line; None where it is no such line."""
     label, _, value = (part.strip(" .") for part in line.rpartition("\t"))
-    if "\t" not in line and (beside := _BESIDE.fullmatch(line)):
-        label, value = beside["label"], beside["value"]
-    is_figure = value != "" and not value[0].isalpha() and "\t" not in label
-    return (label, value) if label and is_figure and _is_value(value, marked=False) else None
+    if (match := _MARKED.fullmatch(line)) or ("\t" not in line and (match := _BESIDE.fullmatch(line))):
+        label, value = match["label"].strip(), match["value"].strip()
+    is_value = _is_value(value, marked=match is not None and match.re is _MARKED)
+    return (label, value) if label and "\t" not in label and is_value else None
 
 
 def _is_value(text: str, *, marked: bool) -> bool:
-    """Return whether a text is one value: words, one word with figures, or figures with units and times."""
-    words = _WORD.findall(folded(text))
-    if len(text) > _LONGEST or "\t" in text or is_blank(text) or _DENIES & set(words):
+    """Tell whether a text is one value: words beside a colon, a word with figures, or figures with units."""
+    words, units = _WORD.findall(folded(text)), language().units
+    if len(text) > _LONGEST or "\t" in text or is_blank(text) or _DENIED.search(text):
         return False
     if not any(map(str.isdigit, text)):
-        is_plain = re.search(r"[/;?]", text) is None or " " not in text
-        return marked and is_plain and 0 < len(words) <= _MOST_WORDS
-    if marked and (len(text.split()) == 1 or re.fullmatch(r"[A-Z]{1,3} \d+|\+?[\d() -]+", text)):
-        return True
-    figures = re.findall(r"\d[\d.,:]*", text)
-    is_plain = all(word in _BESIDE_FIGURES or word in ENGLISH.units for word in words)
-    return is_plain and re.search(r"[<>½/](?!h\b)|\(", text) is None and (marked or len(figures) <= 2)
-
-
-def _answers(how: str, value: str) -> bool:
-    """Return whether a value is of the kind that the question's first words ask for."""
-    if how == "who":
-        return not any(map(str.isdigit, value))
-    if how == "how many":
-        return re.fullmatch(r"\d{1,3}(?:,\d{3})+|\d+", value) is not None
-    if how in ("when", "what time"):
-        first = re.split(r"\s?(?:to|until|[-–—])\s?", value)[0]
-        is_date = read_date(value) is not None or bool(_BESIDE_FIGURES & set(_WORD.findall(folded(value))))
-        return _CLOCK.match(first) is not None or (how == "when" and is_date and any(map(str.isdigit, value)))
-    return not how.startswith("how ") or any(each.unit for each in amounts_in(value))
+        return marked and 0 < len(words) <= _MOST_WORDS
+    is_code = (
+        len(text.split()) == 1
+        or read_date(text) is not None
+        or re.fullmatch(r"[A-Z]{1,3} \d+|\+?[\d() -]+", text) is not None
+    )
+    return (marked and is_code) or all(word in units or _WITH_FIGURES.fullmatch(word) for word in words)

@@ -1,7 +1,7 @@
 """Schema linking: what each stretch of a question may mean in this table, with what it costs to take it so.
 
-An exact name costs nothing; a part of one, another form, a word of the same idea, a slip of the finger cost
-more. The cheapest ways to cut the whole question into linked stretches are found by a beam search.
+A name word for word costs nothing; a part of one, another form, a word of the same idea cost more. What no
+column, cell or known phrase accounts for is unknown, and no reading may leave it out.
 """
 
 from __future__ import annotations
@@ -9,26 +9,20 @@ from __future__ import annotations
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from typing import Any, NamedTuple
 
 from chameleon.cached import cached_property
-from chameleon.modules.offline.algebra import Is
+from chameleon.modules.offline.costs import Cost
+from chameleon.modules.offline.rows import Is
 from chameleon.modules.offline.sheet import Measure, Sheet, SheetColumn
-from chameleon.modules.offline.words import ENGLISH, Stems, Token, alike, folded
-from chameleon.table.dates import MONTHS, read_date
+from chameleon.modules.offline.words import Stems, Token, alike, folded
+from chameleon.table.dates import read_date
 
-_EACH = 0.01  # what an item costs by being one, so that longer ones win
-_BEAM = 48
-_MOST_LINES = 20_000
-_UNKNOWN = 0.6
-_BEFORE_DATES = ("in", "of", "on", "since", "during", "by", "until", "before", "after")
-_FIGURES = {word: Fraction(n) for n, word in enumerate(ENGLISH.data["numbers"])} | ENGLISH.data["tens"]
-_MONTHS = tuple(month[:3] for month in MONTHS)
-_WORD = re.compile(r"\w+")
+_BEAM, _MOST_LINES, _LONGEST_PHRASE, _MOST_HELD = 48, 20_000, 5, 0.6
 
 
 class Item(NamedTuple):
@@ -42,12 +36,12 @@ class Item(NamedTuple):
 
     @property
     def column(self) -> int | None:
-        """The column of a column or of a value."""
-        return self.value.column if self.kind == "value" else self.value if self.kind == "column" else None
+        """The column of a column or of a cell."""
+        return self.value.column if self.kind == "cell" else self.value if self.kind == "column" else None
 
 
 @dataclass(frozen=True)
-class Reading:
+class Cut:
     """A question cut into items, and what they cost together."""
 
     cost: float
@@ -57,78 +51,101 @@ class Reading:
 class Links:
     """The items of one question over one sheet."""
 
-    def __init__(self, tokens: Sequence[Token], sheet: Sheet, lead: Sequence[Token] = ()) -> None:
-        """`lead`: the sentences before the question, whose words may mean the rows."""
-        self.tokens, self.sheet, self.lead = list(tokens), sheet, {token.stem for token in lead}
+    def __init__(self, tokens: Sequence[Token], sheet: Sheet) -> None:
+        self.tokens, self.sheet, self.words = list(tokens), sheet, sheet.words
         # Years of the caption that no cell has: "in 2024" over the league of 2024 leaves nothing out.
         years = {stem for stem in sheet.caption if stem.isdigit() and len(stem) == 4}
         texts = [*sheet.table.header, *(column.blob for column in sheet.columns)] if years else []
         self.told = {year for year in years if not any(year in text for text in texts)}
         self.by_start: dict[int, list[Item]] = defaultdict(list)
-        for item in self._all():
-            self.by_start[item.start].append(item)
-        self._mend()
+        sources = (self._phrases, self._numbers, self._dates, self._columns, self._cells, self._nouns)
+        for source in sources:
+            for item in source():
+                self.by_start[item.start].append(item)
+        self._choose_dates()
+        linked = {place for item in self.items for place in range(item.start, item.end)}
+        self.unknown = [token.text for place, token in enumerate(tokens) if place not in linked]
+        for place in range(len(self.tokens)):
+            if not self.by_start[place]:
+                kind, cost = (
+                    ("subject", Cost.SUBJECT) if self._is_subject(place) else ("unknown", Cost.UNKNOWN)
+                )
+                self.by_start[place].append(Item(place, place + 1, kind, cost))
+
+    @property
+    def items(self) -> Iterator[Item]:
+        return (item for items in self.by_start.values() for item in items)
+
+    def _choose_dates(self) -> None:
+        """Drop what only multiplies the ways to cut: "of" before no date, a year as a figure after "in"."""
+        dates = [each.index for each in self.sheet.columns if each.kind == "date"]
+        for place, items in self.by_start.items():
+            cells = {
+                item.end for item in items if item.kind == "cell" and not item.cost and item.column in dates
+            }
+            items[:] = [item for item in items if item.kind != "date" or item.end not in cells]
+            kinds = {item.kind for item in items}
+            if {"dates", "filler"} <= kinds:
+                later = [item for p in (place + 1, place + 2) for item in self.by_start.get(p, ())]
+                dropped = "filler" if any(item.kind == "date" for item in later) else "dates"
+                items[:] = [item for item in items if item.kind != dropped]
+            before = self.by_start.get(place - 1, ())
+            is_led = any(item.kind in ("dates", "between") for item in before)
+            if {"date", "number"} <= kinds and (is_led or self.sheet.origins is not None):
+                items[:] = [item for item in items if item.kind != "number"]
 
     def low(self, place: int) -> str:
         return self.tokens[place].low if 0 <= place < len(self.tokens) else ""
 
-    def _all(self) -> Iterator[Item]:
-        yield from self._phrases()
-        yield from self._numbers()
-        yield from self._dates()
-        yield from self._columns()
-        yield from self._values()
-        yield from self._nouns()
+    def _is(self, place: int, *kinds: str) -> bool:
+        """Whether a word by itself is a phrase of one of these kinds."""
+        found = self.words.phrases.get((self.low(place),), ())
+        return any(kind in kinds for kind, _ in found)
 
-    # Function words, numbers and dates.
+    # Words of the language, numbers and dates.
 
     def _phrases(self) -> Iterator[Item]:
-        lows = [token.low for token in self.tokens]
-        measures = {folded(each.plain) for each in self.sheet.amounts}
+        lows, covered = [token.low for token in self.tokens], 0
         is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
         for start, token in enumerate(self.tokens):
-            is_bound = token.low in ("least", "most") and self.low(start - 1) == "at"
-            for end in range(start + 1, min(start + 5, len(lows) + 1)) if not is_bound else ():
-                for kind, value in ENGLISH.phrases.get(tuple(lows[start:end]), ()):
-                    if kind == "count" and measures.intersection(lows[start:end]):
-                        continue  # the amount of all, where a column is called so
-                    yield Item(start, end, kind, 0.0, value)
-            if token.low in ENGLISH.request:
+            for end in range(min(start + _LONGEST_PHRASE, len(lows)), max(start, covered), -1):
+                for kind, value in self.words.phrases.get(tuple(lows[start:end]), ()):
+                    if kind != "whether" or not start:
+                        covered = max(covered, end)  # the least of "at least" is no word by itself
+                        yield Item(start, end, kind, 0.0, value)
+            asks = token.low in self.words.request and not any(self._is(p, "ask") for p in range(start))
+            if asks or token.low in self.told:
                 yield Item(start, start + 1, "filler", 0.0)
-            is_led = self.low(start - 1) in _BEFORE_DATES
-            is_month = token.low == "may" and (token.text[0].isupper() or is_led)
-            if is_month or (token.text.isupper() and len(token.text) > 1 and not is_loud):
+            if token.text.isupper() and len(token.text) > 1 and not is_loud:
                 continue  # IT is not it
-            if token.low in ENGLISH.filler or ENGLISH.forms.get(token.low) in ENGLISH.filler:
-                yield Item(start, start + 1, "filler", 0.25 if token.low in _STEERING else 0.0)
-            elif token.stem in ENGLISH.neutral:
-                yield Item(start, start + 1, "verb", 0.1)
-            yield from self._units(start)
+            if not start and any(item.kind == "whether" for item in self.by_start[0]):
+                continue
+            if token.low in self.words.filler or token.low in "$€£¥°#?":
+                yield Item(start, start + 1, "filler", 0.0)
+            elif (licensed := self.words.licenses.get(token.stem)) is not None and not self._is_noun(start):
+                names = {stem for column in self.sheet.columns for stem in column.stems}
+                if not licensed or licensed & {*names, *self.sheet.caption}:
+                    yield Item(start, start + 1, "verb", Cost.VERB, licensed)
+            if (unit := self._unit(start)) and unit[2][0] != "%" and token.low not in self.words.filler:
+                is_word = len(token.low) > 1 and not self._is(start, "ordinal", "part")
+                yield from [Item(start, unit[0], "unit", Cost.UNIT, unit[2])] if is_word else []
 
     def _unit(self, start: int) -> tuple[int, str, tuple[str, Fraction]] | None:
         """The unit of two words or one that begins here: where it ends, its name, its kind and factor."""
         for end, joined in ((start + 2, "/"), (start + 2, " "), (start + 1, "")):
             name = joined.join(map(self.low, range(start, end)))
-            if name in ENGLISH.units:
-                return end, name, ENGLISH.units[name]
+            if name in self.words.units:
+                return end, name, self.words.units[name]
         return None
-
-    def _units(self, start: int) -> Iterator[Item]:
-        """Units of one or two words, and signs that say nothing by themselves."""
-        low = self.low(start)
-        if low in ("$", "€", "£", "¥", "°", "#", "?"):
-            yield Item(start, start + 1, "filler", 0.0)
-        if low in ENGLISH.filler or len(low) < 2 or low in ENGLISH.data["ordinals"]:
-            return  # the second of some rows is no time
-        if (unit := self._unit(start)) and unit[2][0] != "%":
-            yield Item(start, unit[0], "unit", 0.05 if unit[0] == start + 1 else 0.0, unit[2])
 
     def _numbers(self) -> Iterator[Item]:
         for place, token in enumerate(self.tokens):
-            if token.low in self.told or (found := self._number_at(place)) is None:
+            is_decade = self.low(place + 1) == "s"  # the 1990's
+            if token.low in self.told or is_decade or (found := self._number_at(place)) is None:
                 continue
             number, end = found
-            money = ENGLISH.units[self.low(place - 1)][0] if self.low(place - 1) in tuple("$€£¥") else ""
+            before = self.low(place - 1)
+            money = self.words.units[before][0] if before in tuple("$€£¥") else ""
             start = place - bool(money)
             yield Item(start, end, "number", 0.0, Measure(number, money))
             if not money and (unit := self._unit(end)):
@@ -137,61 +154,68 @@ class Links:
 
     def _number_at(self, place: int) -> tuple[Fraction, int] | None:
         """Read "20,000", "1.5 million", "twenty", "two dozen", "half a million" from here on."""
-        token, scales, end = self.tokens[place], ENGLISH.data["scales"], place + 1
-        number = token.number if token.number is not None else _FIGURES.get(token.low)
-        if number is None and token.low in ("a", "half") and self.low(end) in scales:
-            number = Fraction(1)
+        token, scales, end = self.tokens[place], self.words.data["scales"], place + 1
+        number = token.number if token.number is not None else self._figures.get(token.low)
         while number is not None and self.low(end) in scales and self.low(end) != "m":
             number, end = number * scales[self.low(end)], end + 1
         return None if number is None else (number, end)
 
+    @cached_property
+    def _figures(self) -> dict[str, Fraction]:
+        words = enumerate(self.words.data["numbers"].split())
+        return {word: Fraction(n) for n, word in words} | {
+            word: Fraction(n) for word, n in self.words.data["tens"].items()
+        }
+
     def _dates(self) -> Iterator[Item]:
+        months = self.words.months
         for start, token in enumerate(self.tokens):
-            if token.low in self.told or not (token.number or token.low.startswith(_MONTHS)):
+            is_month = any(alike(token.low, month) >= 3 and month.startswith(token.low) for month in months)
+            is_month &= token.low not in self.words.filler or token.text[:1].isupper()
+            is_decade = token.low.isdigit() and self.low(start + 1) == "s"
+            if token.low in self.told or is_decade or not (token.low[:1].isdigit() or is_month):
                 continue
             for end in range(min(start + 5, len(self.tokens)), start, -1):
-                words = [each.text for each in self.tokens[start:end] if each.low not in ("of", "the")]
-                is_figure = len(words) == 1 and words[0].isdigit() and len(words[0]) != 4
-                is_led = self.low(end - 1) in ("of", "the")
-                if not (is_figure or is_led) and (found := read_date(" ".join(words))):
+                tokens = [each for each in self.tokens[start:end] if each.low not in self.words.filler]
+                is_figure = len(tokens) == 1 and tokens[0].text.isdigit() and len(tokens[0].text) != 4
+                if is_figure or self.low(end - 1) in self.words.filler:
+                    continue
+                if found := read_date(" ".join(months.get(each.low, each.text) for each in tokens)):
                     yield Item(start, end, "date", 0.0, found)
                     break
 
     # Names of columns.
 
     def _columns(self) -> Iterator[Item]:
-        stems = [ENGLISH.short.get(token.stem, token.stem) for token in self.tokens]
-        found: list[tuple[Item, float]] = []
-        for column in self.sheet.columns:
-            if column.stems:
-                found.extend(self._named(column, stems))
-        whole = [item for item, missing in found if not missing]
+        stems = [self.words.short.get(token.stem, token.stem) for token in self.tokens]
+        found = [each for column in self.sheet.columns if column.stems for each in self._named(column, stems)]
+        whole = [item for item, missing in found if not missing and not item.cost]
         for item, missing in found:
             rivals = (each for each in whole if each.start <= item.start and item.end <= each.end)
             if not (item.cost and missing and any(each.value != item.value for each in rivals)):
                 yield item
         for column in self.sheet.columns:  # "lifeExp", "GDP/cap": as it is written
-            low = folded(column.plain)
             for start, token in enumerate(self.tokens):
-                if token.low == low and column.stems != (token.stem,):
+                if token.low == folded(column.plain) and column.stems != (token.stem,):
                     yield Item(start, start + 1, "column", 0.0, column.index)
-        for base, words in ENGLISH.measures.items():  # "weigh" is the only column in kg
-            units = [each for each in self.sheet.columns if each.kind == "number" and base in each.unit_stems]
+        for base, words in self.words.data["measures"].items():  # "weigh" is the only column in kg
+            measured = [each for each in self.sheet.amounts if base in each.bases]
             for start, token in enumerate(self.tokens):
-                if token.stem in words and len(units) == 1 and token.stem not in units[0].stems:
-                    yield Item(start, start + 1, "column", 0.3, units[0].index)
+                if len(measured) == 1 and token.low in words.split():
+                    yield Item(start, start + 1, "column", Cost.IDEA, measured[0].index)
 
     def _named(self, column: SheetColumn, stems: Sequence[str]) -> Iterator[tuple[Item, float]]:
         """The stretches that name a column: all of its words, some in their order, forms or ideas of one."""
-        names = column.stems
-        words = [stem for stem in names if stem not in _SMALL] or list(names)
-        content = [stem for stem in words if stem not in _NAMING] or words
+        small, naming = self.words.filler, self.words.listed("names")
+        words = [stem for stem in column.stems if stem not in small] or list(column.stems)
+        content = [stem for stem in words if stem not in naming] or words
+        words = content if column.is_count else words  # the room number is no number of rooms
         for start in range(len(stems)):
             end, cost, met = start, 0.0, set[str]()
             while end < len(stems):
                 near = self._nearness(end, stems[end], words)
                 if near is None:
-                    joins = met and self.tokens[end].low in _JOINING and end + 1 < len(stems)
+                    joins = met and self.low(end) in small and end + 1 < len(stems)
                     if joins and self._nearness(end + 1, stems[end + 1], words):
                         end += 1
                         continue
@@ -201,183 +225,164 @@ class Links:
                 told = met.intersection(content)
                 if all(stem.isdigit() for stem in told) and (len(content) > 1 or not told):
                     continue
-                is_cut = not met.issuperset(words) and not column.is_id  # an order is its ID
-                missing = 0.1 * (is_cut and len(words) > len(content)) + 1 - len(told) / len(set(content))
-                yield Item(start, end, "column", cost + 0.25 * missing, column.index), missing
+                missing = 1 - len(told) / len(set(content))
+                yield Item(start, end, "column", cost + Cost.PART * missing, column.index), missing
 
     def _nearness(self, place: int, stem: str, names: Sequence[str]) -> tuple[float, str] | None:
         """What it costs to take a word for one of a name's, and which."""
         if stem in names:
             return 0.0, stem
-        token = self.tokens[place]
-        is_filler = token.low in ENGLISH.filler and token.low not in _VERBS
-        if is_filler or token.number is not None:
+        is_small = self.low(place) in self.words.filler or self._is(place, *_FUNCTION)
+        if is_small or self.tokens[place].number is not None:
             return None
-        ideas = ENGLISH.ideas.get(stem, frozenset())
-        ways: tuple[tuple[float, Callable[[str], bool]], ...] = (
-            (0.15, lambda name: ENGLISH.are_kin(stem, name)),
-            (0.35, ideas.__contains__),
-            (0.35, lambda name: 3 <= len(name) <= 4 < len(stem) and stem.startswith(name)),
-        )
-        found = ((cost, name) for cost, fits in ways for name in names if fits(name))
-        return next(found, None)
+        ideas = self.words.ideas.get(stem, frozenset())
+        kin = next((name for name in names if self.words.are_kin(stem, name)), None)
+        alike = next((name for name in names if name in ideas), None)
+        return (Cost.FORM, kin) if kin is not None else None if alike is None else (Cost.IDEA, alike)
 
     # Texts of cells.
 
-    def _values(self) -> Iterator[Item]:
+    def _cells(self) -> Iterator[Item]:
         spans: dict[tuple[int, int, int], dict[str, int]] = defaultdict(dict)
         for column in self.sheet.columns:
             for line, names in self._lines(column):
                 for start, length in self._overlaps(names):
                     for end in range(start + 1, start + length + 1):
                         spans[column.index, start, end][line] = len(names)
-        for (index, start, end), lines in spans.items():
-            yield from self._of_span(self.sheet.columns[index], start, end, lines)
+        found = [
+            item
+            for (index, start, end), lines in spans.items()
+            for item in self._of_span(self.sheet.columns[index], start, end, lines)
+        ]
+        whole = [item for item in found if not item.cost and item.end > item.start + 1]
+        for item in found:  # "Taipei" of "Taipei Arena" is no city
+            width = item.end - item.start
+            inside = (each for each in whole if each.start <= item.start and item.end <= each.end)
+            if all(each.end - each.start == width for each in inside):
+                yield item
 
     def _lines(self, column: SheetColumn) -> Iterator[tuple[str, Stems]]:
         """The different texts of a column that have a telling word of the question, with their stems."""
         found: dict[str, None] = {}
-        blob = column.blob
         for token in self.tokens:
-            is_number, low = token.number is not None, token.low
-            is_short = len(low) < 2 and not token.text.isupper()
-            is_filler = low in ENGLISH.filler and not token.text[0].isupper()
-            if not is_number and (is_short or is_filler):
+            is_small = token.low in self.words.filler and not token.text[0].isupper()
+            if token.number is None and (is_small or (len(token.low) < 2 and not token.text.isupper())):
                 continue
-            base = token.stem if len(token.stem) > 2 and low.startswith(token.stem) else low
-            forms = {low} if is_number else {base, *ENGLISH.written.get(token.stem, ())}
-            form = f"(?:{'|'.join(map(re.escape, forms))})"
-            for match in islice(re.finditer(rf"(?<![^\W_]){form}", blob), _MOST_LINES):
-                begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
-                found[blob[begin : stop if stop >= 0 else None]] = None
+            base = token.stem if len(token.stem) > 2 and token.low.startswith(token.stem) else token.low
+            form = re.escape(token.low if token.number is not None else base)
+            for match in islice(re.finditer(rf"(?<![^\W_]){form}", column.blob), _MOST_LINES):
+                begin, stop = (
+                    column.blob.rfind("\n", 0, match.start()) + 1,
+                    column.blob.find("\n", match.end()),
+                )
+                found[column.blob[begin : stop if stop >= 0 else None]] = None
         for line in found:
-            yield line, _stems_of(line)
+            yield line, tuple(token.stem for token in self.words.tokens(line))
 
     def _overlaps(self, names: Stems) -> Iterator[tuple[int, int]]:
         """Where the question has some of these words, in their order: first token and how many."""
         stems = tuple(token.stem for token in self.tokens)
         for start, stem in enumerate(stems):
-            places = [place for place, name in enumerate(names) if name == stem]
-            if places:
+            if places := [place for place, name in enumerate(names) if name == stem]:
                 yield start, max(alike(names[place:], stems[start:]) for place in places)
 
     def _of_span(self, column: SheetColumn, start: int, end: int, lines: dict[str, int]) -> Iterator[Item]:
         """The cells that a stretch names in full, or that have all of it in their text."""
-        words = self.tokens[start:end]
-        if all(("none", "none") in ENGLISH.phrases.get((word.low,), ()) for word in words):
+        tokens = self.tokens[start:end]
+        if all(self._is(place, "none") for place in range(start, end)):
             return  # "no" denies, and is no cell
-        telling = [w for w in words if w.low not in ENGLISH.filler or (w.text.isupper() and len(w.text) > 1)]
+        telling = [
+            t for t in tokens if t.low not in self.words.filler or (t.text.isupper() and len(t.text) > 1)
+        ]
         exact = frozenset(line for line, length in lines.items() if length == end - start)
-        said = " ".join(word.text for word in words)
-        before = self.low(start - 1)
-        way = 0.4 if {before, *column.stems} == {"from", "to"} else 0.0
-        is_figure = all(word.number is not None for word in words)
-        if exact and (telling or (words[0].text[0].isupper() and start > 0)):
+        told = " ".join(token.text for token in tokens)
+        is_figure = all(token.number is not None for token in tokens)
+        if exact and (telling or (tokens[0].text[0].isupper() and start > 0)):
             # A figure in a column of amounts is compared as a number, not as a text.
             is_amount = is_figure and column.kind in ("number", "date")
-            cost = way + (0.3 if is_amount or exact <= _TOTALS else 0.0)
-            yield Item(start, end, "value", cost, Is(column.index, exact, said))
-        is_said = any(word.low not in _FUNCTION for word in telling)
-        if column.kind in ("number", "date", "time") or not is_said or (is_figure and len(words) == 1):
+            key = self.sheet.key
+            is_other = key is not None and key is not column and not exact.isdisjoint(key.places)
+            if not all(self.sheet.summaries.issuperset(column.places[line]) for line in exact):
+                cost = Cost.HELD * (is_amount or is_other)
+                yield Item(start, end, "cell", cost, Is(column.index, exact, told))
+        if column.kind in ("number", "date", "time") or not telling or (is_figure and len(tokens) == 1):
             return
         held = frozenset(line for line in lines if not self.sheet.summaries.issuperset(column.places[line]))
-        share = len(held) / max(1, len(column.places))
-        is_common = len(column.places) > 3
-        if held == exact or max(len(word.low) for word in telling) < 3:
+        places = range(start, end)
+        is_said = any(not self._is(p, *_FUNCTION) and self.low(p) not in self.words.filler for p in places)
+        is_said &= any(token.stem not in self.words.things for token in telling)
+        is_common = len(held) > _MOST_HELD * len(column.places) and len(column.places) > 3
+        if held == exact or not held or not is_said or is_common or max(len(t.low) for t in telling) < 3:
             return
-        if share > 0.6 and is_common and not exact:
-            yield Item(start, end, "noun", 0.15 if share > 0.95 else 0.7)
-        if share > 0.95 and is_common:
-            return
-        if not any(word.low in ("not", "no", "never") for word in words):
-            first = re.escape(words[0].low[:4])
-            denied = re.compile(rf"\b(?:not|never|no|non|missed|failed)[ -](?:\w+ )?{first}")
-            held = frozenset(line for line in held if not denied.search(line))
-        inexact = not any(all(word.low in line for word in telling) for line in held)
-        if not held or (inexact and min(len(word.stem) for word in telling) < 4):
+        if not any(all(_is_in(token, line) for token in telling) for line in held):
             return  # "lose" is not in "Los Angeles"
         covered = sum((end - start) / length for length in lines.values()) / len(lines)
-        costs = (
-            (0.2, inexact),
-            (0.25, bool(exact)),
-            (0.3, all(map(self._names_something, telling))),
-            (0.1, share > 0.3 and len(held) > 3),
-        )
-        cost = way + 0.1 + 0.2 * (1 - covered) + sum(cost for cost, holds in costs if holds)
-        yield Item(start, end, "value", cost, Is(column.index, held, said))
-
-    def _names_something(self, word: Token) -> bool:
-        """Whether a word is one for columns or rows, and so seldom for a cell."""
-        names = {stem for column in self.sheet.columns for stem in column.stems} | set(self.sheet.nouns)
-        is_named = any(word.stem == name or ENGLISH.are_kin(word.stem, name) for name in names)
-        return word.stem in ENGLISH.things or is_named
-
-    def name_cells(self) -> bool:
-        """Tell whether a word surely names a cell, other than whose something is, as in "Ann's table"."""
-        items = (item for items in self.by_start.values() for item in items)
-        return any(item.kind == "value" and item.cost < 0.2 and self.low(item.end) != "s" for item in items)
+        is_named = any(token.stem in each.stems for token in telling for each in self.sheet.columns)
+        is_led = start > 0 and self._is_subject(start) and tokens[0].text.islower()
+        cost = Cost.HELD * (1 - covered + bool(exact) + is_named + is_led) + Cost.FORM
+        yield Item(start, end, "cell", cost, Is(column.index, held, told))
 
     # Words for the rows.
 
-    def _nouns(self) -> Iterator[Item]:
-        nouns = self.sheet.nouns
-        for start, token in enumerate(self.tokens):
-            stem = token.stem
-            near = [0.1] if stem in self.lead else [0.0] if token.low in self.told else []
-            near += [cost + 0.15 for name, cost in nouns.items() if ENGLISH.are_kin(stem, name)]
-            near += [cost + 0.25 for name, cost in nouns.items() if name in ENGLISH.ideas.get(stem, ())]
-            cost = nouns.get(stem, min(near, default=None))
-            if cost is not None and token.low not in ENGLISH.filler:
-                yield Item(start, start + 1, "noun", cost)
-            named = any(stem in column.stems for column in self.sheet.columns)
-            if not named and (sorts := ENGLISH.things.get(stem)) and token.low not in ("when", "where"):
-                yield Item(start, start + 1, "thing", 0.1, sorts)
+    def _is_subject(self, place: int) -> bool:
+        """Whether an unknown word stands where the rows are named, "which peaks", and is of no other sort."""
+        before = place - 1
+        while before > 0 and self.low(before) in self.words.filler and not self._is(before, "whether"):
+            before -= 1
+        leads = any(item.kind in _LEADING and item.end == before + 1 for item in self.items)
+        is_noun = self.tokens[place].text.isalpha() and self.tokens[place].stem not in self.words.things
+        return is_noun and leads and place + 1 < len(self.tokens)
 
-    def _mend(self) -> None:
-        """Link words that nothing else has linked: by one slip of a finger to cells, else as unknown."""
-        items = [item for items in self.by_start.values() for item in items]
-        linked = {place for item in items for place in range(item.start, item.end)}
-        self.unknown = [token.text for place, token in enumerate(self.tokens) if place not in linked]
+    def _is_noun(self, place: int) -> bool:
+        return self.tokens[place].stem in self.sheet.nouns
+
+    def _nouns(self) -> Iterator[Item]:
         for start, token in enumerate(self.tokens):
-            found = self.by_start[start]
-            if start not in linked:
-                if token.stem in _WEAK:
-                    found.append(Item(start, start + 1, "verb", 0.3))
-                found.append(Item(start, start + 1, "unknown", _UNKNOWN, token.text))
-            self.by_start[start] = found or [Item(start, start + 1, "unknown", _UNKNOWN, token.text)]
+            if self.sheet.origins is not None and token.stem == self.words.stem(
+                self.words.data["measure"].lower()
+            ):
+                yield Item(start, start + 1, "column", 0.0, len(self.sheet.columns) - 1)
+                continue
+            if any(token.stem in column.stems for column in self.sheet.amounts):
+                continue  # the last rain is no last row
+            is_row = token.stem in self.sheet.row_nouns or token.low in self.words.data["row_words"].split()
+            if is_row or self._is_noun(start):
+                yield Item(start, start + 1, "noun", 0.0, is_row)
+            if any(token.stem in column.stems for column in self.sheet.columns) or self._is(start, "part"):
+                continue
+            if start and self.tokens[start - 1].number is not None and token.stem in self.words.things:
+                yield Item(start, start + 1, "noun", Cost.SORT, True)  # more than 40 people
+                continue
+            for sort in self.words.things.get(token.stem, ()):
+                key, fitting = self.sheet.key, [c for c in self.sheet.columns if self.sheet.fits(c, sort)]
+                fitting = [each for each in fitting if sort != "time" or each.is_plain_time]
+                if sort == "thing" or (key is not None and key in fitting):
+                    yield Item(start, start + 1, "noun", Cost.SORT, True)
+                elif len(fitting) == 1 and token.low in self.words.data["generic"]:
+                    yield Item(start, start + 1, "column", Cost.IDEA, fitting[0].index)
 
     @cached_property
-    def readings(self) -> list[Reading]:
+    def cuts(self) -> list[Cut]:
         """The cheapest ways to cut the question into items, first the cheapest."""
         states: list[list[tuple[float, tuple[Item, ...]]]] = [[] for _ in range(len(self.tokens) + 1)]
         states[0] = [(0.0, ())]
         for place in range(len(self.tokens)):
             for cost, items in heapq.nsmallest(_BEAM, states[place], key=lambda state: state[0]):
                 for item in self.by_start[place]:
-                    states[item.end].append((cost + item.cost + _EACH, (*items, item)))
+                    states[item.end].append((cost + item.cost + Cost.ITEM, (*items, item)))
         ends = heapq.nsmallest(_BEAM, states[-1], key=lambda state: state[0])
-        return [Reading(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
+        return [Cut(cost, tuple(item for item in items if item.kind != "filler")) for cost, items in ends]
 
 
-_JOINING = ("of", "in", "the", "for", "per", "by", "to", "and")
-_FUNCTION = frozenset(
-    words[0]
-    for words, kinds in ENGLISH.phrases.items()
-    if len(words) == 1 and kinds[0][0] not in ("spend", "degree", "ordinal", "change")
-)
-_WEAK = ENGLISH.listed("weak")
-_NAMING = ENGLISH.listed("name_columns")
-_TOTALS = frozenset(ENGLISH.data["total_rows"])
-_STEERING = frozenset(ENGLISH.data["steering"].split())
-_SMALL = ENGLISH.listed("small")
-_VERBS = frozenset(ENGLISH.data["naming"].split())
-_STEMS: dict[str, Stems] = {}
+_LEADING = ("ask", "count", "number", "most", "superlative", "ordinal", "first", "last", "distinct")
+_FUNCTION = (
+    "count", "fold", "most", "more", "ask", "how", "compare", "after", "dates", "difference", "each", "than",
+    "or", "and", "first", "last", "between", "distinct", "superlative", "comparative", "none",
+)  # fmt: skip
 
 
-def _stems_of(line: str) -> Stems:
-    """The stems of a folded cell, kept while a question is read."""
-    if len(_STEMS) > 200_000:
-        _STEMS.clear()
-    if (found := _STEMS.get(line)) is None:
-        found = _STEMS[line] = tuple(token.stem for token in ENGLISH.tokens(line))
-    return found
+def _is_in(token: Token, line: str) -> bool:
+    """Tell whether a text has a word, or another form of it that is hardly shorter or longer."""
+    words = re.findall(r"[^\W_]+", line)
+    near = (word for word in words if len(word) > 3 and abs(len(word) - len(token.low)) < 3)
+    return token.low in line or any(word.startswith(token.stem) for word in near if len(token.stem) > 3)

@@ -11,22 +11,27 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from chameleon.cached import cached_property
-from chameleon.modules.offline.words import ENGLISH, Stems, folded
+from chameleon.modules.offline.words import Language, Stems, folded, language
 from chameleon.table import Meaning, Table
 from chameleon.table.amounts import plain_signs, read_amount
 from chameleon.table.column_names import ColumnName
-from chameleon.table.dates import Span
+from chameleon.table.dates import MONTHS, Span
 from chameleon.table.meaning import DATES, NUMBERS, is_blank, is_nothing, shown
 from chameleon.table.totals import set_apart
 
 Kind = Literal["number", "date", "time", "text", "empty"]
+Number = Fraction | int  # exact both; whole ones are compared faster
 
 _COPY = re.compile(r" \(\d\)$")
 _IN_HEADER = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _SIGN_NAMES = {"+": "plus", "-": "minus", "–": "minus", "%": "percent", "#": "number"}
+_CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
+_PERIODS = {
+    "Year": re.compile(r"(?:fy ?)?(?:1[5-9]|20)\d\d"),
+    "Quarter": re.compile(r"q[1-4](?:[ /-]?(?:20)?\d\d)?|(?:20)\d\d[ -]?q[1-4]"),
+    "Month": re.compile("|".join({*MONTHS, *(month[:3] for month in MONTHS)})),
+}
 _SAMPLE = 400
-
-Number = Fraction | int  # exact both; whole ones are compared faster
 
 
 class Measure(NamedTuple):
@@ -58,17 +63,16 @@ class SheetColumn:
     name: str
     cells: tuple[str, ...]
     meaning: Meaning = field(repr=False, compare=False)
+    words: Language = field(repr=False, compare=False)
 
     @cached_property
     def stems(self) -> Stems:
         """The stems of its name without the unit, abbreviations written out."""
         if not re.search(r"\w", self.name):
             return tuple(_SIGN_NAMES[sign] for sign in plain_signs(self.name) if sign in _SIGN_NAMES)
-        name = _IN_HEADER.sub(
-            lambda match: " " if folded(match[1]) in ENGLISH.units else match[0], self.original
-        )
-        names = ENGLISH.stems(shown(name))
-        return tuple(ENGLISH.short.get(stem, stem) for stem in names if stem not in "?#")
+        units = self.words.units
+        name = _IN_HEADER.sub(lambda match: " " if folded(match[1]) in units else match[0], self.original)
+        return tuple(stem for stem in self.words.stems(shown(name)) if stem not in "?#")
 
     @cached_property
     def original(self) -> str:
@@ -85,13 +89,9 @@ class SheetColumn:
         return [cell for cell in map(shown, self.cells[::step]) if not self.is_blank(cell)]
 
     def is_blank(self, text: str) -> bool:
-        """Tell whether a cell holds nothing."""
-        return is_nothing(text) if self.has_names else is_blank(text)
-
-    @cached_property
-    def has_names(self) -> bool:
-        """Whether its cells are names and codes: there Null and NA are names."""
-        return self.meaning.kind in ("text", "code") and ColumnName(self.name).has("name")
+        """Tell whether a cell holds nothing; among names Null and NA are names."""
+        has_names = self.meaning.kind in ("text", "code") and ColumnName(self.name).has("name")
+        return is_nothing(text) if has_names else is_blank(text)
 
     @cached_property
     def kind(self) -> Kind:
@@ -102,15 +102,6 @@ class SheetColumn:
         if kind == "time" or (kind == "duration" and any(":" in cell for cell in self.sample)):
             return "time"
         return "number" if kind in NUMBERS else "empty" if kind == "empty" else "text"
-
-    @property
-    def dtype(self) -> Literal["number", "date", "text", ""]:
-        """What `Table.to_pandas` makes of it; "" for texts that are not those of its cells, and times."""
-        if self.meaning.kind in ("date", "datetime"):
-            return "date"
-        if self.meaning.unit == "year" or (self.meaning.is_number and self.kind == "number"):
-            return "number"
-        return "text" if self.kind != "time" and self.meaning.values == list(self.cells) else ""
 
     @cached_property
     def numbers(self) -> list[Number | None]:
@@ -138,21 +129,19 @@ class SheetColumn:
         return self.meaning.unit if is_written and not self.meaning.why else ""
 
     @cached_property
-    def unit_stems(self) -> set[str]:
-        """The kinds of unit that its name or its cells tell."""
-        if self.kind == "date":
-            return set()
-        return {base for base, _ in self.units}
-
-    @cached_property
     def units(self) -> set[tuple[str, Fraction]]:
         """The units that its name or its cells tell, each with its kind and factor."""
         words = re.split(r"[\s()\[\].,_]+", folded(self.name))
         names = [word for word in words if (len(word) > 1 and word != "in") or word in ("%", "$", "m")]
         names += map(" ".join, pairwise(words))
-        told = {ENGLISH.units[name] for name in names if name in ENGLISH.units}
-        cells = {(self.meaning.base, self.meaning.factor)} if self.meaning.base else set()
-        return told | cells if self.kind == "number" else told
+        told = {self.words.units[name] for name in names if name in self.words.units}
+        own = {(self.meaning.base, self.meaning.factor)} if self.meaning.base else set()
+        return set() if self.kind == "date" else told | own if self.kind == "number" else told
+
+    @property
+    def bases(self) -> set[str]:
+        """The kinds of unit that its name or its cells tell."""
+        return {base for base, _ in self.units}
 
     @cached_property
     def moments(self) -> Sequence[Span | None]:
@@ -176,92 +165,64 @@ class SheetColumn:
         """Its different texts, folded, a line each: what a search for a word goes through."""
         return "\n".join(self.places)
 
+    def is_of(self, name: str) -> bool:
+        """Tell whether its name has a word of a list of the language: "ranks", "rates", "flows"."""
+        return not self.words.listed(name).isdisjoint(self.stems)
+
     @cached_property
     def is_plain_time(self) -> bool:
         """Whether it dates its rows rather than an event of theirs: "Year", "Date", "Season"."""
-        return bool(self.stems) and set(self.stems) <= _PLAIN_TIMES
+        return bool(self.stems) and self.words.listed("plain_times").issuperset(self.stems)
 
     @cached_property
     def is_rank(self) -> bool:
-        return self.kind == "number" and bool(_RANKS & set(self.stems))
+        return self.kind == "number" and self.is_of("ranks")
 
     @cached_property
     def is_running(self) -> bool:
-        """Whether it numbers the rows: 1, 2, 3, …, under no name or one such as "No."."""
-        names = {folded(word) for word in ENGLISH.data["running_columns"]}
-        low = set(re.findall(r"\w+|#", folded(self.name)))
-        if self.kind != "number" or "of" in low or not (low & _CODES or low <= names):
-            return False  # "No. of beds" counts
-        return bool(low & {*_CODES, "#", "no", "nr"}) or all(b - a == 1 for a, b in pairwise(self.filled))
-
-    @cached_property
-    def is_ordinal(self) -> bool:
-        """Whether it numbers its rows by any name: 1, 2, 3, … or 1, 1, 2, 2, 3 from the first row on."""
+        """Whether it numbers the rows from the first on: 1, 2, 3, … or 1, 1, 2, 2, 3."""
         steps = {b - a for a, b in pairwise(self.filled)}
-        is_first = len(self.filled) > 2 and self.filled[0] == 1
-        return self.is_running or (is_first and steps in ({1}, {0, 1}))
-
-    @cached_property
-    def is_label(self) -> bool:
-        """Whether its numbers name the rows, and are not to be added up."""
-        are_different = len(set(self.filled)) == len(self.filled) > 3
-        is_dense = are_different and max(self.filled) - min(self.filled) < 2 * len(self.filled)
-        is_whole = not self.meaning.base and all(number.denominator == 1 for number in self.filled)
-        return self.is_ordinal or (is_dense and is_whole)
-
-    @cached_property
-    def is_flow(self) -> bool:
-        """Whether its numbers are told of several rows together by adding them up: revenue, hours, goals."""
-        adds_up = self.kind == "number" and not (self.is_rate or self.is_label)
-        return adds_up and bool(_FLOWS & set(self.stems))
-
-    @cached_property
-    def is_version(self) -> bool:
-        """Whether its cells are versions or chapters, such as 1.10: their order is not told."""
-        return self.meaning.kind == "code" and any("." in cell for cell in self.sample)
+        return len(self.filled) > 2 and self.filled[0] in (0, 1) and steps in ({1}, {0, 1})
 
     @cached_property
     def is_id(self) -> bool:
-        """Whether its whole numbers name the rows: "Order ID", "invoice_no"."""
-        return self.meaning.kind == "code" and all(map(str.isdigit, self.sample))
-
-    @cached_property
-    def is_truth(self) -> bool:
-        """Whether its cells say yes and no."""
-        texts = {text for text in self.places if not is_blank(text)}
-        return len(texts) <= 4 and bool(texts & _SURE)
+        """Whether it names the rows by codes: "Order ID", "invoice_no"."""
+        return self.meaning.kind == "code" and len(set(self.cells)) >= 0.9 * len(self.cells)
 
     @property
-    def is_fraction(self) -> bool:
-        """Whether its figures may be shares without a sign: 0.05 of 5 %."""
-        is_small = bool(self.filled) and all(-1 <= number < 2 for number in self.filled)
-        return is_small and not self.units and any(number.denominator > 1 for number in self.filled)
+    def is_count(self) -> bool:
+        """Whether its name says that it counts: "Number of rooms"."""
+        return len(self.stems) > 2 and self.stems[0] in self.words.listed("names") and self.stems[1] == "of"
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether its cells are names of rows: codes, 1, 2, 3, or by its name, as a "Room number"."""
+        is_name = len(self.stems) > 1 and self.stems[-1] in self.words.listed("names")
+        return is_name or self.is_id or self.is_running
+
+    @cached_property
+    def truths(self) -> tuple[frozenset[str], frozenset[str]] | None:
+        """Its texts that say yes and those that say no; None of other columns."""
+        texts = frozenset(text for text in self.places if not is_blank(text))
+        yes, no = (texts.intersection(self.words.data[name].split()) for name in ("yes", "no"))
+        return (yes, no) if yes and texts == yes | no else None
 
     @cached_property
     def is_rate(self) -> bool:
         """Whether its numbers cannot be added up: shares, rates, prices, ages."""
-        return bool(_RATES & set(self.stems)) or "%" in self.unit_stems or "%" in self.name
+        return self.is_of("rates") or "%" in self.bases or "%" in self.name
 
-
-_TIMES = ENGLISH.listed("time_columns")
-_PLAIN_TIMES = _TIMES | {"of", "the", "fiscal", "calendar", "order", "sal"}
-_RANKS = ENGLISH.listed("rank_columns")
-_RATES = ENGLISH.listed("rate_columns")
-_CODES = frozenset(("id", "code", "key", "index", "unnamed"))
-_CODE = re.compile(r"[A-Za-z]{0,4}[-_ ./#]?\d+[A-Za-z]?")
-_NAMES = frozenset((ENGLISH.stem("name"), ENGLISH.stem("title")))
-_FLOWS = ENGLISH.listed("flow_columns")
-_QUANTITIES = ENGLISH.listed("quantity_columns")
-_SURE = frozenset((*ENGLISH.data["yes"], *ENGLISH.data["no"])) - {"x", "y", "n", "×"}
-_TALLIES = ENGLISH.listed("tallies")
+    @property
+    def adds_up(self) -> bool:
+        """Whether its numbers may be told of several rows together."""
+        return self.kind == "number" and not (self.is_rate or self.is_rank or self.is_running)
 
 
 def is_headless(table: Table) -> bool:
     """Tell whether the header is a row like the others: an amount over amounts of the same unit."""
     for name, column in zip(table.header, table.columns, strict=True):
-        amounts = map(amounts_in, (name, *column.cells[:20]))
-        bases = [amount[0].base if amount else "" for amount in amounts]
-        if bases[0] and len(bases) > 1 and len(set(bases)) == 1:
+        bases = [amount[0].base for amount in map(amounts_in, (name, *column.cells[:20])) if amount]
+        if bases and bases[0] and amounts_in(name) and len(set(bases)) == 1 and len(bases) > 1:
             return True
     return False
 
@@ -270,16 +231,19 @@ class Sheet:
     """A table to read: columns, the rows that count, the key, and the words for a row."""
 
     @classmethod
-    def of(cls, table: Table) -> Sheet:
-        """Return the sheet of a table, made once: of a large one, that takes longer than a question."""
-        found: Sheet = table.__dict__.setdefault("_sheet", cls(table))
-        return found
+    def of(cls, table: Table, words: Language | None = None) -> Sheet:
+        """Return the sheet of a table, made once for a language: of a large one, that takes time."""
+        words = words or language()
+        kept: dict[str, Sheet] = table.__dict__.setdefault("_sheets", {})
+        if words.name not in kept:
+            kept[words.name] = cls(table, words)
+        return kept[words.name]
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    def __init__(self, table: Table, words: Language | None = None) -> None:
+        self.table, self.words = table, words or language()
         self.kept: dict[Any, Any] = {}  # rows of forms that were looked for
         self.columns = [
-            SheetColumn(i, name, column.cells, column.meaning)
+            SheetColumn(i, name, column.cells, column.meaning, self.words)
             for i, (name, column) in enumerate(zip(table.header, table.columns, strict=True))
         ]
 
@@ -299,50 +263,82 @@ class Sheet:
         """The column that names the rows: the first of texts of which nearly all are filled and different."""
         found = []
         for column in self.columns:
-            if column.kind == "text" and not column.is_running:
+            if column.kind == "text":
                 cells = [cell for row in self.rows if not column.is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
-                    named = bool(set(column.stems) & (_NAMES | set(self.caption)))
+                    named = not (self.words.listed("names") | set(self.caption)).isdisjoint(column.stems)
                     coded = sum(_CODE.fullmatch(cell) is not None for cell in cells) > 0.7 * len(cells)
-                    is_code = coded or sum(map(len, cells)) < 3.5 * len(cells)
+                    is_code = column.is_id or coded or sum(map(len, cells)) < 3.5 * len(cells)
                     found.append((is_code, not named, column.index))
         return self.columns[min(found)[2]] if found else None
 
     @cached_property
     def caption(self) -> Stems:
-        return ENGLISH.stems(self.table.caption)
+        return self.words.stems(self.table.caption)
 
     @cached_property
     def quantity(self) -> SheetColumn | None:
         """The column that tells how many of a thing a row is about, as "Quantity" in a list of orders."""
-        numbers = [each for each in self.columns if each.kind == "number" and set(each.stems) & _QUANTITIES]
-        found = [each for each in numbers if not (each.is_rate or each.unit_stems)]
-        return found[0] if len(found) == 1 and not found[0].is_running else None
-
-    @cached_property
-    def tally(self) -> SheetColumn | None:
-        """The column that tells how many there are of each row, as "Frequency" beside what was counted."""
-        found = [each for each in self.columns if each.kind == "number" and set(each.stems) & _TALLIES]
-        return found[0] if len(found) == 1 and len(self.columns) == 2 else None
-
-    @cached_property
-    def numbers(self) -> list[SheetColumn]:
-        """The columns of amounts that do not number the rows."""
-        return [column for column in self.columns if column.kind == "number" and not column.is_running]
+        found = [each for each in self.columns if each.adds_up and each.is_of("quantities")]
+        return found[0] if len(found) == 1 and not found[0].bases else None
 
     @cached_property
     def amounts(self) -> list[SheetColumn]:
-        """The columns of amounts that are no ranks either."""
-        return [column for column in self.numbers if not column.is_rank]
+        """The columns of amounts, which neither number nor rank the rows."""
+        names = self.words.listed("names")
+        numbers = (
+            each for each in self.columns if each.kind == "number" and not names.issuperset(each.stems)
+        )
+        return [each for each in numbers if not (each.is_rank or each.is_running)]
+
+    def fits(self, column: SheetColumn, sort: str) -> bool:
+        """Tell whether a column by its name holds a sort of thing: persons, places, times."""
+        if sort == "time":
+            return column.kind in ("date", "time")
+        return column.kind == "text" and sort in self._sorts(column)
+
+    def _sorts(self, column: SheetColumn) -> set[str]:
+        """Return what its name is a word for: a child's fare is no child."""
+        stems = [stem for stem in column.stems if stem not in self.words.listed("names")]
+        named = set(self.words.things.get(stems[-1], ())) if stems else set()
+        is_plain = column is self.key and self.words.listed("names").issuperset(column.stems)
+        return named or (set(self.words.data["things"]) if is_plain else set())
 
     @cached_property
-    def nouns(self) -> Mapping[str, float]:
-        """The stems that may mean a row, with what it costs: of the key's name, of the caption."""
-        found = {stem: 0.2 for stem in self.caption if not stem.isdigit()}
-        if self.key is not None:
-            found |= dict.fromkeys(self.key.stems, 0.0)
-        return found
+    def row_nouns(self) -> frozenset[str]:
+        """The stems that mean a row: of the names of the key and of codes."""
+        named = {stem for each in self.columns if each.is_id or each is self.key for stem in each.stems}
+        return frozenset(named) - self.words.listed("names") - self.words.filler
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """The stems that mean a row, or what the table is about: those of its caption."""
+        told = frozenset(stem for stem in self.caption if not stem.isdigit())
+        return (self.row_nouns | told) - self.words.listed("names") - self.words.filler
 
     def texts_of(self, column: SheetColumn, rows: Iterable[int]) -> list[str]:
         """The filled cells of a column in these rows, as people read them."""
         return [text for row in rows if not column.is_blank(text := shown(column.cells[row]))]
+
+    @cached_property
+    def long(self) -> Sheet | None:
+        """The table with a row for each year, quarter or month that is a column; None where none are."""
+        for name, form in _PERIODS.items():
+            spread = [c.index for c in self.columns if form.fullmatch(folded(c.plain)) and c.kind != "text"]
+            kept = [c.index for c in self.columns if c.index not in spread and c.kind in ("text", "date")]
+            if len(spread) > 1 and kept and {self.columns[i].kind for i in spread} <= {"number", "empty"}:
+                header, unit = self.table.header, next((self.columns[i].unit for i in spread), "")
+                others = [header[i] for i in kept]
+                measure = f"{self.table.caption} {self.words.data['measure']}".strip()
+                measure += f" ({unit})" if unit else ""
+                rows = [
+                    [*(self.table.rows[row][i] for i in kept), header[i], self.table.rows[row][i]]
+                    for row in self.rows for i in spread
+                ]  # fmt: skip
+                sheet = Sheet(Table([*others, name, measure], rows, self.table.caption), self.words)
+                sheet.origins = [(row, i) for row in self.rows for i in spread]
+                return sheet
+        return None
+
+    origins: Sequence[tuple[int, int]] | None = None
+    """Of a long sheet, the row and the column of the table that each row is of."""

@@ -168,7 +168,9 @@ def test_the_command(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_report_shows_rules_that_grade_beside_others(command: Command, tmp_path: Path) -> None:
-    row = {**ROW, "claim": "did the lark fly 20 minutes", "evidence": [["Kite_sentence_3"]]}
+    table = {**ROW["table"], "rows": [["Lark", "20"], ["Gull", "9"]]}
+    claim = "did the lark have more minutes than the gull"
+    row = {**ROW, "table": table, "claim": claim, "evidence": [["Kite_sentence_3"]]}
     data = write_rows(tmp_path / "data.jsonl", [row, {**row, "id": "c2", "label": "REFUTES"}])
     runs = {scorer: str(tmp_path / scorer) for scorer in FEVEROUS.scorers}
     for scorer, out in runs.items():

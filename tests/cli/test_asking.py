@@ -195,7 +195,8 @@ def test_without_a_model_the_offline_inventory_answers(command: Command, tmp_pat
     table.write_text("child,apples\nAda,2\nBen,3\nCleo,5\n")
     outcome = command("ask", "What is the total number of apples?", "--table", str(table))
     assert (outcome.code, outcome.out) == (0, "10\n")
-    place, plan, why = outcome.err.splitlines()
+    reading, place, plan, why = outcome.err.splitlines()
+    assert reading == "Read as: total apples"
     assert place == "From: table, all 3 rows, column apples" and plan.startswith("Plan: ")
     assert why.startswith("Runs inventory tables_offline; no model, because ")
 
@@ -252,7 +253,7 @@ def test_of_several_sheets_the_one_that_was_read_is_named(command: Command, tmp_
         first.err.splitlines()[0] == "Read 'arts' of two.json; there are also 'other': choose with --sheet."
     )
     other = command(*map(str, asked), "--sheet", "other")
-    assert other.out == "7\n" and "Read" not in other.err
+    assert other.out == "7\n" and "Read '" not in other.err
     twice = command(*map(str, asked), "--sheet", "arts", "--sheet", "other")
     assert twice.code == 2 and "--sheet" in twice.err
 

@@ -78,7 +78,7 @@ def answers(shown: Outcome) -> list[str]:
 
 def said_before(shown: Outcome) -> str:
     """Return what is told of the conversation, without what each run says of itself."""
-    of_runs = ("Runs ", "Plan: ", "From: ", "Took ", "Declined: ", "Model: ")
+    of_runs = ("Runs ", "Plan: ", "From: ", "Read as: ", "Took ", "Declined: ", "Model: ")
     return "".join(f"{line}\n" for line in shown.err.splitlines() if not line.startswith(of_runs))
 
 

@@ -65,7 +65,8 @@ def test_the_answer_is_first_and_bold_and_the_rest_dim(folder: Path) -> None:
     code, screen = at_terminal(OFFLINE, folder)
     first, *rest = screen.splitlines()
     assert (code, first) == (0, "\x1b[1m2300\x1b[0m")
-    assert rest[0] == "\x1b[2mFrom: visits, all 2 rows, columns city and visitors\x1b[0m"
+    assert rest[0].startswith("\x1b[2mRead as: difference between visitors where city is Lisbon")
+    assert rest[2] == "\x1b[2mFrom: visits, all 2 rows, columns city and visitors\x1b[0m"
     assert "\x1b[2mRuns inventory tables_offline; it asks no model. Took " in screen
     assert max(map(len, without_codes(screen).splitlines())) <= 80
 

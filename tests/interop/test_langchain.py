@@ -37,6 +37,7 @@ def test_a_runnable_runs_sync_and_async(executor: Executor, league: Table) -> No
     runnable, given = as_runnable(executor), {"question": HOW_MANY, "table": league}
     output = runnable.invoke(given)
     assert output.pop("usage")["calls"] == 0 and output.pop("sources")[0]["rows"] == [1]
+    assert output.pop("reading") == "Points where Team is Kingsmere Town"
     assert output == {"answer": "47", "ended": "answered", "program": ["table_reader", "final_answer"]}
 
     async def later() -> list[Any]:

@@ -21,7 +21,7 @@ from tests.hosted import RULES, Asked, HostedServer
 
 LEAGUE = str(ROOT / "demos/data/league.csv")
 PROBLEMS = str(ROOT / "demos/data/problems.jsonl")
-QUESTION = "How many points has the best team?"
+QUESTION = "How well did the best team do?"
 ASK = ("ask", QUESTION, "--table", LEAGUE, "--store", "off")
 TWO_MODELS = """
 name: two_models

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from chameleon import StepRejected, Table
-from chameleon.modules.offline.algebra import Fold, Unfit, Where
+from chameleon.modules.offline.forms import Fold
+from chameleon.modules.offline.rows import Unfit, Where
 from chameleon.modules.offline.sheet import Sheet
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.table_ops.aggregate import Aggregate

@@ -1,0 +1,63 @@
+"""Numbers as people write them, and as their columns do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from statistics import mode
+
+from chameleon.modules.offline.sheet import Number, SheetColumn, amounts_in
+
+_DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
+_POWERS = {"billion": 10**9, "million": 10**6}
+
+
+def plain(number: Number, places: int = 4) -> str:
+    """Write a number as people do: whole, or with as many places as it has; endless ones with `places`."""
+    if number.denominator == 1:
+        return str(number.numerator)
+    digits = places + 2 if -1 < number < 1 else places
+    exact = number.denominator
+    while exact % 2 == 0:
+        exact //= 2
+    while exact % 5 == 0:
+        exact //= 5
+    return _with_places(number, 10 if exact == 1 else digits).rstrip("0").rstrip(".")
+
+
+def _with_places(number: Number, places: int) -> str:
+    """Write a number with so many digits behind the point, rounded from its exact value."""
+    units = round(number * 10**places)
+    whole, part = divmod(abs(units), 10**places)
+    return f"{'-' if units < 0 else ''}{whole}.{part:0{places}}"
+
+
+def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) -> str:
+    """Write a number as a column does in these rows: its unit and where it stands, its cents, its marks."""
+    if column is None:
+        return plain(number)
+    unit, value, cells = column.unit, Fraction(number), column.sample
+    if column.meaning.is_converted:  # in the unit that these rows have
+        told = [(each.unit, each.factor) for row in rows for each in amounts_in(column.cells[row])]
+        unit, factor = mode(told)
+        value *= column.meaning.factor / factor
+    is_money = unit[-1:] in tuple("$€£¥₹")
+    for name, power in _POWERS.items():
+        if is_money and abs(value) >= power and any(name in cell for cell in cells):
+            return f"{unit}{plain(value / power)} {name}"
+    parts = (match[1] for cell in cells if (match := _DECIMALS.search(cell)))
+    places = max(map(len, parts), default=0)
+    digits = plain(round(value, min(places, 6) + 4))
+    if is_money and (places == 2 or "." in digits):
+        digits = _with_places(value, 2)
+    whole, dot, part = digits.lstrip("-").partition(".")
+    whole = f"{int(whole):,}" if any("," in cell for cell in cells) else whole
+    sign, figure = "-" if digits.startswith("-") else "", whole + dot + part
+    if is_money and any(cell.endswith(unit) for cell in cells):
+        return f"{sign}{figure} {unit}"
+    if is_money and any(cell.startswith(f"{unit} ") for cell in cells):
+        return f"{sign}{unit} {figure}"
+    if is_money or not unit:
+        return f"{sign}{unit}{figure}"
+    return sign + figure + (f" {unit}" if any(map(str.isalpha, unit)) else unit)

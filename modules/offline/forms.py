@@ -1,0 +1,268 @@
+"""What is computed of rows, once and exactly: the six kinds of answer, each said in words too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import median
+from typing import Any, Literal
+
+from chameleon.modules.offline.figures import as_written
+from chameleon.modules.offline.rows import (
+    Dates,
+    Ordered,
+    Part,
+    Rows,
+    These,
+    Unfit,
+    Where,
+    check_units,
+    keys_of,
+    name_of,
+)  # fmt: skip
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn
+from chameleon.table.dates import MONTHS
+from chameleon.table.meaning import is_blank, shown
+
+How = Literal["sum", "mean", "median", "max", "min"]
+_FOLDS: dict[str, Callable[[Sequence[Fraction]], Any]] = {
+    "sum": sum, "mean": lambda each: sum(each) / len(each), "median": median, "max": max, "min": min,
+}  # fmt: skip
+_TOLD = {"sum": "total", "mean": "average", "median": "median", "max": "highest", "min": "lowest"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a form gives: values for people, of what kind they are, the rows and columns that they rest on."""
+
+    values: tuple[str, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...] = ()
+    kind: Literal["cells", "number", "truth", "groups"] = "cells"
+    number: Number | None = None
+
+
+class Form(Part):
+    """What is computed of rows: `find` gives the result, `run` adds the columns that led to it."""
+
+    def run(self, sheet: Sheet) -> Result:
+        return replace(self.find(sheet), columns=self.columns)
+
+    def find(self, sheet: Sheet) -> Result:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Pick(Form):
+    """The cells of columns in these rows, each told once. `single`: different ones are refused."""
+
+    of: Rows
+    wanted: tuple[int, ...]
+    single: bool = False
+    part: Literal["year", "month", ""] = ""  # of dates
+
+    def find(self, sheet: Sheet) -> Result:
+        rows, columns = self.of.rows(sheet), [sheet.columns[column] for column in self.wanted]
+        if not rows:
+            raise Unfit("no row fits", empty=True)
+        cells = {row: [self._cell(column, row) for column in columns] for row in rows}
+        told = {row: [cell for cell in cells[row] if not is_blank(cell)] for row in rows}
+        filled = tuple(row for row in rows if told[row])
+        if not filled:
+            raise Unfit(f'"{columns[0].plain}" is empty there', empty=True)
+        if len(filled) < len(rows) and isinstance(self.of, Ordered):
+            raise Unfit(f'"{columns[0].plain}" is empty in a row that fits')
+        values = tuple(dict.fromkeys(", ".join(told[row]) for row in filled))
+        if self.single and len(values) > 1:
+            raise Unfit(f"{len(rows)} rows fit, and they differ")
+        return Result(values, filled)
+
+    def _cell(self, column: SheetColumn, row: int) -> str:
+        if not self.part or (moment := column.moments[row]) is None:
+            return shown(column.cells[row])
+        return str(moment[0].year or "") if self.part == "year" else ("", *MONTHS)[moment[0].month].title()
+
+    def said(self, sheet: Sheet) -> str:
+        part = f"{self.part} of " if self.part else ""
+        return f"{part}{name_of(sheet, *self.wanted)}{self.of.said(sheet)}"
+
+
+@dataclass(frozen=True)
+class Count(Form):
+    """How many rows, or how many different texts of a column."""
+
+    of: Rows
+    column: int | None = None
+
+    def find(self, sheet: Sheet) -> Result:
+        rows = self.of.rows(sheet)
+        if self.column is None:
+            return _number(len(rows), rows)
+        texts = {text.casefold() for text in sheet.texts_of(sheet.columns[self.column], rows)}
+        return _number(len(texts), rows)
+
+    def said(self, sheet: Sheet) -> str:
+        what = "rows" if self.column is None else f"different {name_of(sheet, self.column)}"
+        return f"number of {what}{self.of.said(sheet)}"
+
+
+def _number(number: Number, rows: Sequence[int], like: SheetColumn | None = None) -> Result:
+    """Return a number, written like those of a column."""
+    if like is not None and like.kind == "time":
+        raise Unfit(f'times of "{like.plain}" are not computed with')
+    return Result((as_written(number, like, rows),), tuple(rows), kind="number", number=number)
+
+
+@dataclass(frozen=True)
+class Fold(Form):
+    """A sum, mean, median or extreme of the numbers of a column."""
+
+    of: Rows
+    column: int
+    how: How
+
+    def find(self, sheet: Sheet) -> Result:
+        column, rows = sheet.columns[self.column], self.of.rows(sheet)
+        keys = keys_of(sheet, column, rows)
+        if not keys:
+            raise Unfit(f'"{column.plain}" has no number there' if rows else "no row fits", empty=True)
+        _check_years(sheet, self.of, rows)
+        if self.how in ("max", "min"):
+            _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
+            number = column.numbers[row] if column.kind == "number" else None
+            return Result((shown(column.cells[row]),), (row,), number=number)
+        if column.kind != "number" or column.is_id:
+            raise Unfit(f'"{column.plain}" has no numbers to compute with')
+        values = [Fraction(key) for key, _ in keys]
+        return _number(Fraction(_FOLDS[self.how](values)), [row for _, row in keys], column)
+
+    def said(self, sheet: Sheet) -> str:
+        return f"{_TOLD[self.how]} {name_of(sheet, self.column)}{self.of.said(sheet)}"
+
+
+def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
+    """Raise `Unfit` where "in January" is January of several years, which nobody may have meant to add up."""
+    for each in getattr(of, "conditions", ()):
+        if isinstance(each, Dates) and not each.moment.year and sheet.columns[each.column].is_plain_time:
+            moments = (sheet.columns[each.column].moments[row] for row in rows)
+            if len(years := {told[0].year for told in moments if told}) > 1:
+                raise Unfit(f"it may be of {' or '.join(map(str, sorted(years)))}: name the year")
+
+
+@dataclass(frozen=True)
+class Grouped(Form):
+    """A count or fold for each text of a column, or the texts that come out highest or lowest by it.
+
+    `best`: 1 for the highest, -1 for the lowest, 0 for all; then ties of the last one count as well.
+    """
+
+    each: Any  # a Count or a Fold over a Where
+    by: int
+    best: int = 0
+    count: int = 1
+
+    def find(self, sheet: Sheet) -> Result:
+        by, names, groups = sheet.columns[self.by], dict[str, str](), dict[str, list[int]]()
+        for row in self.each.of.rows(sheet):
+            if not by.is_blank(text := shown(by.cells[row])):
+                groups.setdefault(names.setdefault(text.casefold(), text), []).append(row)
+        found = {name: replace(self.each, of=These(tuple(rows))).find(sheet) for name, rows in groups.items()}
+        if not found or (self.best and len(found) < self.count):
+            raise Unfit("there are not so many groups" if found else "no row fits", empty=not found)
+        if not self.best:
+            told = tuple(f"{name}: {', '.join(each.values)}" for name, each in found.items())
+            return Result(told, tuple(row for each in found.values() for row in each.rows), kind="groups")
+        if len(found) > 1 and isinstance(self.each, Count) and len({r.number for r in found.values()}) == 1:
+            raise Unfit(f'all of "{by.plain}" are level')
+        ranked = sorted(found, key=lambda name: found[name].number or 0, reverse=self.best > 0)
+        last = found[ranked[self.count - 1]].number
+        chosen = ranked[: self.count] + [n for n in ranked[self.count :] if found[n].number == last]
+        return Result(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
+
+    def said(self, sheet: Sheet) -> str:
+        inner, by = self.each.said(sheet), name_of(sheet, self.by)
+        if not self.best:
+            return f"{inner}, for each {by}"
+        count = f"{self.count} " if self.count > 1 else ""
+        return f"{by} with the {count}{'highest' if self.best > 0 else 'lowest'} {inner}"
+
+
+def _values(sheet: Sheet, forms: Sequence[Form]) -> tuple[list[Any], list[int], SheetColumn | None]:
+    """Return the one number or date of each form, their rows, and the column that they are like."""
+    values, rows, columns = list[Any](), list[int](), dict[int, SheetColumn]()
+    for form in forms:
+        result = form.find(sheet)
+        value: Any = result.number if result.kind == "number" else None
+        like = form.column if isinstance(form, Fold) else None
+        if isinstance(form, Pick) and len(result.values) == 1:
+            (like,), row = form.wanted, result.rows[0]
+            column = sheet.columns[like]
+            value = column.moments[row] if column.kind == "date" else column.numbers[row]
+        if value is None:
+            raise Unfit("there is no number to compare")
+        values.append(value)
+        rows += result.rows
+        columns |= {} if like is None or isinstance(value, tuple) else {like: sheet.columns[like]}
+    check_units(*columns.values())
+    return values, list(dict.fromkeys(rows)), next(iter(columns.values()), None)
+
+
+@dataclass(frozen=True)
+class Gap(Form):
+    """How much two numbers differ; with `signed`, the second less the first."""
+
+    one: Form
+    two: Form
+    signed: bool = False
+
+    def find(self, sheet: Sheet) -> Result:
+        if self.one == self.two:
+            raise Unfit("it is compared with itself")
+        values, rows, column = _values(sheet, (self.one, self.two))
+        if any(isinstance(each, tuple) for each in values):
+            raise Unfit("days are not counted")
+        change = Fraction(values[1]) - Fraction(values[0])
+        return _number(change if self.signed else abs(change), rows, column)
+
+    def said(self, sheet: Sheet) -> str:
+        words = ("change from", "to") if self.signed else ("difference between", "and")
+        return f"{words[0]} {self.one.said(sheet)} {words[1]} {self.two.said(sheet)}"
+
+
+@dataclass(frozen=True)
+class Greater(Form):
+    """Which of some named rows has the most (or least) of a column: told by its name."""
+
+    names: tuple[str, ...]
+    forms: tuple[Form, ...]
+    descending: bool
+    truth: bool = False  # whether the first of two has it
+
+    def find(self, sheet: Sheet) -> Result:
+        keys, rows, _ = _values(sheet, self.forms)
+        best = max(keys) if self.descending else min(keys)
+        if self.truth:
+            holds = keys[0] == best != keys[1]
+            return Result(("yes" if holds else "no",), tuple(rows), kind="truth")
+        chosen = tuple(name for name, key in zip(self.names, keys, strict=True) if key == best)
+        return Result(chosen, tuple(rows))
+
+    def said(self, sheet: Sheet) -> str:
+        joined = " or ".join(each.said(sheet) for each in self.forms)
+        return f"{'whether the first is' if self.truth else 'which is'} {self._way}: {joined}"
+
+    @property
+    def _way(self) -> str:
+        return "higher" if self.descending else "lower"
+
+
+def rows_left_out(form: Part, sheet: Sheet) -> Iterator[tuple[str, int]]:
+    """Yield the columns that a form computes of, and how many of its rows have nothing there."""
+    parts = [form.each] if isinstance(form, Grouped) else [form]
+    for part in parts:
+        of, index = getattr(part, "of", None), getattr(part, "column", None)
+        if isinstance(part, Fold) and isinstance(of, Where) and isinstance(index, int):
+            empty = sum(sheet.columns[index].numbers[row] is None for row in of.rows(sheet))
+            if empty and part.how not in ("max", "min"):
+                yield name_of(sheet, index), empty

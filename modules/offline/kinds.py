@@ -1,0 +1,373 @@
+"""The six kinds of question: look-ups, counts, sums and means, extremes, order, comparisons and differences.
+
+Each yields the forms that a question may mean, with what they cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from chameleon.modules.offline.conditions import Frame
+from chameleon.modules.offline.costs import Cost
+from chameleon.modules.offline.forms import Count, Fold, Form, Gap, Greater, Grouped, How, Pick
+from chameleon.modules.offline.links import Cut, Item
+from chameleon.modules.offline.question import Costed, Question
+from chameleon.modules.offline.rows import Dates, Either, Is, Ordered, Unfit, Where
+from chameleon.modules.offline.sheet import Sheet, SheetColumn
+from chameleon.modules.offline.words import Token
+from chameleon.table.meaning import shown
+
+_LATEST_ASK = 4  # words before a question word: "in the South, which"
+
+
+def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list[Costed]:
+    """Return the different forms of all cuts of a question with their least costs, the cheapest first."""
+    found: dict[Form, float] = {}
+    for cut in cuts:
+        frame = Frame(sheet, tokens, cut.items)
+        for bound_cost, bounds, left in frame.bindings():
+            try:
+                for cost, form in Kinds(frame, bounds, left).forms():
+                    found[form] = min(cut.cost + bound_cost + cost, found.get(form, Cost.UNKNOWN))
+            except Unfit:  # conditions that the table does not bear
+                continue
+    return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
+
+
+class Kinds(Question):
+    """The kinds, by the marks that tell them."""
+
+    def forms(self) -> Iterator[Costed]:
+        """Yield the forms of the kind that the marks of the question tell."""
+        if self.has("unread", "unknown") or self.asks == "why" or self._states():
+            return
+        count, marks = (
+            self.one("count"),
+            ("more", "comparative", "compare", "first", "last", "most", "superlative"),
+        )
+        asks_much = self.has("how") or (count is not None and count.value == "how many")
+        is_pair = (
+            self._pair() is not None and self.has(*marks) and bool({"or", "than"} & set(self.frame.kinds))
+        )
+        is_pair = is_pair or (self.has("than") and len(self.columns("number")) == 2)
+        if self.has("difference", "change") or (is_pair and asks_much):
+            yield from self.differences()
+        elif self.is_truth or is_pair:
+            yield from self.comparisons()
+        elif self.has("than") or self._clashes():
+            return
+        elif self.has("most", "superlative", "frequent"):
+            yield from self.extremes()
+        elif self.has("ordinal", "first", "last"):
+            yield from self.ordinals()
+        elif (self.has("fold") and not self.has("count")) or self._sums_groups():
+            yield from self.folds()
+        elif self.has("count"):
+            yield from self.counts()
+        else:
+            yield from self.lookups()
+
+    def _states(self) -> bool:
+        """Whether it is a statement: it has a verb, and asks nothing."""
+        words, tokens, verb = self.sheet.words, self.frame.tokens, ("whether", "whether")
+        asking = (item for item in self.frame.items if item.kind in ("ask", "how", "count", "whether"))
+        asking = (item for item in asking if item.value != "number")  # of a statement, too
+        ask = next(asking, None)
+        if ask is not None and ask.kind == "ask" and ask.start > _LATEST_ASK:
+            return True  # "the venue where they played"
+        has_verb = self.has("verb") or any(verb in words.phrases.get((token.low,), ()) for token in tokens)
+        return has_verb and ask is None and tokens[0].low not in words.request
+
+    def _sums_groups(self) -> bool:
+        """Whether it names a column for each group, and asks nothing else: "visits by city"."""
+        is_bare = not self.has("ask", "count") and self.frame.tokens[0].low not in self.sheet.words.request
+        return is_bare and self.group() is not None and bool(self.columns("number"))
+
+    def _clashes(self) -> bool:
+        """Whether a cell is to be two things at once."""
+        columns = [each.condition.column for each in self.bounds if isinstance(each.condition, Is | Dates)]
+        return len(set(columns)) < len(columns)
+
+    def group(self) -> Item | None:
+        """Return the column that the rows are grouped by: "by region", "for each customer"."""
+        item = self.after(self.one("each"))
+        is_text = item is not None and item.kind == "column" and self.col(item).kind in ("text", "date")
+        return item if is_text else None
+
+    def grouped(self, cost: float, form: Any, *used: Item | None) -> Iterator[Costed]:
+        """Yield a count or fold, for each group where the question names one; over all rows per row."""
+        each = self.one("each")
+        if each is None:
+            yield from self.yields(cost, form, *used)
+        elif (by := self.group()) is not None:
+            is_row = self.col(by).numbers_rows
+            is_mean = isinstance(form, Fold) and form.how != "sum"
+            if is_row and is_mean:
+                yield from self.yields(cost, form, each, by, *used)
+            elif not is_row and not (is_mean and self.col(by).kind == "date"):  # of the months' sums, or rows
+                yield from self.yields(cost, Grouped(form, by.value), each, by, *used)
+        elif (noun := self.after(each)) is not None and noun.kind == "noun" and isinstance(form, Fold):
+            yield from self.yields(cost, form, each, *used) if form.how in ("mean", "median") else ()
+
+    def lookups(self) -> Iterator[Costed]:
+        """What a column says in the rows; where numbers add up over several, their sum."""
+        one = len(self.sheet.rows) == 1
+        how = self.one("how")
+        degree = next((each for each in self.of("degree") if how and each.start == how.end), None)
+        if not self.bounds and not one:
+            return
+        if how is not None:
+            if how.value == "how" and degree is None:
+                return
+            marks = [degree] if degree is not None else []
+            graded = {index for mark in marks for _, index, _ in self._graded(mark)}
+            for cost, index, item in self.measure(marks):
+                column = self.sheet.columns[index]
+                if column.kind != "date" and (degree is None or index in graded or column.bases):
+                    yield from self.yields(cost, Pick(self.where, (index,), True), item, degree, how)
+                    yield from self._sum(cost, index, item, degree, how)
+            return
+        for cost, index, item in self.targets():
+            column = self.sheet.columns[index]
+            is_amount = column.kind in ("number", "time") and not column.is_id
+            single = (is_amount or self.names_row) and not self.has("each")
+            yield from self.yields(cost, Pick(self.where, (index,), single), item)
+            yield from self._sum(cost, index, item)
+
+    def _sum(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
+        """Yield the sum of a column over several rows, where it adds up."""
+        column = self.sheet.columns[index]
+        if column.adds_up and column.is_of("flows") and not self.names_row and self.asks != "which":
+            yield from self.yields(cost, Fold(self.where, index, "sum"), *used)
+
+    def counts(self) -> Iterator[Costed]:
+        """How many rows, different texts, or what a column of numbers says they are."""
+        count, distinct = self.one("count"), self.one("distinct")
+        sums = [item for item in self.of("fold") if item.value == "sum"]
+        if len(sums) < len(self.of("fold")):
+            yield from self.folds()
+            return
+        subject = self.after(count)
+        while subject is not None and subject in (distinct, *sums):
+            subject = self.after(subject)
+        named = subject if subject is not None and subject.kind == "column" else None
+        column = self.col(named) if named is not None else None
+        used = (count, distinct, named, *sums)
+        if named is None or column is None or column is self.sheet.key or column.numbers_rows:
+            yield from self._count_rows(subject, used)
+        elif column.kind == "number":
+            if column.bases & set("$€£¥"):
+                return  # how many sales there were is no revenue
+            if self.names_row or len(self.where.rows(self.sheet)) < 2:
+                yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
+            if column.adds_up and (not self.names_row or sums or self._lists()):
+                yield from self.grouped(0.0, Fold(self.where, column.index, "sum"), *used)
+        elif column.index in self.where.columns:
+            yield from self.grouped(0.0, Count(self.where), *used)
+        elif self.names_row and distinct is None:
+            return  # how many clubs has Cairo
+        elif distinct is not None or self._is_counted(column, named):
+            yield from self.grouped(0.0, Count(self.where, column.index), *used)
+
+    def _count_rows(self, subject: Item | None, used: tuple[Item | None, ...]) -> Iterator[Costed]:
+        """Yield how many rows there are, or how many of a thing they say that there are."""
+        cost = 0.0 if subject is not None and subject.kind in ("noun", "column") else Cost.IMPLIED
+        _, distinct, named, *_ = used
+        verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
+        quantity = self.sheet.quantity
+        if not self.names_row:
+            column = named.value if named is not None and distinct is not None else None
+            yield from self.grouped(cost, Count(self.where, column), *used)
+        elif len(verbs) == 1:  # how many people visited Oslo
+            yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
+        is_free = quantity is not None and quantity.index not in self.where.columns
+        if cost and is_free and quantity is not None and self.bounds:  # how many lamps were sold
+            yield from self.grouped(cost, Fold(self.where, quantity.index, "sum"), *used)
+
+    def _is_counted(self, column: SheetColumn, named: Item) -> bool:
+        """Whether the different cells of a column are counted: cities, no dates of answers, no figures."""
+        is_text = column.kind == "text" and 2 * sum(map(_has_digit, column.sample)) < len(column.sample)
+        return not named.cost and (is_text or (column.kind == "date" and column.is_plain_time))
+
+    def _lists(self) -> bool:
+        """Whether several cells of one column are named: "Ann and Bo"."""
+        told = (each.condition for each in self.bounds)
+        return any(isinstance(each, Either) and not each.negated for each in told)
+
+    def folds(self) -> Iterator[Costed]:
+        """A sum, mean or median of a column of numbers."""
+        fold, by = self.one("fold"), self.group()
+        if self.asks in ("who", "where", "when") or self.has("distinct") or self.names_rows:
+            return
+        how: How = fold.value if fold is not None else "sum"
+        for cost, index, item in self.measure():
+            column = self.sheet.columns[index]
+            bears = how != "sum" or not column.is_rate or (fold is not None and column.is_of("money"))
+            is_free = index not in self.where.columns and (item is None or item is not by)
+            if bears and column.kind == "number" and not column.is_id and is_free:
+                form = Fold(self.where, index, how)
+                yield from self.grouped(cost, form, fold, item, *self.of("count", "how"))
+
+    def extremes(self) -> Iterator[Costed]:
+        """The most or the least of a column: the row's name, another of its cells, the number, or a group."""
+        mark = (self.of("most", "superlative") or self.of("frequent"))[0]
+        ordinal, number = self.one("ordinal"), self.few(mark)
+        start, count = ordinal.value - 1 if ordinal else 0, int(number.value.number) if number else 1
+        used = (mark, ordinal, number, *self.of("frequent", "count", "how"))
+        if (self.has("frequent") or self._counts_rows(mark)) and not start and not self.has("fold"):
+            best = -1 if mark.kind == "most" and mark.value < 0 else 1
+            for cost, index, target in self.targets():
+                column = self.sheet.columns[index]
+                if column.kind == "text" and column is not self.sheet.key:
+                    form = Grouped(Count(self.where), index, best, count)
+                    yield from self.yields(cost, form, *used, target)
+            return
+        for cost, by, named in self.measure([mark]):
+            column, way = self.sheet.columns[by], self.way(mark, by)
+            if way and not column.is_running and (named is not None or not self.has("count")):
+                rows = Ordered(self.where, by, way > 0, start, count)
+                yield from self._at_the_end(cost, rows, named, *used)
+
+    def _counts_rows(self, mark: Item) -> bool:
+        """Whether "the most" is followed by a word for the rows: "the most orders"."""
+        item = self.after(mark) if mark.kind == "most" else None
+        is_id = item is not None and item.kind == "column" and self.col(item).is_id
+        is_row = item is not None and item.kind == "noun" and bool(item.value)
+        return (is_id or is_row) and not self.columns("number", "time")
+
+    def _at_the_end(
+        self, cost: float, rows: Ordered, named: Item | None, *used: Item | None
+    ) -> Iterator[Costed]:
+        """Yield what is asked of the rows at the end of a column's order: named by `named`, or implied."""
+        by, asked = cast("int", rows.by), self.wanted
+        count, (mark, *_) = self.one("count"), self.of("most", "superlative")
+        if count is not None and count.start < mark.start:  # how many points has the best team?
+            asked = self.after(count)
+        else:
+            count = None
+        if self.has("how") or (asked is not None and asked is named):
+            is_one = not rows.start and rows.count == 1
+            largest = Fold(self.where, by, "max" if rows.descending else "min")
+            yield from self.yields(cost, largest if is_one else Pick(rows, (by,)), named, *used)
+            return
+        folds = self.of("fold")
+        for price, index, target in self.targets(by):
+            column = self.sheet.columns[index]
+            if count is not None and (target is None or target is not asked):
+                continue
+            cells = [column.cells[row] for row in self.where.rows(self.sheet)]
+            repeats = len(set(cells)) < len(cells) and column.kind in ("text", "date")
+            if not folds:
+                yield from self.yields(cost + price, Pick(rows, (index,)), named, target, *used)
+            if repeats and not rows.start and (folds or self.sheet.columns[by].adds_up):
+                fold = Fold(self.where, by, folds[0].value if folds else "sum")
+                form = Grouped(fold, index, 1 if rows.descending else -1, rows.count)
+                yield from self.yields(cost + price, form, named, target, *used, *folds)
+
+    def ordinals(self) -> Iterator[Costed]:
+        """The first, last or nth row, by a rank or a date, or where they are numbered as they stand."""
+        mark = (self.of("ordinal") or self.of("first", "last"))[0]
+        others = [item for item in self.of("ordinal", "first", "last") if item is not mark]
+        number = self.few(mark)
+        start, backwards = mark.value - 1 if mark.kind == "ordinal" else 0, mark.kind == "last"
+        if others:
+            return  # the second last
+        count = int(number.value.number) if number else 1
+        dates = [column for column in self.sheet.columns if column.kind == "date"]
+        if self.asks == "when" and not self.columns("date") and len(dates) == 1 and not start:
+            latest = Fold(self.where, dates[0].index, "max" if backwards else "min")
+            yield from self.yields(Cost.IMPLIED, latest, mark)
+        date = next((item for item in self.columns("date") if item.start in (mark.end, mark.end + 1)), None)
+        if date is not None and not start and count == 1 and self.asks in ("which", "when", ""):
+            latest = Fold(self.where, date.value, "max" if backwards else "min")
+            yield from self.yields(0.0, latest, mark, date)
+        for price, by, named in self._orders():
+            for cost, index, target in self.targets(by):
+                rows = Ordered(self.where, by, backwards, start, count)
+                yield from self.yields(price + cost, Pick(rows, (index,)), mark, named, target, number)
+
+    def _orders(self) -> Iterator[tuple[float, int | None, Item | None]]:
+        """The columns that may order the rows; None is the order in which they stand."""
+        named = [each for each in self.columns() if self.col(each).kind == "date" or not each.cost]
+        named = [each for each in named if self.col(each).kind == "date" or self.col(each).is_rank]
+        ranks = [column for column in self.sheet.columns if column.is_rank]
+        dates = [column for column in self.sheet.columns if column.kind == "date"]
+        if named:
+            yield from ((0.0, item.value, item) for item in named)
+        elif len(ranks) == 1 or (len(dates) == 1 and not ranks):
+            yield Cost.IMPLIED, (ranks or dates)[0].index, None
+        elif not ranks and not dates and any(column.is_running for column in self.sheet.columns):
+            yield Cost.IMPLIED, None, None
+
+    # Two things compared.
+
+    def _pair(self) -> tuple[list[Any], tuple[Any, ...]] | None:
+        """Return those that are compared, and the other conditions."""
+        told = [each.condition for each in self.bounds]
+        for each in told:
+            if isinstance(each, Either) and not each.negated:
+                return list(each.parts), tuple(other for other in told if other is not each)
+        for place, one in enumerate(told):
+            for two in told[place + 1 :]:
+                if type(one) is type(two) and isinstance(one, Is | Dates) and one.columns == two.columns:
+                    return [one, two], tuple(each for each in told if each is not one and each is not two)
+        return None
+
+    def _one_of(self, condition: Any, others: tuple[Any, ...], index: int) -> Form:
+        """Return the number of one of those that are compared: its only one, or the sum of its rows."""
+        where, column = Where((*others, condition)), self.sheet.columns[index]
+        is_sum = len(where.rows(self.sheet)) > 1 and column.adds_up
+        return Fold(where, index, "sum") if is_sum else Pick(where, (index,), True)
+
+    def differences(self) -> Iterator[Costed]:
+        """How much two rows, or two columns of one, differ; a change keeps its sign."""
+        marks, pair = self.of("difference", "change", "more", "comparative", "compare"), self._pair()
+        change, subject = self.one("change"), self.after(self.one("count"))
+        if change is not None and subject is not None and subject.kind != "column":
+            return  # how many times did it fall
+        way = int(change.value) if change is not None else 1
+        used = (*marks, *self.of("count", "how", "degree", "than", "and", "or", "between", "dates", "ask"))
+        numbers = self.columns("number")
+        if "or" in self.frame.kinds:
+            return  # did it fall in 2001 or in 2009
+        if marks and pair is None and len(numbers) == 2 and (self.bounds or len(self.sheet.rows) == 1):
+            one, two = (Pick(self.where, (item.value,), True) for item in numbers[::way])
+            yield from self.yields(0.0, Gap(one, two, change is not None), *numbers, *used)
+        if pair is None or len(pair[0]) != 2 or not marks:
+            return
+        parts, others = pair
+        if all(isinstance(each, Dates) for each in parts):
+            parts = sorted(parts, key=lambda each: each.moment)
+        for cost, index, item in self.measure(marks):
+            first, second = (self._one_of(each, others, index) for each in parts[::way])
+            yield from self.yields(cost, Gap(first, second, change is not None), item, *used)
+
+    def comparisons(self) -> Iterator[Costed]:
+        """Which of two or more has the more, and whether one has more than another."""
+        marks = self.of("most", "more", "comparative", "compare", "superlative", "first", "last")
+        pair = self._pair()
+        if not marks or pair is None:
+            return
+        parts, others = pair
+        if isinstance(parts[0], Dates) and not self.is_truth and self.asks != "when" and not self.has("part"):
+            return  # which members took less in 2021 than in 2018
+        names = tuple(map(self._name_of, parts))
+        used = (*marks, *self.of("than", "or", "and", "whether", "count", "dates"))
+        for cost, index, item in self.measure(marks[:1]):
+            if way := self.way(marks[0], index):
+                forms = tuple(self._one_of(each, others, index) for each in parts)
+                form = Greater(names, forms, way > 0, self.is_truth and self.has("than", "compare"))
+                yield from self.yields(cost, form, item, *used)
+
+    def _name_of(self, condition: Any) -> str:
+        if isinstance(condition, Is) and len(condition.texts) == 1:
+            column = self.sheet.columns[condition.column]
+            return shown(column.cells[column.places[next(iter(condition.texts))][0]])
+        if isinstance(condition, Dates):
+            return "-".join(str(part) for part in condition.moment[:3] if part)
+        return str(getattr(condition, "told", ""))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))

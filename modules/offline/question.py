@@ -1,0 +1,227 @@
+"""What a question asks for, beside its conditions: which column, by which measure, for which groups.
+
+A form counts only where every item that says something is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chameleon.modules.offline.conditions import Bound, Frame
+from chameleon.modules.offline.costs import Cost
+from chameleon.modules.offline.forms import Count, Form, Pick
+from chameleon.modules.offline.links import Item
+from chameleon.modules.offline.rows import Either, Is, Where
+from chameleon.modules.offline.sheet import SheetColumn
+
+Costed = tuple[float, Form]
+Target = tuple[float, int, Item | None]  # what it costs, the column, and the item that names it
+_SPARE = ("noun", "ask", "and", "verb")  # what a form need not use
+_LEADS = ("number", "ordinal", "first", "last", "most", "superlative", "distinct", "fold", "part")
+_SORTS = {"who": "person", "where": "place", "when": "time"}
+
+
+class Question:
+    """What is asked of the rows that meet some conditions."""
+
+    def __init__(self, frame: Frame, bounds: Sequence[Bound], items: Sequence[Item]) -> None:
+        self.frame, self.bounds, self.items, self.sheet = frame, bounds, list(items), frame.sheet
+        self.where = Where(tuple(each.condition for each in bounds))
+        ask = self.one("ask")
+        self.asks: str = ask.value if ask is not None else ""
+        self.is_truth = bool(frame.items) and frame.items[0].kind == "whether"
+        key, tested = self.sheet.key, (b.condition for b in bounds if isinstance(b.condition, Is | Either))
+        self.names_row = key is not None and any(key.index in condition.columns for condition in tested)
+        asked = self._after_ask(ask)
+        self.word_is_bare = asked is None or asked.kind not in ("noun", "subject", "column")
+        is_column = asked is not None and asked.kind == "column"
+        self.wanted = asked if asked is not None and is_column and not self.col(asked).is_count else None
+        is_fold = any(item.kind == "fold" for item in self.items[:3])
+        is_noun = asked is not None and asked.kind in ("noun", "subject")
+        self.names_rows = is_noun and not is_fold  # "which city", of the cities
+
+    # Items.
+
+    def of(self, *kinds: str) -> list[Item]:
+        return [item for item in self.items if item.kind in kinds]
+
+    def has(self, *kinds: str) -> bool:
+        return bool(self.of(*kinds))
+
+    def one(self, kind: str) -> Item | None:
+        return next(iter(self.of(kind)), None)
+
+    def col(self, item: Item) -> SheetColumn:
+        column: SheetColumn = self.sheet.columns[item.value]
+        return column
+
+    def columns(self, *kinds: str) -> list[Item]:
+        """Return the items that name a column of one of these kinds, and say nothing else."""
+        return [item for item in self.of("column") if not kinds or self.col(item).kind in kinds]
+
+    def after(self, item: Item | None, step: int = 1) -> Item | None:
+        """Return the item that comes after another."""
+        place = next((place for place, each in enumerate(self.items) if each is item), len(self.items)) + step
+        return self.items[place] if 0 <= place < len(self.items) else None
+
+    def few(self, mark: Item) -> Item | None:
+        """Return a number that tells how many rows are wanted, as in "the three longest", "top five"."""
+        numbers = (item for item in self.of("number") if not item.value.base)
+        beside = (each for each in numbers if each.end == mark.start or each.start == mark.end)
+        starts = [item for item in self.items if item.kind not in ("ask", "noun")][:1]
+        leads = (item for item in starts if item.kind == "number")  # "five cities with the most"
+        found = next(beside, None) or next(leads, None)
+        return found if found is not None and found.value.number in range(1, 101) else None
+
+    def _after_ask(self, ask: Item | None) -> Item | None:
+        """Return what stands right behind "which", "what is the" or at the beginning."""
+        if ask is not None and ask.value != "which":
+            return None
+        items = self.frame.items
+        place = next((place + 1 for place, each in enumerate(items) if each is ask), 0)
+        while place < len(items) and items[place].kind in _LEADS:
+            place += 1
+        item, after = ([*items[place : place + 2], None, None])[:2]
+        between = self.frame.tokens[ask.end if ask is not None else 0 : item.start if item is not None else 0]
+        leads_on = any(("dates", "==") in self.sheet.words.phrases.get((each.low,), ()) for each in between)
+        if item is None or leads_on or not any(item is each for each in self.items):
+            return None  # a condition, or "which are for the most nights"
+        is_beside = after is not None and after.start == item.end
+        is_row = after is not None and after.kind == "noun" and after.value  # the goal scorers
+        is_exact = after is not None and after.kind == "column" and not after.cost
+        is_column = is_exact and item.kind == "noun"  # the vessel type
+        return after if is_beside and (is_row or is_column) else item
+
+    def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
+        """Yield a form with its cost if it accounts for every item."""
+        left = [item for item in self.items if not any(item is each for each in used)]
+        if self._divides(form):
+            return
+        units = {item.value for item in left if item.kind == "unit"}
+        told = [self.sheet.columns[index].units for index in form.columns]
+        if units and not any(each & units for each in told):
+            return
+        if all(self._is_spare(item, form) for item in left) and (dated := self._part(form)) is not None:
+            yield cost, dated
+
+    def _divides(self, form: Form) -> bool:
+        """Whether something is denied of rows, and what several of them share is asked: teams without it."""
+        kinds = self.frame.kinds
+        is_denied = any(kinds[place] == "none" for each in self.bounds for place in each.taken)
+        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Count) else ()
+        told = (self.sheet.columns[each] for each in asked if each is not None)
+        return is_denied and any(each.kind == "text" and each is not self.sheet.key for each in told)
+
+    def _is_spare(self, item: Item, form: Form) -> bool:
+        if item.kind == "column":
+            return item.value in (*form.columns, *self.where.columns) and not self._owns(item)
+        if item.kind == "subject":  # "which peaks", and no row is named
+            after = next((each for each in self.frame.items if each.start == item.end), None)
+            is_alone = after is None or after.kind not in ("noun", "column", "cell")
+            celled = any(isinstance(each.condition, Is | Either) for each in self.bounds)
+            is_looked_up = isinstance(form, Pick) and isinstance(form.of, Where) and celled
+            is_free = bool(self.bounds) or not isinstance(form, Count)
+            return is_alone and is_free and not (self.names_row or is_looked_up)
+        if item.kind == "part":
+            return any(self.sheet.columns[index].kind == "date" for index in getattr(form, "wanted", ()))
+        if item.kind == "dates":
+            return item.value in ("==", ">=") and self.frame.tokens[item.start].low in self.sheet.words.filler
+        return item.kind in (*_SPARE, "unit")
+
+    def _owns(self, item: Item) -> bool:
+        """Whether a column belongs to a cell, as in "the manager of Ann", and is no condition by itself."""
+        is_named = any(self.frame.items[place] is item for bound in self.bounds for place in bound.named)
+        return item.value in self.where.columns and self.col(item).kind == "text" and not is_named
+
+    def _part(self, form: Form) -> Form | None:
+        """Return a form with the part of its dates that "which year" asks for; None if several share it."""
+        part, wanted = self.one("part"), [self.sheet.columns[index] for index in getattr(form, "wanted", ())]
+        if part is None or not wanted or wanted[0].kind != "date":
+            return form
+        finer = any(at and at[0][1 if part.value == "year" else 2] for at in wanted[0].moments)
+        is_one = isinstance(form, Pick) and isinstance(form.of, Where)
+        return form if not finer else replace(form, part=part.value) if is_one else None  # type: ignore[type-var]
+
+    # Which column is asked for.
+
+    def targets(self, by: int | None = None) -> Iterator[Target]:
+        """The columns that may hold what is asked: named, of the sort of the question word, or the key.
+
+        `by`: the column that orders the rows, which is none of them.
+        """
+        tests = (each.condition for each in self.bounds if isinstance(each.condition, Is | Either))
+        celled = {column for each in tests for column in each.columns}
+        if self.wanted is not None:
+            is_open = self.wanted.value not in {by, *celled}
+            yield from [(0.0, self.wanted.value, self.wanted)] if is_open else []
+            return
+        used = {column for bound in self.bounds for column in bound.condition.columns} | {by}
+        sort, key = _SORTS.get(self.asks, ""), self.sheet.key
+        named = [item for item in self.columns() if item.value not in used and not self.names_rows]
+        named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
+        texts = [item for item in named if self.col(item).kind == "text" and sort != "time"]
+        named = [item for item in named if not sort or self.sheet.fits(self.col(item), sort)] or texts
+        yield from ((0.0, item.value, item) for item in named)
+        leads = [item for item in self.frame.items if item.kind not in _LEADS][:1]
+        if named or not (self.asks or by is not None or any(item.kind == "noun" for item in leads)):
+            return
+        fitting = [each for each in self.sheet.columns if sort and self.sheet.fits(each, sort)]
+        fitting = [each for each in fitting if each.index not in used]
+        plain = [each for each in fitting if each.is_plain_time or len(each.stems) == 1] or fitting
+        is_bare = self.word_is_bare and key is not None and key.numbers_rows  # what did Ann do: no number
+        if key is not None and is_bare:
+            return
+        if key is not None and key.index not in used and (key in fitting or not fitting) and sort != "time":
+            yield Cost.IMPLIED if self.asks != "where" else Cost.LOOSE, key.index, None
+        elif len(plain) == 1:
+            yield Cost.IMPLIED, plain[0].index, None
+
+    def measure(self, marks: Sequence[Item] = ()) -> Iterator[Target]:
+        """The column of amounts that is asked about: named, graded by an adjective, or the only one."""
+        is_most = any(mark.kind in ("most", "superlative") for mark in marks)
+        kinds = ("number", "time") if is_most else ("number", "date", "time")
+        named = [item for item in self.columns(*kinds) if not self.col(item).is_id]
+        named = [item for item in named if item is not self.wanted or self.col(item).kind == "number"]
+        graded = [each for mark in marks for each in self._graded(mark)]
+        if graded:
+            fitting = [each for each in graded if not named or each[1] in {item.value for item in named}]
+            yield from fitting
+        elif named:
+            yield from ((0.0, item.value, item) for item in named)
+        elif not any(mark.kind == "superlative" for mark in marks):
+            yield from ((Cost.IMPLIED, column.index, None) for column in self._implied(marks))
+
+    def _implied(self, marks: Sequence[Item]) -> list[SheetColumn]:
+        """Return the only column of amounts, or the only one that a verb such as "spend" lets be meant."""
+        amounts = self.sheet.amounts
+        if any(item.value == "how much" for item in self.of("how")):
+            money = [each for each in amounts if each.bases & set("$€£¥") or each.is_of("money")]
+            amounts = money or amounts
+        verbs = [item for item in self.of("verb") if item.value]
+        if verbs and self.sheet.origins is None:
+            said = [each for each in amounts if any(item.value.intersection(each.stems) for item in verbs)]
+            said = [
+                each for each in said if all(number >= 0 for number in each.filled)
+            ]  # what is spent is less
+            amounts = [each for each in said if each.adds_up] or said
+        elif any(mark.kind == "most" for mark in marks) and self.sheet.origins is None:
+            return []
+        return amounts if len(amounts) == 1 else []
+
+    def _graded(self, mark: Item) -> Iterator[Target]:
+        if mark.kind in ("superlative", "comparative", "degree"):
+            for _, index, cost in self.frame.graded(mark.value):
+                item = next((each for each in self.columns() if each.value == index), None)
+                yield 0.0 if item else cost, index, item
+
+    def way(self, mark: Item, index: int) -> int:
+        """Return whether a mark asks for the larger (1) or smaller (-1) of a column; 0 for neither."""
+        column = self.sheet.columns[index]
+        if mark.kind in ("first", "last"):
+            return (1 if mark.kind == "last" else -1) if column.kind == "date" else 0
+        if mark.kind == "compare":
+            return {">": 1, "<": -1}.get(mark.value, 0)
+        if mark.kind in ("most", "more"):
+            return -int(mark.value) if column.is_rank else int(mark.value)
+        return next((way for way, place, _ in self.frame.graded(mark.value) if place == index), 0)

@@ -1,0 +1,292 @@
+"""Which rows: conditions on cells, and rows in order, each evaluated once and exactly and said in words.
+
+`Unfit` is raised where the table does not bear one: units that cannot be compared, too few rows.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import reduce
+from typing import Any, Literal
+
+from chameleon.cached import cached_property
+from chameleon.modules.offline.figures import plain
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn
+from chameleon.table.dates import MONTHS, Moment
+from chameleon.table.meaning import shown
+
+Sign = Literal["<", "<=", "==", "!=", ">=", ">"]
+_SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge,
+    ">": operator.gt,
+}  # fmt: skip
+_TOLD = {
+    "<": "under", "<=": "at most", "==": "exactly", "!=": "not", ">=": "at least", ">": "over",
+}  # fmt: skip
+_WHEN = {"<": "before", "<=": "up to", ">=": "from", ">": "after"}
+_COLUMNS = ("column", "other", "by", "wanted")  # fields that are places of columns
+_MOST_TEXTS = 3
+
+
+class Unfit(Exception):
+    """The table does not bear a form; the text says why. `empty`: the form fits, and nothing stands there."""
+
+    def __init__(self, why: str, *, empty: bool = False) -> None:
+        super().__init__(why)
+        self.empty = empty
+
+
+class Part:
+    """A part of a form: a frozen dataclass, whose columns are those of its fields."""
+
+    @cached_property
+    def columns(self) -> tuple[int, ...]:
+        found: dict[int, None] = {}
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            for one in value if isinstance(value, tuple) else (value,):
+                is_own = each.name in _COLUMNS and isinstance(one, int)
+                found |= dict.fromkeys(one.columns if isinstance(one, Part) else [one] if is_own else [])
+        return tuple(found)
+
+    def said(self, sheet: Sheet) -> str:
+        """Say it in words: "total Salary where Team is red"."""
+        raise NotImplementedError
+
+
+def name_of(sheet: Sheet, *columns: int) -> str:
+    named = (sheet.columns[index] for index in columns)
+    return " and ".join(each.plain or f"column {each.index + 1}" for each in named)
+
+
+class Condition(Part):
+    """A test of rows: `rows` finds those that meet it."""
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Is(Condition):
+    """A cell's folded text is one of these (`told`: as the question has them)."""
+
+    column: int
+    texts: frozenset[str]
+    told: str = field(default="", compare=False)
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        places = sheet.columns[self.column].places
+        return {row for text in self.texts for row in places.get(text, ())}
+
+    def said(self, sheet: Sheet) -> str:
+        column = sheet.columns[self.column]
+        names = sorted({shown(column.cells[column.places[text][0]]) for text in self.texts})
+        more = f" or {len(names) - _MOST_TEXTS} more" if len(names) > _MOST_TEXTS else ""
+        return f"{name_of(sheet, self.column)} is {' or '.join(names[:_MOST_TEXTS])}{more}"
+
+
+@dataclass(frozen=True)
+class Compares(Condition):
+    """A cell's number against one in the unit of its column, up to `last`, or against another column."""
+
+    column: int
+    sign: Sign
+    number: Number | None = None
+    other: int | None = None
+    last: Number | None = None
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        column, test = sheet.columns[self.column], _SIGNS[self.sign]
+        against = None if self.other is None else sheet.columns[self.other]
+        check_units(*filter(None, (column, against)))
+        limits = [self.number] * len(column.cells) if against is None else against.numbers
+        pairs = enumerate(zip(column.numbers, limits, strict=True))
+        found = [(row, one) for row, (one, two) in pairs if None not in (one, two) and test(one, two)]
+        return {row for row, number in found if self.last is None or (number or 0) <= self.last}
+
+    def said(self, sheet: Sheet) -> str:
+        limit = plain(self.number or 0) if self.other is None else name_of(sheet, self.other)
+        until = "" if self.last is None else f" and at most {plain(self.last)}"
+        return f"{name_of(sheet, self.column)} is {_TOLD[self.sign]} {limit}{until}"
+
+
+@dataclass(frozen=True)
+class Dates(Condition):
+    """A cell's date before, after or within one ("=="); of a span its beginning, but for what lies within."""
+
+    column: int
+    sign: Sign
+    moment: Moment
+    until: Moment | None = None
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        column = sheet.columns[self.column]
+        if self.moment.month or self.moment.day or not column.meaning.spans:
+            check_units(column)
+        return {row for row, each in enumerate(column.moments) if each is not None and self._fits(*each)}
+
+    def _fits(self, start: Moment, end: Moment) -> bool:
+        wanted, count = self.moment, _length(self.moment)
+        if self.until is not None:
+            told, last = tuple(part for part in start if part), _length(self.until)
+            return tuple(wanted)[: len(told)] <= told and start[:last] <= self.until[:last]
+        if self.sign == "==":
+            return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
+        first = 0 if wanted.year else 1  # of a month alone the year does not count
+        return bool(start[first]) and _SIGNS[self.sign](start[first:count], wanted[first:count])
+
+    def said(self, sheet: Sheet) -> str:
+        until = f" to {_date(self.until)}" if self.until else ""
+        return f"{name_of(sheet, self.column)} is {_WHEN.get(self.sign, 'in')} {_date(self.moment)}{until}"
+
+
+def _length(moment: Moment) -> int:
+    return 3 if moment.day else 2 if moment.month else 1
+
+
+def _date(moment: Moment) -> str:
+    if moment.month and not moment.year:
+        return f"{MONTHS[moment.month - 1].title()} {moment.day or ''}".strip()
+    return "-".join(f"{part:02}" for part in moment[:3] if part)
+
+
+@dataclass(frozen=True)
+class Filled(Condition):
+    """A cell that says something."""
+
+    column: int
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        column = sheet.columns[self.column]
+        return {row for row, cell in enumerate(column.cells) if not column.is_blank(shown(cell))}
+
+    def said(self, sheet: Sheet) -> str:
+        return f"{name_of(sheet, self.column)} is filled"
+
+
+@dataclass(frozen=True)
+class Either(Condition):
+    """One of several conditions, or with `negated`, none of them, where their cells say something."""
+
+    parts: tuple[Any, ...]
+    negated: bool = False
+
+    def rows(self, sheet: Sheet) -> set[int]:
+        found = set[int]().union(*(part.rows(sheet) for part in self.parts))
+        if not self.negated:
+            return found
+        everything = set(range(len(sheet.table.rows)))
+        if any(isinstance(part, Filled) for part in self.parts):
+            return everything - found
+        return everything.intersection(*(Filled(column).rows(sheet) for column in self.columns)) - found
+
+    def said(self, sheet: Sheet) -> str:
+        told = " or ".join(part.said(sheet) for part in self.parts)
+        return f"not ({told})" if self.negated else told
+
+
+def check_units(*columns: SheetColumn) -> None:
+    """Raise `Unfit` where amounts cannot be compared: one is unclear, or their units are of several kinds."""
+    for column in columns:
+        if column.meaning.why:
+            raise Unfit(f'"{column.plain}" cannot be computed with: {column.meaning.why}')
+    units = {(column.meaning.base, column.meaning.factor) for column in columns if column.meaning.base}
+    if len(units) > 1:
+        names = " and ".join(f'"{column.plain}"' for column in columns)
+        bases = ", ".join(sorted({base for base, _ in units}))
+        raise Unfit(f"the amounts of {names} have units that cannot be compared ({bases})")
+
+
+class Rows(Part):
+    """Some of the rows, in an order; `rows` finds them once for a sheet."""
+
+    def rows(self, sheet: Sheet) -> list[int]:
+        if self not in sheet.kept:
+            sheet.kept[self] = self.find(sheet)
+        found: list[int] = sheet.kept[self]
+        return found
+
+    def find(self, sheet: Sheet) -> list[int]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Where(Rows):
+    """The rows that meet all conditions, in their order; rows of totals only where no others do."""
+
+    conditions: tuple[Any, ...] = ()
+
+    def find(self, sheet: Sheet) -> list[int]:
+        sets = [each.rows(sheet) for each in self.conditions]
+        found = sorted(reduce(operator.and_, sets)) if sets else sheet.rows
+        return [row for row in found if row not in sheet.summaries] or found
+
+    def said(self, sheet: Sheet) -> str:
+        told = " and ".join(each.said(sheet) for each in self.conditions)
+        return f" where {told}" if told else ""
+
+
+def keys_of(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tuple[Any, int]]:
+    """The comparable values of a column in these rows, those without one left out."""
+    check_units(column)
+    if column.kind == "date":
+        return [(each[0], row) for row in rows if (each := column.moments[row]) is not None]
+    if column.kind not in ("number", "time"):
+        raise Unfit(f'"{column.plain}" has neither numbers nor dates')
+    return [(number, row) for row in rows if (number := column.numbers[row]) is not None]
+
+
+@dataclass(frozen=True)
+class Ordered(Rows):
+    """Some of the rows by the order of a column, or by their own where it is None.
+
+    From the `start`-th (0 the first), `count` of them; ties of the last one count as well, by the column.
+    """
+
+    of: Where
+    by: int | None
+    descending: bool
+    start: int = 0
+    count: int = 1
+
+    def find(self, sheet: Sheet) -> list[int]:
+        rows, stop = self.of.rows(sheet), self.start + self.count
+        if self.by is None:
+            keys: list[tuple[Any, int]] = [(place, row) for place, row in enumerate(rows)]
+        else:
+            keys = keys_of(sheet, sheet.columns[self.by], rows)
+        keys.sort(key=lambda pair: pair[0], reverse=self.descending)
+        if len(keys) < stop:
+            fit = {0: "no row fits", 1: "only 1 row fits"}.get(len(keys), f"only {len(keys)} rows fit")
+            named = "" if self.by is None else f' with "{sheet.columns[self.by].plain}" filled'
+            raise Unfit(f"{fit}{named}")
+        if self.start and keys[self.start - 1][0] == keys[self.start][0]:
+            raise Unfit("rows are level there")
+        last = keys[stop - 1][0]
+        if self.by is not None and len(keys) > stop and keys[0][0] == keys[-1][0]:
+            raise Unfit("all rows are level there")
+        return [row for _, row in keys[self.start : stop]] + [row for key, row in keys[stop:] if key == last]
+
+    def said(self, sheet: Sheet) -> str:
+        words = {True: "last", False: "first"} if self.by is None else {True: "most", False: "least"}
+        by = "" if self.by is None else f" {name_of(sheet, self.by)}"
+        if sheet.columns and self.by is not None and sheet.columns[self.by].kind == "date":
+            words = {True: "latest", False: "earliest"}
+        place = f"number {self.start + 1} by the" if self.start else "the"
+        count = f" {self.count}" if self.count > 1 else ""
+        return f" with {place}{count} {words[self.descending]}{by}{self.of.said(sheet)}"
+
+
+@dataclass(frozen=True)
+class These(Rows):
+    """Rows by their places."""
+
+    places: tuple[int, ...]
+
+    def find(self, sheet: Sheet) -> list[int]:
+        return list(self.places)
+
+    def said(self, sheet: Sheet) -> str:
+        return f" in {len(self.places)} rows"
