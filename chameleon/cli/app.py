@@ -92,13 +92,23 @@ def main(
 
 
 @command()
-def ask(question: QuestionOptions, run: RunOptions, talk: TalkOptions, json: bool = JSON) -> int:
+def ask(
+    question: QuestionOptions,
+    run: RunOptions,
+    talk: TalkOptions,
+    json: bool = JSON,
+    questions: Path | None = option(
+        in_file="never", metavar="FILE", help="Ask each line of FILE instead, and print a line for each."
+    ),
+) -> int:
     """Answer a question, from a table, an index of tables, a picture or a text.
 
-    Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval.
+    Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 declined, 4 waits for approval; of several the worst.
     """
-    from chameleon.cli.asking import run_question
+    from chameleon.cli.asking import run_question, run_questions
 
+    if questions is not None:
+        return run_questions(question, run, questions, as_json=json)
     return run_question(question, run, as_json=json)
 
 

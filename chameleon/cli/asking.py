@@ -23,18 +23,19 @@ from chameleon.cli.given import (
 )
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import QuestionOptions, RunOptions
-from chameleon.cli.out import ReplyStream, echo_json, is_verbose
+from chameleon.cli.out import ReplyStream, echo, echo_json, is_verbose
 from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage
 from chameleon.cli.words import answer_text, notes_on, now_in_words
-from chameleon.errors import Declined, StepRejected
+from chameleon.errors import Declined, InputError, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory
 from chameleon.log import EventLog, event_to_json, settings_in
 from chameleon.module import split_keys
 from chameleon.state import Event, Failure, Plan, RunEnded, State
+from chameleon.text import one_line
 from chameleon.usage import Usage
 from chameleon.values import to_json
 
@@ -98,6 +99,38 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
         return 0
     page.end(state, options.unit or "")
     return EXIT_CODES[state.ended.reason]
+
+
+def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_json: bool) -> int:
+    """Ask each line of a file, print a line for each, "(declined)" too, and return the worst exit code."""
+    if options.question or run.log is not None:
+        raise typer.BadParameter("give neither QUESTION nor --log beside it", param_hint="--questions")
+    try:
+        asked = list(filter(None, map(str.strip, file.read_text("utf-8-sig").splitlines())))
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{file} cannot be read: {problem}") from None
+    if not asked:
+        raise InputError(f"{file}: there is no question in it", hint="Write one on each line.")
+    options, codes = replace(options, question=asked[0]), {0}
+    check_options(options)
+    with read_input(options) as everything:
+        setup = set_up_for(options, everything, {})
+        given = fit(everything, setup.executor.inventory, options)
+        attend(setup.executor, run.approve)
+        for question in asked:
+            with Activity(one_line(question, _LONGEST_REPLY)):
+                state = setup.executor.run({**given, "question": question})
+            state = advised(among_choices(state, given.get("choices") or ()), setup.executor)
+            reason = state.ended.reason if state.ended else "waiting"
+            codes.add(EXIT_CODES.get(reason, EXIT_WAITS))
+            if as_json:
+                echo_json({"question": question, **summary(state, setup)})
+            else:
+                said = (
+                    answer_text(state.answer, options.unit or "") if reason == "answered" else f"({reason})"
+                )
+                echo(" ".join(said.split()))
+    return 1 if 1 in codes else max(codes)
 
 
 def set_up_for(

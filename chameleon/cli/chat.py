@@ -18,7 +18,7 @@ from chameleon.cli.exporting import receiver
 from chameleon.cli.given import STANDARD_INPUT, check_options, fit, read_input, without_file_of_settings
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
-from chameleon.cli.out import Interrupted, ReplyStream, Terminated, echo, is_verbose, say
+from chameleon.cli.out import Interrupted, ReplyStream, Terminated, echo, is_quiet, is_verbose, say
 from chameleon.cli.progress import Activity
 from chameleon.cli.show import RunPage
 from chameleon.cli.words import now_in_words
@@ -196,6 +196,8 @@ class Chat:
         self.last = state = among_choices(state, given.get("choices") or ())
         self.turns.append(PastTurn.of(state))
         page.end(_in_chat(advised(state, self.executor)), self.given.get("unit") or "")
+        if is_quiet() and state.answer is None:  # a line for each question
+            echo(f"({state.ended.reason if state.ended else 'left'})")
 
     def _send(self, event: Event) -> None:
         """Send an event to the receiver of spans, if there is one, as one of this conversation."""

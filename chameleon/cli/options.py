@@ -256,7 +256,7 @@ class GivenOptions(ModelOptions):
 class QuestionOptions(GivenOptions):
     """A question, what it comes with, and what answers it."""
 
-    question: str = argument("QUESTION", "The question, in quotes.")
+    question: str = argument("QUESTION", "The question, in quotes.", default="")
     inventory: str | None = option(
         "-i", metavar="NAME|FILE", help="The inventory to run.", complete=inventories
     )

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from chameleon.cli.out import Style, echo, is_verbose, say
+from chameleon.cli.out import Style, echo, is_verbose, results, say
 from chameleon.cli.words import (
     answer_text,
     notes_on,
@@ -126,7 +126,7 @@ class RunPage:
         ended = state.ended
         if ended.reason == "answered":
             if not self.silent:
-                short = state.cache["reading"].get("short") if state.reading and sys.stdout.isatty() else None
+                short = state.cache["reading"].get("short") if state.reading and results().isatty() else None
                 echo(harmless(short) if short else answer_text(state.answer, unit), style="bold")
             if state.reading:
                 self._line(f"Read as: {harmless(state.reading)}")

@@ -287,3 +287,18 @@ def test_what_was_assumed_is_told_under_the_answer_in_json_in_the_log_and_in_pro
     log.unlink()
     command(*asked, "-i", "tables", "--model", f"scripted:{replies}", "--log", str(log))
     assert log.read_text().count(f" Item: text · Price: number, $ · ZIP: text. Note: {note}") == 2
+
+
+def test_each_line_of_a_file_is_asked_and_gives_a_line(command: Command, tmp_path: Path) -> None:
+    file, table = tmp_path / "questions.txt", tmp_path / "table.csv"
+    file.write_text("Who has the most apples?\n\nWho likes them?\nTotal apples\n")
+    table.write_text("child,apples\nAda,2\nBen,3\nCleo,5\n")
+    asked = ("ask", "--questions", str(file), "--table", str(table), "--inventory", "tables_offline")
+    outcome = command(*asked)
+    assert (outcome.code, outcome.out) == (3, "Cleo\n(declined)\n10\n")
+    told = [json.loads(line) for line in command(*asked, "--json").out.splitlines()]
+    assert [each["answer"] for each in told] == ["Cleo", None, "10"]
+    assert told[0]["reading"] == "child with the most apples" and told[1]["question"] == "Who likes them?"
+    assert command(*asked, "Who?").code == 2 and command("ask", "--table", str(table)).code == 2
+    file.write_bytes(b"\xff\xfe\x00")
+    assert "cannot be read" in command(*asked).err

@@ -101,6 +101,11 @@ def test_answers_line_by_line_and_goes_on_where_one_is_declined(chat: Chat) -> N
     assert "Or let a model answer: chameleon chat tables_first --model PROVIDER:NAME" in shown.err
 
 
+def test_quietly_each_question_gives_a_line(chat: Chat) -> None:
+    shown = chat("tables_offline", "--table", "visits.csv", "-q", lines=f"{MOST}\n{ODD}\n{FEW}\n")
+    assert shown.out == "Lisbon\n(declined)\n900\n"
+
+
 def test_commands_show_the_table_and_what_was_said(chat: Chat) -> None:
     lines = f"{FEW}\n{ODD}\n/table\n/history\n/what\n/exit\n{MOST}\n"
     shown = chat("tables_offline", "--table", "visits.csv", lines=lines)
