@@ -82,7 +82,7 @@ class Frame:
 
     def _beside(self) -> Iterator[Bound]:
         """One column of numbers against another: "higher costs than sales", "costs above sales"."""
-        for place in range(len(self.kinds)):
+        for place in range(len(self.kinds)) if "how" not in self.kinds else ():  # how much more asks for it
             one = self.column(place + 1, "number") or self.column(place - 1, "number")
             is_first = self.column(place + 1, "number") is not None and self.kind(place + 2) == "than"
             last = place + 3 if is_first else place + 1 + (self.kind(place + 1) == "than")
