@@ -1,4 +1,4 @@
-"""The reader without a model: what each of its costs is good for, faults over many tables, and how long it takes.
+"""The reader without a model: what each of its costs is good for, faults over many tables, and its speed.
 
 Run: python perf/reader.py FOLDER [--every N]
 
