@@ -45,7 +45,7 @@ _FILES = {
 def check_options(options: QuestionOptions) -> None:
     """Raise `BadParameter` for wrong usage, and `InputError` for a question that comes alone."""
     if not options.question.strip():
-        raise typer.BadParameter("is empty", param_hint="QUESTION")
+        raise typer.BadParameter("there is none: give it in quotes", param_hint="QUESTION")
     files = {name: list(getattr(options, name) or ()) for name in ("table", "image", "text")}
     for name in ("image", "text"):  # none is left out in silence
         if len(files[name]) > 1:

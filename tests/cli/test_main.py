@@ -180,7 +180,7 @@ def test_what_cannot_be_done_is_one_line(
 
 
 USAGE = [
-    ("ask", "Missing argument 'QUESTION'"),
+    ("ask", "Invalid value for QUESTION: there is none"),
     ("frob", "No such command 'frob'"),
     ("ask Q --nope", "No such option"),
     ("ask Q --store sometimes", "Invalid value for '--store'"),
