@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt
 
-from chameleon import Declined, State
+from chameleon import Declined, State, Table
 from chameleon.modules.documents.table_choice import Candidate, candidates, passages
 from chameleon.modules.offline.table_reader import TableReader
 from chameleon.modules.offline.words import language_of
@@ -77,32 +77,28 @@ class IndexReader(TableReader):
         return {**super().update_cache(cache, output), "table_choice": output["table_choice"]}
 
     def _agreeing(self, state: State, near: Sequence[Candidate]) -> list[Found]:
-        """Return the tables that answer. Raises `Declined` where they differ, or one does not answer."""
-        fits, refused = list[Found](), list[tuple[Candidate, Declined]]()
-        for each in near:
-            try:
-                fits.append((each, self.answered(state, each.table)))
-            except Declined as refusal:
-                refused.append((each, refusal))
-        if not fits:
-            nearest, why = refused[0]
-            raise Declined(f"of the table that fits best, {nearest.called}: {why.what}", hint=why.hint)
-        pairs = ((each, other.table) for each in near for other, _ in fits if other is not each)
-        parts = {one.id for one, two in pairs if two.contains(one.table) and not one.table.contains(two)}
-        fits = [fit for fit in fits if fit[0].id not in parts]
-        others = [each.called for each, _ in refused if each.id not in parts]
-        told = "; ".join(f"{each.called}: {str(output['answer'])[:_LONGEST]}" for each, output in fits)
-        if others:
-            what = (
-                f"it is not clear which table is meant: {told} would answer; {', '.join(others)} may fit too"
-            )
-            raise Declined(what, hint=_NAME_IT)
-        is_same = all(output["answer"] == fits[0][1]["answer"] for _, output in fits)
-        is_looked_up = all("cells" in output["sources"][0] for _, output in fits)
+        """Return the tables that answer, and what. Raises `Declined` where they differ, or one does not."""
+        came = {each.id: self._tried(state, each) for each in near}
+        whole = [each.table for each in near if isinstance(came[each.id], dict)]
+        if not whole and isinstance(why := came[near[0].id], Declined):
+            what = f"of the table that fits best, {near[0].called}: {why.what}"
+            raise Declined(what, hint=why.hint)
+        near = [each for each in near if not _is_part(each.table, whole)]
+        fits = [(each, found) for each in near if isinstance(found := came[each.id], dict)]
+        is_looked_up = all("cells" in found["sources"][0] for _, found in fits)
         is_copy = all(fits[0][0].table.contains(each.table) for each, _ in fits)
+        is_same = len({str(found["answer"]) for _, found in fits}) == 1 and len(fits) == len(near)
         if not is_same or (len(fits) > 1 and not (is_looked_up or is_copy)):
-            raise Declined(f"{len(fits)} tables answer, and none is named ({told})", hint=_NAME_IT)
+            said = {each.id: str(found["answer"])[:_LONGEST] for each, found in fits}
+            told = "; ".join(f"{each.called}: {said.get(each.id, 'cannot tell')}" for each in near)
+            raise Declined(f"it is not clear which table is meant ({told})", hint=_NAME_IT)
         return fits
+
+    def _tried(self, state: State, each: Candidate) -> dict[str, Any] | Declined:
+        try:
+            return self.answered(state, each.table)
+        except Declined as refusal:
+            return refusal
 
 
 def telling_words(question: str) -> dict[str, str]:
@@ -118,6 +114,11 @@ def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:
     words = language_of("")
     known = {stem for text in texts for stem in words.stems(text)}
     return frozenset(stem for stem in stems if stem in known or words.ideas.get(stem, frozenset()) & known)
+
+
+def _is_part(table: Table, others: Iterable[Table]) -> bool:
+    """Tell whether another table has all of its rows and columns, and more."""
+    return any(other.contains(table) and not table.contains(other) for other in others)
 
 
 def _texts_in(candidate: Candidate) -> Iterator[str]:
