@@ -67,10 +67,8 @@ class Links:
         self.unknown = [token.text for place, token in enumerate(tokens) if place not in linked]
         for place in range(len(self.tokens)):
             if not self.by_start[place]:
-                kind, cost = (
-                    ("subject", Cost.SUBJECT) if self._is_subject(place) else ("unknown", Cost.UNKNOWN)
-                )
-                self.by_start[place].append(Item(place, place + 1, kind, cost))
+                told = ("subject", Cost.SUBJECT) if self._is_subject(place) else ("unknown", Cost.UNKNOWN)
+                self.by_start[place].append(Item(place, place + 1, *told))
 
     @property
     def items(self) -> Iterator[Item]:
@@ -80,9 +78,8 @@ class Links:
         """Drop what only multiplies the ways to cut: "of" before no date, a year as a figure after "in"."""
         dates = [each.index for each in self.sheet.columns if each.kind == "date"]
         for place, items in self.by_start.items():
-            cells = {
-                item.end for item in items if item.kind == "cell" and not item.cost and item.column in dates
-            }
+            exact = [item for item in items if item.kind == "cell" and not item.cost]
+            cells = {item.end for item in exact if item.column in dates}
             items[:] = [item for item in items if item.kind != "date" or item.end not in cells]
             kinds = {item.kind for item in items}
             if {"dates", "filler"} <= kinds:
@@ -263,19 +260,16 @@ class Links:
 
     def _lines(self, column: SheetColumn) -> Iterator[tuple[str, Stems]]:
         """The different texts of a column that have a telling word of the question, with their stems."""
-        found: dict[str, None] = {}
+        found, blob = dict[str, None](), column.blob
         for token in self.tokens:
             is_small = token.low in self.words.filler and not token.text[0].isupper()
             if token.number is None and (is_small or (len(token.low) < 2 and not token.text.isupper())):
                 continue
             base = token.stem if len(token.stem) > 2 and token.low.startswith(token.stem) else token.low
             form = re.escape(token.low if token.number is not None else base)
-            for match in islice(re.finditer(rf"(?<![^\W_]){form}", column.blob), _MOST_LINES):
-                begin, stop = (
-                    column.blob.rfind("\n", 0, match.start()) + 1,
-                    column.blob.find("\n", match.end()),
-                )
-                found[column.blob[begin : stop if stop >= 0 else None]] = None
+            for match in islice(re.finditer(rf"(?<![^\W_]){form}", blob), _MOST_LINES):
+                begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
+                found[blob[begin : stop if stop >= 0 else None]] = None
         for line in found:
             yield line, tuple(token.stem for token in self.words.tokens(line))
 
@@ -291,9 +285,8 @@ class Links:
         tokens = self.tokens[start:end]
         if all(self._is(place, "none") for place in range(start, end)):
             return  # "no" denies, and is no cell
-        telling = [
-            t for t in tokens if t.low not in self.words.filler or (t.text.isupper() and len(t.text) > 1)
-        ]
+        small = self.words.filler
+        telling = [t for t in tokens if t.low not in small or (t.text.isupper() and len(t.text) > 1)]
         exact = frozenset(line for line, length in lines.items() if length == end - start)
         told = " ".join(token.text for token in tokens)
         is_figure = all(token.number is not None for token in tokens)
@@ -337,10 +330,9 @@ class Links:
         return self.tokens[place].stem in self.sheet.nouns
 
     def _nouns(self) -> Iterator[Item]:
+        measure = self.words.stem(self.words.data["measure"].lower())
         for start, token in enumerate(self.tokens):
-            if self.sheet.origins is not None and token.stem == self.words.stem(
-                self.words.data["measure"].lower()
-            ):
+            if self.sheet.origins is not None and token.stem == measure:
                 yield Item(start, start + 1, "column", 0.0, len(self.sheet.columns) - 1)
                 continue
             if any(token.stem in column.stems for column in self.sheet.amounts):
