@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,7 +24,7 @@ from chameleon.cli.given import (
 )
 from chameleon.cli.hints import in_options
 from chameleon.cli.options import QuestionOptions, RunOptions
-from chameleon.cli.out import ReplyStream, echo, echo_json, is_verbose
+from chameleon.cli.out import ReplyStream, echo, echo_json, is_verbose, say
 from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage
@@ -44,7 +45,7 @@ _ASK_ANEW = (
     "Replies came from the response store: --store record asks the model anew and keeps what it says, "
     "--store off asks it and keeps nothing."
 )
-_LONGEST_REPLY = 200
+_LONGEST_REPLY, _LONGEST_TOLD = 200, 400
 _AROUND = " .,;:!?\"'“”‘’`*()[]"
 _OF_STEPS = ("module", "args", "output", "error", "seconds", "dropped")
 EXIT_CODES = {"answered": 0, "failed": 1, "budget": 1, "declined": 3}
@@ -106,7 +107,8 @@ def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_j
     if options.question or run.log is not None:
         raise typer.BadParameter("give neither QUESTION nor --log beside it", param_hint="--questions")
     try:
-        asked = list(filter(None, map(str.strip, file.read_text("utf-8-sig").splitlines())))
+        text = sys.stdin.read() if str(file) == STANDARD_INPUT else file.read_text("utf-8-sig")
+        asked = list(filter(None, map(str.strip, text.splitlines())))
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{file} cannot be read: {problem}") from None
     if not asked:
@@ -130,6 +132,9 @@ def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_j
                     answer_text(state.answer, options.unit or "") if reason == "answered" else f"({reason})"
                 )
                 echo(" ".join(said.split()))
+                why = state.ended.error.advice if state.ended and state.ended.error else state.reading
+                if why:
+                    say(one_line(f"{question}: {why}", _LONGEST_TOLD))
     return 1 if 1 in codes else max(codes)
 
 

@@ -16,7 +16,7 @@ from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.links import Item
 from chameleon.modules.offline.rows import Compares, Dates, Either, Filled, Is
 from chameleon.modules.offline.sheet import Measure, Number, Sheet, SheetColumn
-from chameleon.modules.offline.words import Token
+from chameleon.modules.offline.words import Token, folded
 
 _MOST_TRIED, _MOST_BINDINGS = 400, 24
 
@@ -46,6 +46,12 @@ class Frame:
         column = self.sheet.columns[self.items[place].value] if self.kind(place) == "column" else None
         return column if column is not None and (not kinds or column.kind in kinds) else None
 
+    def is_whole(self, item: Item) -> bool:
+        """Tell whether an item names a column letter by letter."""
+        said = " ".join(token.low for token in self.tokens[item.start : item.end])
+        name = folded(self.sheet.columns[item.value].plain) if item.kind == "column" else ""
+        return bool(name) and said in (name, f"{name}s")
+
     def bindings(self) -> Iterator[tuple[float, list[Bound], list[Item]]]:
         """The ways to take numbers, dates and cells as conditions, the cheap first, and what is left."""
         choices: list[list[Bound | None]] = []
@@ -74,7 +80,8 @@ class Frame:
             column = self.column(place + 1)
             near = {each.column for each in self.items[place + 2 : place + 4] if each.kind == "cell"}
             is_meant = column is not None and not column.truths and not self.items[place + 1].cost
-            if kind == "none" and column is not None and is_meant and column.index not in near:
+            is_empty = kind == "none" and self.items[place].value == "absent"
+            if is_empty and column is not None and is_meant and column.index not in near:
                 has_zeros = column.kind == "number" and 0 in column.numbers
                 empty = Either((Filled(column.index),), negated=True)
                 condition = Compares(column.index, "==", 0) if has_zeros else empty
@@ -96,8 +103,8 @@ class Frame:
 
     def _truths(self, place: int) -> Iterator[Bound]:
         """A column of yes and no that is named: "returned orders", "not returned"."""
-        column = self.column(place)
-        if column is not None and column.truths:
+        column, item = self.column(place), self.items[place]
+        if column is not None and column.truths and self.is_whole(item):
             denied = self._denial(place)
             texts = column.truths[1 if denied else 0]
             if texts and self.kind(place + 1) != "cell":
@@ -108,7 +115,7 @@ class Frame:
         for before in range(place - 1, max(-1, place - 4), -1):
             if self.kinds[before] == "none":
                 return frozenset((before,))
-            if self.kinds[before] not in ("dates", "noun", "column", "verb"):
+            if self.kinds[before] not in ("dates", "column", "verb"):
                 break
         return frozenset()
 

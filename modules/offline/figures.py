@@ -10,6 +10,7 @@ from statistics import mode
 from chameleon.modules.offline.sheet import Number, SheetColumn, amounts_in
 
 _DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
+_SWAPPED = str.maketrans(".,", ",.")
 _POWERS = {"billion": 10**9, "million": 10**6}
 
 
@@ -38,6 +39,7 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     if column is None:
         return plain(number)
     unit, value, cells = column.unit, Fraction(number), column.sample
+    cells = [cell.translate(_SWAPPED) for cell in cells] if column.meaning.mark == "," else cells
     if column.meaning.is_converted:  # in the unit that these rows have
         told = [(each.unit, each.factor) for row in rows for each in amounts_in(column.cells[row])]
         unit, factor = mode(told)

@@ -167,7 +167,13 @@ class Grouped(Form):
         for row in self.each.of.rows(sheet):
             if not by.is_blank(text := shown(by.cells[row])):
                 groups.setdefault(names.setdefault(text.casefold(), text), []).append(row)
-        found = {name: replace(self.each, of=These(tuple(rows))).find(sheet) for name, rows in groups.items()}
+        found = dict[str, Result]()
+        for name, rows in groups.items():
+            try:
+                found[name] = replace(self.each, of=These(tuple(rows))).find(sheet)
+            except Unfit as unfit:
+                if not unfit.empty:
+                    raise
         if not found or (self.best and len(found) < self.count):
             raise Unfit("there are not so many groups" if found else "no row fits", empty=not found)
         if not self.best:

@@ -106,7 +106,7 @@ def telling_words(question: str) -> dict[str, str]:
     words = language_of(question)
     small = words.filler | words.request | {word for phrase in words.phrases for word in phrase}
     tokens = (token for token in words.tokens(question) if token.low.isalnum() and token.low not in small)
-    return {token.stem: token.text for token in tokens}
+    return {token.stem: token.text for token in tokens if token.stem not in words.licenses}
 
 
 def covered(stems: Iterable[str], texts: Iterable[str]) -> frozenset[str]:

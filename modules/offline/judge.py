@@ -18,7 +18,11 @@ from chameleon.table import Table
 
 _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
+_COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
+
+
+Read = tuple[float, Form, Sheet, Result]
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def answer(question: str, table: Table) -> Answer:
         Sheet.of(table, words),
         [part for part in _SENTENCE.split(question.strip()) if part.strip()],
     )
-    asked = words.tokens(parts[-1] if parts else "")
+    asked = words.tokens(_with_points(parts[-1], sheet) if parts else "")
     if sum(len(words.tokens(part)) for part in parts) > _MOST_TOKENS:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
     lead = Links(words.tokens(" ".join(parts[:-1])), sheet)
@@ -82,6 +86,13 @@ def answer(question: str, table: Table) -> Answer:
     return found
 
 
+def _with_points(question: str, sheet: Sheet) -> str:
+    """Return a question with its figures as English has them, where the table writes 1.250,50."""
+    if all(column.meaning.mark != "," for column in sheet.columns):
+        return question
+    return _COMMAS.sub(lambda figure: figure[0].replace(".", "").replace(",", "."), question)
+
+
 def _not_understood(asked: Sequence[Token], links: Links, sheet: Sheet) -> Declined:
     """Say why no reading was found: words that nothing accounts for, or the kind."""
     if not links.unknown:
@@ -104,7 +115,7 @@ def _how_to_ask(sheet: Sheet) -> str:
 
 def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     """Return the answer of the cheapest form that the table bears. Raises `Declined`."""
-    first: tuple[float, Form, Sheet, Result] | None = None
+    first: Read | None = None
     why: Unfit | None = None
     least = forms[0][0]
     for price, form, sheet in forms[:_MOST_FORMS]:
@@ -120,7 +131,7 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
         cost = price + _doubt(form, result, sheet)
         if first is None:
             first = cost, form, sheet, result
-        elif set(result.values) != set(first[3].values) and not _names_the_same(first[1], form, sheet):
+        elif _differ(first, (cost, form, sheet, result)):
             both = f"{first[1].said(first[2])}, or {form.said(sheet)}"
             raise Declined(f"it may mean two things: {both}", hint="Ask with more of the words of one.")
     if first is None:
@@ -144,8 +155,10 @@ def _doubt(form: Form, result: Result, sheet: Sheet) -> float:
     if not isinstance(form, Count | Fold) or not isinstance(of, Where) or not of.conditions:
         return 0.0
     few = {0: Cost.NONE, 1: Cost.ONE}.get(int(result.number or 0), 0.0) if isinstance(form, Count) else 0.0
-    tests = (part for each in of.conditions for part in (each.parts if isinstance(each, Either) else [each]))
-    return few + Cost.NONE * any(isinstance(each, Is) and _is_part(each, sheet) for each in tests)
+    tests = [part for each in of.conditions for part in (each.parts if isinstance(each, Either) else [each])]
+    cells = [each for each in tests if isinstance(each, Is)]
+    is_loose = isinstance(form, Fold) and any(len(each.texts) > 1 and not each.is_exact for each in cells)
+    return few + Cost.NONE * (is_loose or any(_is_part(each, sheet) for each in cells))
 
 
 def _is_part(condition: Is, sheet: Sheet) -> bool:
@@ -153,6 +166,18 @@ def _is_part(condition: Is, sheet: Sheet) -> bool:
     said = re.compile("|".join(rf"\b{re.escape(text)}\b" for text in condition.texts if text) or "(?!)")
     others = (text for text in sheet.columns[condition.column].places if text not in condition.texts)
     return any(map(said.search, others))
+
+
+def _differ(first: Read, other: Read) -> bool:
+    """Tell whether two readings come to something else; one number of two columns is so by chance."""
+    (_, one, sheet, result), (_, two, beside, also) = first, other
+    if set(result.values) != set(also.values):
+        return not _names_the_same(one, two, sheet)
+    columns = (
+        {each.columns[index].name for index in form.columns} for each, form in ((sheet, one), (beside, two))
+    )
+    is_chance = result.kind == "number" == also.kind and sheet is beside
+    return is_chance and len({frozenset(each) for each in columns}) > 1
 
 
 def _names_the_same(one: Form, two: Form, sheet: Sheet) -> bool:

@@ -15,7 +15,7 @@ from chameleon.modules.offline.links import Cut, Item
 from chameleon.modules.offline.question import Costed, Question
 from chameleon.modules.offline.rows import Dates, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
-from chameleon.modules.offline.words import Token
+from chameleon.modules.offline.words import Token, folded
 from chameleon.table.meaning import shown
 
 _LATEST_ASK = 4  # words before a question word: "in the South, which"
@@ -70,14 +70,16 @@ class Kinds(Question):
 
     def _states(self) -> bool:
         """Whether it is a statement: it has a verb, and asks nothing."""
-        words, tokens, verb = self.sheet.words, self.frame.tokens, ("whether", "whether")
+        words, verb = self.sheet.words, ("whether", "whether")
+        tokens = [token for token in self.frame.tokens if token.low not in "?#"]
         asking = (item for item in self.frame.items if item.kind in ("ask", "how", "count", "whether"))
         asking = (item for item in asking if item.value != "number")  # of a statement, too
         ask = next(asking, None)
-        if ask is not None and ask.kind == "ask" and ask.start > _LATEST_ASK:
-            return True  # "the venue where they played"
+        if ask is not None and ask.kind == "ask":
+            ends = len(tokens) > 1 and verb in words.phrases.get((tokens[-1].low,), ())  # what does Ann have
+            return ask.start > _LATEST_ASK or (ends and self.word_is_bare)  # the venue where they played
         has_verb = self.has("verb") or any(verb in words.phrases.get((token.low,), ()) for token in tokens)
-        return has_verb and ask is None and tokens[0].low not in words.request
+        return has_verb and ask is None and bool(tokens) and tokens[0].low not in words.request
 
     def _sums_groups(self) -> bool:
         """Whether it names a column for each group, and asks nothing else: "visits by city"."""
@@ -154,7 +156,7 @@ class Kinds(Question):
         named = subject if subject is not None and subject.kind == "column" else None
         column = self.col(named) if named is not None else None
         used = (count, distinct, named, *sums)
-        if named is None or column is None or column is self.sheet.key or column.numbers_rows:
+        if named is None or column is None or column is self.sheet.key or self._numbers_rows(named):
             yield from self._count_rows(subject, used)
         elif column.kind == "number":
             if column.bases & set("$€£¥"):
@@ -170,13 +172,22 @@ class Kinds(Question):
         elif distinct is not None or self._is_counted(column, named):
             yield from self.grouped(0.0, Count(self.where, column.index), *used)
 
+    def _numbers_rows(self, item: Item) -> bool:
+        """Whether a column numbers what is counted: "Lot" of lots."""
+        column, said = self.col(item), self.frame.tokens[item.start].low
+        return column.numbers_rows or (column.is_dense and said != folded(column.plain))
+
     def _count_rows(self, subject: Item | None, used: tuple[Item | None, ...]) -> Iterator[Costed]:
         """Yield how many rows there are, or how many of a thing they say that there are."""
         cost = 0.0 if subject is not None and subject.kind in ("noun", "column") else Cost.IMPLIED
         _, distinct, named, *_ = used
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
         quantity = self.sheet.quantity
-        if not self.names_row:
+        key = self.sheet.key.index if self.sheet.key is not None else None
+        if self.sheet.origins is not None:  # years are no rows: how many branches, and nothing else
+            is_row = subject is not None and subject.kind == "noun" and bool(subject.value)
+            yield from self.grouped(cost, Count(self.where, key), *used) if is_row and key is not None else ()
+        elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, Count(self.where, column), *used)
         elif len(verbs) == 1:  # how many people visited Oslo
@@ -188,7 +199,11 @@ class Kinds(Question):
     def _is_counted(self, column: SheetColumn, named: Item) -> bool:
         """Whether the different cells of a column are counted: cities, no dates of answers, no figures."""
         is_text = column.kind == "text" and 2 * sum(map(_has_digit, column.sample)) < len(column.sample)
-        return not named.cost and (is_text or (column.kind == "date" and column.is_plain_time))
+        return (
+            not named.cost
+            and not column.truths
+            and (is_text or (column.kind == "date" and column.is_plain_time))
+        )
 
     def _lists(self) -> bool:
         """Whether several cells of one column are named: "Ann and Bo"."""
@@ -200,6 +215,9 @@ class Kinds(Question):
         fold, by = self.one("fold"), self.group()
         if self.asks in ("who", "where", "when") or self.has("distinct") or self.names_rows:
             return
+        ids = {folded(each.plain) for each in self.sheet.columns if each.numbers_rows}
+        if fold is not None and any(token.low in ids for token in self.frame.tokens[fold.end : fold.end + 2]):
+            return  # codes are never summed
         how: How = fold.value if fold is not None else "sum"
         for cost, index, item in self.measure():
             column = self.sheet.columns[index]

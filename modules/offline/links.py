@@ -23,6 +23,7 @@ from chameleon.modules.offline.words import Stems, Token, alike, folded
 from chameleon.table.dates import read_date
 
 _BEAM, _MOST_LINES, _LONGEST_PHRASE, _MOST_HELD = 48, 20_000, 5, 0.6
+_LATEST_REQUEST = 4  # words: "could you please list"
 
 
 class Item(NamedTuple):
@@ -103,6 +104,7 @@ class Links:
 
     def _phrases(self) -> Iterator[Item]:
         lows, covered = [token.low for token in self.tokens], 0
+        truths = {folded(column.plain) for column in self.sheet.columns if column.truths}
         is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
         for start, token in enumerate(self.tokens):
             for end in range(min(start + _LONGEST_PHRASE, len(lows)), max(start, covered), -1):
@@ -110,7 +112,10 @@ class Links:
                     if kind != "whether" or not start:
                         covered = max(covered, end)  # the least of "at least" is no word by itself
                         yield Item(start, end, kind, 0.0, value)
-            asks = token.low in self.words.request and not any(self._is(p, "ask") for p in range(start))
+            asks = token.low in self.words.request and not any(
+                self._is(p, "ask") for p in range(min(start, 4))
+            )
+            asks &= start < _LATEST_REQUEST
             if asks or token.low in self.told:
                 yield Item(start, start + 1, "filler", 0.0)
             if token.text.isupper() and len(token.text) > 1 and not is_loud:
@@ -119,6 +124,8 @@ class Links:
                 continue
             if token.low in self.words.filler or token.low in "$€£¥°#?":
                 yield Item(start, start + 1, "filler", 0.0)
+            elif token.low in truths:
+                continue  # "sold" beside a column Sold
             elif (licensed := self.words.licenses.get(token.stem)) is not None and not self._is_noun(start):
                 names = {stem for column in self.sheet.columns for stem in column.stems}
                 if not licensed or licensed & {*names, *self.sheet.caption}:
@@ -292,7 +299,7 @@ class Links:
         is_figure = all(token.number is not None for token in tokens)
         if exact and (telling or (tokens[0].text[0].isupper() and start > 0)):
             # A figure in a column of amounts is compared as a number, not as a text.
-            is_amount = is_figure and column.kind in ("number", "date")
+            is_amount = is_figure and (column.kind in ("number", "date") or column.is_label)
             key = self.sheet.key
             is_other = key is not None and key is not column and not exact.isdisjoint(key.places)
             if not all(self.sheet.summaries.issuperset(column.places[line]) for line in exact):
@@ -303,7 +310,7 @@ class Links:
         held = frozenset(line for line in lines if not self.sheet.summaries.issuperset(column.places[line]))
         places = range(start, end)
         is_said = any(not self._is(p, *_FUNCTION) and self.low(p) not in self.words.filler for p in places)
-        is_said &= any(token.stem not in self.words.things for token in telling)
+        is_said &= any(token.stem not in {*self.words.things, *self.sheet.nouns} for token in telling)
         is_common = len(held) > _MOST_HELD * len(column.places) and len(column.places) > 3
         if held == exact or not held or not is_said or is_common or max(len(t.low) for t in telling) < 3:
             return
@@ -313,7 +320,7 @@ class Links:
         is_named = any(token.stem in each.stems for token in telling for each in self.sheet.columns)
         is_led = start > 0 and self._is_subject(start) and tokens[0].text.islower()
         cost = Cost.HELD * (1 - covered + bool(exact) + is_named + is_led) + Cost.FORM
-        yield Item(start, end, "cell", cost, Is(column.index, held, told))
+        yield Item(start, end, "cell", cost, Is(column.index, held, told, is_exact=False))
 
     # Words for the rows.
 
@@ -338,6 +345,7 @@ class Links:
             if any(token.stem in column.stems for column in self.sheet.amounts):
                 continue  # the last rain is no last row
             is_row = token.stem in self.sheet.row_nouns or token.low in self.words.data["row_words"].split()
+            is_row |= self.sheet.caption == (token.stem,)
             if is_row or self._is_noun(start):
                 yield Item(start, start + 1, "noun", 0.0, is_row)
             if any(token.stem in column.stems for column in self.sheet.columns) or self._is(start, "part"):

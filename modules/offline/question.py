@@ -18,7 +18,7 @@ from chameleon.modules.offline.sheet import SheetColumn
 Costed = tuple[float, Form]
 Target = tuple[float, int, Item | None]  # what it costs, the column, and the item that names it
 _SPARE = ("noun", "ask", "and", "verb")  # what a form need not use
-_LEADS = ("number", "ordinal", "first", "last", "most", "superlative", "distinct", "fold", "part")
+_LEADS = ("number", "ordinal", "first", "last", "most", "superlative", "distinct", "fold", "part", "count")
 _SORTS = {"who": "person", "where": "place", "when": "time"}
 
 
@@ -83,7 +83,9 @@ class Question:
         while place < len(items) and items[place].kind in _LEADS:
             place += 1
         item, after = ([*items[place : place + 2], None, None])[:2]
-        between = self.frame.tokens[ask.end if ask is not None else 0 : item.start if item is not None else 0]
+        begin, end = ask.end if ask is not None else 0, item.start if item is not None else 0
+        led = {p for each in items[:place] for p in range(each.start, each.end)}
+        between = [token for p, token in enumerate(self.frame.tokens[:end]) if p >= begin and p not in led]
         leads_on = any(("dates", "==") in self.sheet.words.phrases.get((each.low,), ()) for each in between)
         if item is None or leads_on or not any(item is each for each in self.items):
             return None  # a condition, or "which are for the most nights"
@@ -115,7 +117,10 @@ class Question:
 
     def _is_spare(self, item: Item, form: Form) -> bool:
         if item.kind == "column":
-            return item.value in (*form.columns, *self.where.columns) and not self._owns(item)
+            is_near = item.value in form.columns or (
+                item.value in self.where.columns and item.cost <= Cost.FORM
+            )
+            return is_near and not self._owns(item)
         if item.kind == "subject":  # "which peaks", and no row is named
             after = next((each for each in self.frame.items if each.start == item.end), None)
             is_alone = after is None or after.kind not in ("noun", "column", "cell")
@@ -123,6 +128,10 @@ class Question:
             is_looked_up = isinstance(form, Pick) and isinstance(form.of, Where) and celled
             is_free = bool(self.bounds) or not isinstance(form, Count)
             return is_alone and is_free and not (self.names_row or is_looked_up)
+        if item.kind == "verb" and item.value:  # it is said of a column, or of what the rows are
+            nouns = {self.frame.tokens[each.start].stem for each in self.frame.items if each.kind == "noun"}
+            columns = (self.sheet.columns[index] for index in (*form.columns, *self.where.columns))
+            return not item.value.isdisjoint({stem for each in columns for stem in each.stems} | nouns)
         if item.kind == "part":
             return any(self.sheet.columns[index].kind == "date" for index in getattr(form, "wanted", ()))
         if item.kind == "dates":
@@ -159,6 +168,9 @@ class Question:
         used = {column for bound in self.bounds for column in bound.condition.columns} | {by}
         sort, key = _SORTS.get(self.asks, ""), self.sheet.key
         named = [item for item in self.columns() if item.value not in used and not self.names_rows]
+        named = [
+            item for item in named if not self.col(item).truths or (not sort and self.frame.is_whole(item))
+        ]
         named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
         texts = [item for item in named if self.col(item).kind == "text" and sort != "time"]
         named = [item for item in named if not sort or self.sheet.fits(self.col(item), sort)] or texts

@@ -75,6 +75,7 @@ class Is(Condition):
     column: int
     texts: frozenset[str]
     told: str = field(default="", compare=False)
+    is_exact: bool = field(default=True, compare=False)
 
     def rows(self, sheet: Sheet) -> set[int]:
         places = sheet.columns[self.column].places
@@ -139,7 +140,10 @@ class Dates(Condition):
 
     def said(self, sheet: Sheet) -> str:
         until = f" to {_date(self.until)}" if self.until else ""
-        return f"{name_of(sheet, self.column)} is {_WHEN.get(self.sign, 'in')} {_date(self.moment)}{until}"
+        when = _WHEN.get(self.sign, "" if self.moment.day and not until else "in")
+        return " ".join(
+            filter(None, (name_of(sheet, self.column), "is", when, f"{_date(self.moment)}{until}"))
+        )
 
 
 def _length(moment: Moment) -> int:
@@ -184,6 +188,8 @@ class Either(Condition):
 
     def said(self, sheet: Sheet) -> str:
         told = " or ".join(part.said(sheet) for part in self.parts)
+        if self.negated and isinstance(self.parts[0], Filled):
+            return f"{name_of(sheet, self.parts[0].column)} is blank"
         return f"not ({told})" if self.negated else told
 
 
@@ -197,6 +203,11 @@ def check_units(*columns: SheetColumn) -> None:
         names = " and ".join(f'"{column.plain}"' for column in columns)
         bases = ", ".join(sorted({base for base, _ in units}))
         raise Unfit(f"the amounts of {names} have units that cannot be compared ({bases})")
+
+
+def _ordinal(number: int) -> str:
+    end = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{end}"
 
 
 class Rows(Part):
@@ -274,7 +285,7 @@ class Ordered(Rows):
         by = "" if self.by is None else f" {name_of(sheet, self.by)}"
         if sheet.columns and self.by is not None and sheet.columns[self.by].kind == "date":
             words = {True: "latest", False: "earliest"}
-        place = f"number {self.start + 1} by the" if self.start else "the"
+        place = f"the {_ordinal(self.start + 1)}" if self.start else "the"
         count = f" {self.count}" if self.count > 1 else ""
         return f" with {place}{count} {words[self.descending]}{by}{self.of.said(sheet)}"
 

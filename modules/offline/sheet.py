@@ -101,7 +101,16 @@ class SheetColumn:
             return "date"
         if kind == "time" or (kind == "duration" and any(":" in cell for cell in self.sample)):
             return "time"
-        return "number" if kind in NUMBERS else "empty" if kind == "empty" else "text"
+        if kind in NUMBERS:
+            return "text" if self.is_label else "number"
+        return "empty" if kind == "empty" else "text"
+
+    @cached_property
+    def is_label(self) -> bool:
+        """Whether its figures name things, and count nothing: those of a "Room" or a "Platform"."""
+        figures = [value for value in self.meaning.values if value is not None]
+        is_whole = all(isinstance(value, int) for value in figures) and not self.meaning.base
+        return is_whole and self.stems[-1:] != () and self.stems[-1] in self.words.listed("labels")
 
     @cached_property
     def numbers(self) -> list[Number | None]:
@@ -125,7 +134,8 @@ class SheetColumn:
     @cached_property
     def unit(self) -> str:
         """The unit that its amounts are written with, "" where they have none."""
-        is_written = any(amount.unit for cell in self.sample[:9] for amount in amounts_in(cell))
+        amounts = (read_amount(cell, self.meaning.mark or ".") for cell in self.sample[:9])
+        is_written = any(amount is not None and amount.unit for amount in amounts)
         return self.meaning.unit if is_written and not self.meaning.why else ""
 
     @cached_property
@@ -188,6 +198,14 @@ class SheetColumn:
     def is_id(self) -> bool:
         """Whether it names the rows by codes: "Order ID", "invoice_no"."""
         return self.meaning.kind == "code" and len(set(self.cells)) >= 0.9 * len(self.cells)
+
+    @cached_property
+    def is_dense(self) -> bool:
+        """Whether its figures are whole, all different and close together, as those of lots are."""
+        different = set(self.filled)
+        is_whole = all(number.denominator == 1 for number in different) and not self.meaning.base
+        is_close = len(different) > 3 and max(different) - min(different) < 2 * len(different)
+        return is_whole and is_close and len(different) == len(self.filled)
 
     @property
     def is_count(self) -> bool:
@@ -263,7 +281,7 @@ class Sheet:
         """The column that names the rows: the first of texts of which nearly all are filled and different."""
         found = []
         for column in self.columns:
-            if column.kind == "text":
+            if column.kind == "text" and not column.truths:
                 cells = [cell for row in self.rows if not column.is_blank(cell := column.cells[row])]
                 if cells and len(cells) >= 0.8 * len(self.rows) and len(set(cells)) >= 0.9 * len(cells):
                     named = not (self.words.listed("names") | set(self.caption)).isdisjoint(column.stems)
@@ -301,7 +319,8 @@ class Sheet:
         """Return what its name is a word for: a child's fare is no child."""
         stems = [stem for stem in column.stems if stem not in self.words.listed("names")]
         named = set(self.words.things.get(stems[-1], ())) if stems else set()
-        is_plain = column is self.key and self.words.listed("names").issuperset(column.stems)
+        is_key = column is self.key or self.key is None
+        is_plain = is_key and bool(column.stems) and self.words.listed("names").issuperset(column.stems)
         return named or (set(self.words.data["things"]) if is_plain else set())
 
     @cached_property
