@@ -450,7 +450,7 @@ class State:
         why = self.ended.error if self.ended else None
         steps = [(record.step.module, record.error or record.output) for record in self.history]
         rows = [("question", self.input.get("question")), ("plan", " → ".join(self.plan)), *steps]
-        return html_rows([*rows, ("answer", self.answer), ("why not", why)])
+        return html_rows([*rows, ("answer", self.answer), ("read as", self.reading), ("why not", why)])
 
     @property
     def answer(self) -> Any:

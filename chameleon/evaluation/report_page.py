@@ -17,7 +17,7 @@ from chameleon.errors import InputError
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result
 from chameleon.evaluation.run import Run, in_figures, verdict_of
-from chameleon.state import Event, Nested, RunStarted, StepRecord
+from chameleon.state import Event, Nested, RunStarted, State, StepRecord
 from chameleon.table import Table
 
 if TYPE_CHECKING:
@@ -128,18 +128,21 @@ class StepView(NamedTuple):
 
 
 class ProblemView(NamedTuple):
-    """A problem as it opens on the page: what its run was given, and the events, each with its kind."""
+    """A problem as it opens on the page: what its run was given, how it was read, and the events."""
 
     result: Result
     grades: str
     given: Mapping[str, Any]
+    reading: str
     events: list[tuple[str, Any]]
 
     @classmethod
     def of(cls, result: Result, grades: str, events: Sequence[Event]) -> ProblemView:
         """Make the view of a problem from the events of its run."""
         given = next((event.input for event in events if isinstance(event, RunStarted)), {})
-        return cls(result, grades, given, list(_views(events)))
+        wrote = [event.cache_changes for event in events if isinstance(event, StepRecord)]
+        reading = State(cache={key: value for each in wrote for key, value in each.items()}).reading
+        return cls(result, grades, given, reading, list(_views(events)))
 
 
 def _views(events: Iterable[Event]) -> Iterator[tuple[str, Any]]:

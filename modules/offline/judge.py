@@ -56,18 +56,15 @@ def answer(question: str, table: Table) -> Answer:
         hint = "Give it a first row with the names of the columns."
         raise Declined("the header of the table looks like one of its rows", hint=hint)
     words = language_of(question)
-    sheet, parts = (
-        Sheet.of(table, words),
-        [part for part in _SENTENCE.split(question.strip()) if part.strip()],
-    )
+    sheet = Sheet.of(table, words)
+    parts = [part for part in _SENTENCE.split(question.strip()) if part.strip()]
     asked = words.tokens(_with_points(parts[-1], sheet) if parts else "")
     if sum(len(words.tokens(part)) for part in parts) > _MOST_TOKENS:
         raise Declined(f"the question has more than {_MOST_TOKENS} words")
     lead = Links(words.tokens(" ".join(parts[:-1])), sheet)
     if any(item.kind in ("cell", "number") and item.cost < Cost.FORM for item in lead.items):
-        raise Declined(
-            "a sentence before the question says what it may be about", hint="Ask in one sentence."
-        )
+        what = "a sentence before the question says what it may be about"
+        raise Declined(what, hint="Ask in one sentence.")
     sheets = [each for each in (sheet, sheet.long) if each is not None]
     links = [Links(asked, each) for each in sheets]
     forms = [
@@ -142,10 +139,8 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
         if column.kind == "number" and len(copies) > 1:
             raise Declined(f'it may mean two columns: "{copies[0].plain}" and "{copies[1].plain}"')
     if cost > Cost.MOST:
-        raise Declined(
-            "too little of the question is accounted for",
-            hint=f"It would be read as: {form.said(sheet)}.",
-        )
+        hint = f"It would be read as: {form.said(sheet)}."
+        raise Declined("too little of the question is accounted for", hint=hint)
     return Answer(result, form, max(0.0, 1 - cost / Cost.DOUBT), sheet)
 
 
@@ -173,11 +168,10 @@ def _differ(first: Read, other: Read) -> bool:
     (_, one, sheet, result), (_, two, beside, also) = first, other
     if set(result.values) != set(also.values):
         return not _names_the_same(one, two, sheet)
-    columns = (
-        {each.columns[index].name for index in form.columns} for each, form in ((sheet, one), (beside, two))
-    )
-    is_chance = result.kind == "number" == also.kind and sheet is beside
-    return is_chance and len({frozenset(each) for each in columns}) > 1
+    if sheet is not beside or not result.kind == "number" == also.kind:
+        return False
+    names, others = ({sheet.columns[index].name for index in form.columns} for form in (one, two))
+    return names != others
 
 
 def _names_the_same(one: Form, two: Form, sheet: Sheet) -> bool:

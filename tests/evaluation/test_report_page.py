@@ -167,9 +167,8 @@ def test_many_problems_take_no_more_memory_than_few(tmp_path: Path) -> None:
 
 def test_steps_say_what_they_changed(tmp_path: Path) -> None:
     step = Step("look", {"attempt": 3})
-    record = StepRecord(
-        step, "found", {"question": "asked anew"}, {"look": "found", "more": ("a", "b")}, seconds=0.25
-    )
+    written = {"look": "found", "more": ("a", "b"), "reading": {"means": "height of <it>"}}
+    record = StepRecord(step, "found", {"question": "asked anew"}, written, seconds=0.25)
     events: list[Event] = [
         RunStarted("x", {"question": "What?"}),
         Plan((step,), "rules", refused="it has no end"),
@@ -192,6 +191,7 @@ def test_steps_say_what_they_changed(tmp_path: Path) -> None:
         "Ended: answered",
     ):
         assert told in text
+    assert "Read as: height of &lt;it&gt;" in page
 
 
 def test_a_page_replaces_one_of_its_own_kind_and_no_other_file(runs: tuple[Run, Run], tmp_path: Path) -> None:

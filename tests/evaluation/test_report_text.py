@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tracemalloc
 from dataclasses import replace
@@ -127,6 +128,7 @@ def test_a_run_that_is_read_holds_no_results(tmp_path: Path) -> None:
         tracemalloc.start()
         try:
             assert read_run(path).n == count
+            gc.collect()
             return tracemalloc.get_traced_memory()[0]
         finally:
             tracemalloc.stop()

@@ -86,4 +86,4 @@ def test_a_run_takes_dataframes_and_shows_itself_in_a_notebook() -> None:
     for shown in (state, state.input["table"]):
         text = shown._repr_html_()
         assert text.startswith("<table>") and "<b>" not in text and len(text) < 5_000
-    assert "<td>5</td>" in state._repr_html_()
+    assert "<td>5</td>" in state._repr_html_() and "<th>read as</th>" in state._repr_html_()
