@@ -25,8 +25,8 @@ def make_problems(count: int, seed: int = 20) -> list[Problem]:
 def _prices(chance: random.Random, number: int) -> Problem:
     goods = chance.sample(_GOODS, 6)
     rows = [[good, f"${chance.randint(2, 90)}.{chance.randint(10, 99)}"] for good in goods]
-    question = f"Shop {number}: how much more does a {goods[0]} cost than a {goods[3]}?"
-    return {"question": question, "table": Table(["Article", "Price"], rows), "unit": "$"}
+    question = f"How much more does a {goods[0]} cost than a {goods[3]}?"
+    return {"question": question, "table": Table(["Article", "Price"], rows, f"Shop {number}"), "unit": "$"}
 
 
 def _results(chance: random.Random, number: int) -> Problem:
