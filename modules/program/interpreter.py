@@ -59,7 +59,10 @@ def _showing(code: str) -> str:
     if isinstance(last, ast.Expr):
         name = "_"
         lines = code.encode().split(b"\n")
-        begin = last.col_offset
-        lines[last.lineno - 1] = lines[last.lineno - 1][:begin] + b"_ = (" + lines[last.lineno - 1][begin:]
-        code = b"\n".join(lines).decode().rstrip() + ")"
+        for mark, line, place in (
+            (b")", last.end_lineno or 1, last.end_col_offset or 0),
+            (b"_ = (", last.lineno, last.col_offset),
+        ):
+            lines[line - 1] = lines[line - 1][:place] + mark + lines[line - 1][place:]
+        code = b"\n".join(lines).decode()
     return f"{code}\n_ = {name}\nif _ is not None:\n    print(_)\nans = 0\n"

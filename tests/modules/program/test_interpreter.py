@@ -28,6 +28,7 @@ def outputs(*programs: str, **given: Any) -> list[Any]:
     [
         ("print(df['Visitors'].sum())", "7100"),
         ("total = df['Visitors'].sum()\n(total +\n 1)", "7101"),
+        ("len(df);  # é: how many\n# there are", "2"),
         ("df = pd.read_html('<table>')[0]\nlen(df)", "2"),
         ("x = 1", "It printed nothing. Print what you want to see."),
         ("x = 1\ndf['Town']", "KeyError in line 2: 'Town'"),
