@@ -128,12 +128,10 @@ def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_j
             if as_json:
                 echo_json({"question": question, **summary(state, setup)})
             else:
-                said = (
-                    answer_text(state.answer, options.unit or "") if reason == "answered" else f"({reason})"
-                )
+                unit = options.unit or ""
+                said = answer_text(state.answer, unit) if reason == "answered" else f"({reason})"
                 echo(" ".join(said.split()))
-                why = state.ended.error.advice if state.ended and state.ended.error else state.reading
-                if why:
+                if why := state.ended.error.advice if state.ended and state.ended.error else state.reading:
                     say(one_line(f"{question}: {why}", _LONGEST_TOLD))
     return 1 if 1 in codes else max(codes)
 

@@ -20,8 +20,6 @@ _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
 _COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
-
-
 Read = tuple[float, Form, Sheet, Result]
 
 

@@ -158,12 +158,8 @@ class ProgramVerifier(Module):
     """Checks that the program runs and sets `ans`; a bad one is written anew. Follows program_generator."""
 
     reads = (
-        "cache.program",
-        "input.question",
-        "input.table?",
-        "input.choices?",
-        "cache.knowledge?",
-        "cache.table_description?",
+        "cache.program, input.question, input.table?, input.choices?, "
+        "cache.knowledge?, cache.table_description?"
     )
     writes = ("cache.verified",)
     uses = ("sandbox",)

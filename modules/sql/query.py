@@ -83,12 +83,9 @@ def run_sql(
         if fault := fault_of(query, typed.columns, typed.texts):
             return SqlResult("error", message=fault)
         found = SqlResult.of(runner.call(_GUARDED, {"sql": query, "image": typed.image}, timeout=timeout))
-        lacking = _NO_COLUMN.fullmatch(found.message)
-        return (
-            replace(found, message=f"{found.message}. {nearest(lacking[1], typed.columns)}")
-            if lacking
-            else found
-        )
+        if lacking := _NO_COLUMN.fullmatch(found.message):
+            return replace(found, message=f"{found.message}. {nearest(lacking[1], typed.columns)}")
+        return found
 
     if len(sql) > _LONGEST_QUERY:
         return SqlResult("too_large", message=f"the query is longer than {_LONGEST_QUERY:,} characters")

@@ -129,12 +129,13 @@ def is_plain(name: str) -> bool:
 def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
     """Return a query with the names of several words that it has without quotes in double quotes.
 
-    Their words may be joined by `_`. Not a name whose words are columns of their own.
+    Their words may be joined by `_`. Not a name whose words, or the words joined, are columns of their own.
     """
-    names = [each for each in columns if " " in each]
-    parts = {name: {part.lower() for part in re.findall(r"\w+", name)} for name in names}
-    single = {each.lower() for each in columns}
-    longest = sorted((each for each in names if not parts[each] <= single), key=len, reverse=True)
+    known = {each.lower() for each in columns}
+    parts = {each: re.findall(r"\w+", each.lower()) for each in columns if " " in each}
+    names = [name for name, words in parts.items() if not known.issuperset(words)]
+    names = [each for each in names if "_".join(each.lower().split()) not in known]
+    longest = sorted(names, key=len, reverse=True)
     if not longest:
         return sql
     quoted = {" ".join(re.split(r"\s+|_", each.lower())): each for each in longest}

@@ -9,7 +9,8 @@ from chameleon import Module, State, StepRejected, Table
 from chameleon.modules.sql.database import SqlTable, as_text
 from chameleon.modules.sql.query import check_sql, run_sql
 
-_NO_TABLE = re.compile(r"no such table: (\w+)")
+_NO_TABLE = re.compile(r"no such table: (.+)")
+_WITH = re.compile(r"\s*WITH\s+(?:RECURSIVE\s+)?", re.IGNORECASE)
 
 
 class TableSchema(Module):
@@ -44,9 +45,9 @@ class SqlQuery(Module):
     def run(self, state: State, *, query: Annotated[str, "one SELECT statement over the table w"]) -> Table:
         table = SqlTable.of(state.input["table"])
         result = run_sql(table, query, timeout=self.timeout)
-        if other := _NO_TABLE.search(result.failure or ""):  # there is only one
-            query = re.sub(rf"[\"`\[]?\b{re.escape(other[1])}\b[\"`\]]?", "w", query)
-            result = run_sql(table, query, timeout=self.timeout)
+        other = _NO_TABLE.search(result.message)
+        if other and not re.search(r"\bw\b", query, re.IGNORECASE):  # it means the only one
+            result = run_sql(table, _calling(other[1], query), timeout=self.timeout)
         if not result.ok:
             raise StepRejected(
                 result.failure,
@@ -54,3 +55,9 @@ class SqlQuery(Module):
             )
         rows = [["" if cell is None else as_text(cell) for cell in row] for row in result.rows]
         return Table(list(result.columns), rows)
+
+
+def _calling(name: str, query: str) -> str:
+    """Return the query with the table w under another name as well, which may be a column's or a cell's."""
+    named, begin = f'"{name}" AS (SELECT * FROM w)', _WITH.match(query)  # noqa: S608 - sealed
+    return f"{begin[0]}{named}, {query[begin.end() :]}" if begin else f"WITH {named} {query}"

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chameleon import State, StepRejected
 from chameleon.errors import InputError, SandboxUnavailable
 from chameleon.modules.sql.database import SqlTable, safe_names
 from chameleon.modules.sql.query import SqlResult, run_sql
+from chameleon.modules.sql.sql_query import SqlQuery
 from chameleon.sandbox import Sandbox, make_sandbox
 from chameleon.table import Table
 from tests.sandbox.conftest import sealed
@@ -144,3 +146,23 @@ def test_twenty_thousand_rows_are_soon_a_database_and_sooner_asked(ask: Ask) -> 
 def test_where_programs_run_in_monty_there_is_no_sql() -> None:
     with make_sandbox("monty") as sandbox, pytest.raises(SandboxUnavailable, match="sealed sandbox"):
         run_sql(TABLE, "SELECT 1", executor=sandbox)
+
+
+TOWNS = Table(["City", "Visitors"], [["Lisbon", "4,200"], ["Porto", "2,900"]])
+
+
+@pytest.mark.parametrize(
+    ("query", "cell"),
+    [
+        ("SELECT COUNT(*) FROM city WHERE City = 'city' OR City > 'P'", "1"),
+        ("SELECT Visitors.Visitors FROM Visitors WHERE City = 'Porto'", "2900"),
+        ("WITH x AS (SELECT * FROM t) SELECT MIN(Visitors) FROM x", "2900"),
+    ],
+)
+def test_a_query_may_call_the_only_table_what_it_likes(query: str, cell: str) -> None:
+    assert SqlQuery().run(State(input={"table": TOWNS}), query=query).rows == ((cell,),)
+
+
+def test_a_table_beside_w_is_none() -> None:
+    with pytest.raises(StepRejected, match="no such table: prices"):
+        SqlQuery().run(State(input={"table": TOWNS}), query="SELECT City FROM w JOIN prices USING (City)")
