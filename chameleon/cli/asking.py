@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -20,6 +19,7 @@ from chameleon.cli.given import (
     files_in_words,
     fit,
     read_input,
+    read_text_or_document,
     without_file_of_settings,
 )
 from chameleon.cli.hints import in_options
@@ -29,7 +29,7 @@ from chameleon.cli.progress import Activity
 from chameleon.cli.setup import Setup, defaults_for, set_up
 from chameleon.cli.show import RunPage
 from chameleon.cli.words import answer_text, notes_on, now_in_words
-from chameleon.errors import Declined, InputError, StepRejected
+from chameleon.errors import Declined, StepRejected
 from chameleon.executor import Executor
 from chameleon.inventories import DEFAULTS
 from chameleon.inventory import Inventory
@@ -106,13 +106,8 @@ def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_j
     """Ask each line of a file, print a line for each, "(declined)" too, and return the worst exit code."""
     if options.question or run.log is not None:
         raise typer.BadParameter("give neither QUESTION nor --log beside it", param_hint="--questions")
-    try:
-        text = sys.stdin.read() if str(file) == STANDARD_INPUT else file.read_text("utf-8-sig")
-        asked = list(filter(None, map(str.strip, text.splitlines())))
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{file} cannot be read: {problem}") from None
-    if not asked:
-        raise InputError(f"{file}: there is no question in it", hint="Write one on each line.")
+    lines = read_text_or_document(str(file))["text"].splitlines()
+    asked = list(filter(None, map(str.strip, lines)))
     options, codes = replace(options, question=asked[0]), {0}
     check_options(options)
     with read_input(options) as everything:

@@ -132,7 +132,7 @@ def read_input(options: QuestionOptions) -> Iterator[dict[str, Any]]:
         given["index"] = str(index.resolve())
     if options.text:
         with _told_by_option("--text", options.text[0]):
-            given |= _read_text_or_document(options.text[0])
+            given |= read_text_or_document(options.text[0])
     if options.choices is not None:
         given["choices"] = [choice.strip() for choice in options.choices.split(";") if choice.strip()]
         if len(given["choices"]) < 2:
@@ -175,7 +175,7 @@ def _told_by_option(option: str, source: str) -> Iterator[None]:
         raise
 
 
-def _read_text_or_document(source: str) -> dict[str, Any]:
+def read_text_or_document(source: str) -> dict[str, Any]:
     """Read what `--text` gives as `text`; a document, a long text or one with headings as `passages` too.
 
     Raises `InputError`, and `MissingPackage` where a document cannot be read without one.

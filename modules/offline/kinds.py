@@ -24,7 +24,7 @@ _LATEST_ASK = 4  # words before a question word: "in the South, which"
 def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list[Costed]:
     """Return the different forms of all cuts of a question with their least costs, the cheapest first."""
     found: dict[Form, float] = {}
-    for cut in cuts:
+    for cut in cuts if tokens else ():  # "..." asks nothing
         frame = Frame(sheet, tokens, cut.items)
         for bound_cost, bounds, left in frame.bindings():
             try:

@@ -301,4 +301,7 @@ def test_each_line_of_a_file_is_asked_and_gives_a_line(command: Command, tmp_pat
     assert told[0]["reading"] == "child with the most apples" and told[1]["question"] == "Who likes them?"
     assert command(*asked, "Who?").code == 2 and command("ask", "--table", str(table)).code == 2
     file.write_bytes(b"\xff\xfe\x00")
-    assert "cannot be read" in command(*asked).err
+    assert "save it again as UTF-8" in command(*asked).err
+    file.write_bytes("café\n...\n".encode("latin-1"))
+    outcome = command(*asked)
+    assert outcome.out.count("(declined)") == 2 and "these words were not understood: café" in outcome.err
