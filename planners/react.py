@@ -34,7 +34,7 @@ from chameleon.prompt import Messages, output_text
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
-from chameleon.table.grounding import unverified
+from chameleon.table.grounding import alone, unverified
 from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest, no_answer, one_line, says_unknown
 from chameleon.usage import current_recorder
 
@@ -160,15 +160,17 @@ class React(ShowsCards, AsksModel, Planner):
             is_echo = len(said) > _ECHO < len(fault) and said[-_ECHO:] == fault[-_ECHO:]
             if is_echo or _FAULT.match(answer):
                 raise PlanError("the reply repeats what was wrong", hint=_ANSWER_SO)
-            if self.checked and not last and (why := self._unverified(answer, state)):
-                is_final = is_last or refused.startswith(why)
-                raise Declined(why) if is_final else PlanError(why, hint=_CALL_FIRST)
+            if self.checked and not last:
+                answer = alone(answer, state.executed[-1].output if taken else None)
+                if why := self._unverified(answer, state):
+                    is_final = is_last or refused.startswith(why)
+                    raise Declined(why) if is_final else PlanError(why, hint=_CALL_FIRST)
             return Plan(last or (Step(FINAL, {"answer": answer}),), self.name)
         if len(taken) == self.max_turns:
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
         if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
-            raise PlanError(_TWICE, hint=_ANSWER_NOW)
+            raise Declined(_TWICE) if refused.startswith(_TWICE) else PlanError(_TWICE, hint=_ANSWER_NOW)
         return Plan(steps, self.name)
 
     def _unverified(self, answer: str, state: State) -> str:

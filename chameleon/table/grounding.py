@@ -30,6 +30,8 @@ _NAME_ASKED = re.compile(
 _TRUTH_ASKED = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)
 _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
 _PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
+_SHORT = 3  # words of an answer that is no sentence
+_TRUTH_TOLD = re.compile(r"\W*(?:yes|no|true|false)\b", re.IGNORECASE)
 _TRUTHS = ("yes", "no", "true", "false")
 _AROUND = " .,;:!?\"'“”‘’`*()[]"
 
@@ -78,6 +80,14 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
         if not (is_known or form in names):
             return f"{part.strip()!r} is neither a cell of the table nor the result of a query or program"
     return ""
+
+
+def alone(answer: str, result: Any) -> str:
+    """Return the answer, or the one value of `result` where the answer tells it in a sentence."""
+    texts = [*_texts(result)]
+    is_sentence = answer.endswith(".") and len(answer.split()) > _SHORT and not _TRUTH_TOLD.match(answer)
+    is_told = len(texts) == 1 and re.search(rf"(?<![\w.]){re.escape(texts[0])}(?!\w|[.,]\d)", answer)
+    return texts[0] if is_sentence and is_told else answer
 
 
 def _texts(value: Any) -> Iterator[str]:

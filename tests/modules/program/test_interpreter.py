@@ -67,3 +67,8 @@ def test_a_checked_answer_is_what_a_query_gave() -> None:
     assert run("Answer: 7,100", query, "Answer: 7,100").answer == "7,100"
     state = run("Answer: 7,100", "Answer: 7,100")
     assert state.ended.reason == "declined" and "has to be computed" in state.ended.error.message
+    assert run(query, "Answer: In all, there were 7100 visitors.").answer == "7100"
+    state = run(query, query, *["Answer: 9,100"] * 2, query, query)
+    assert state.ended.reason == "declined" and "'9,100' is neither" in state.ended.error.message
+    state = run(query, query, query, query)
+    assert state.ended.reason == "declined" and "called twice" in state.ended.error.message
