@@ -266,7 +266,7 @@ def _in_units(measure: Measure, column: SheetColumn) -> Number | None:
         scales = column.words.data["scales"]
         told = (word.rstrip("s") for word in re.findall(r"[a-z]{7,}", column.name.lower()))
         scale: int = next((scales[word] for word in told if word in scales), 1)
-        biggest = max((float(abs(number)) for number in column.numbers if number is not None), default=0.0)
+        biggest = max((abs(key[0]) for key in column.keys if key is not None), default=0.0)
         is_scaled = scale > 1 and measure.number > 20 * biggest
         return Fraction(measure.number, scale) if is_scaled else measure.number
     if not column.bases:

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
+from itertools import repeat
 from typing import Any, Literal
 
 from chameleon.cached import cached_property
@@ -88,6 +89,10 @@ class Is(Condition):
         return f"{name_of(sheet, self.column)} is {' or '.join(names[:_MOST_TEXTS])}{more}"
 
 
+def _key(number: Number | None) -> tuple[float, Number] | None:
+    return None if number is None else (float(number), number)
+
+
 @dataclass(frozen=True)
 class Compares(Condition):
     """A cell's number against one in the unit of its column, up to `last`, or against another column."""
@@ -102,10 +107,11 @@ class Compares(Condition):
         column, test = sheet.columns[self.column], _SIGNS[self.sign]
         against = None if self.other is None else sheet.columns[self.other]
         check_units(*filter(None, (column, against)))
-        limits = [self.number] * len(column.cells) if against is None else against.numbers
-        pairs = enumerate(zip(column.numbers, limits, strict=True))
-        found = [(row, one) for row, (one, two) in pairs if None not in (one, two) and test(one, two)]
-        return {row for row, number in found if self.last is None or (number or 0) <= self.last}
+        limits = repeat(_key(self.number)) if against is None else against.keys
+        pairs = enumerate(zip(column.keys, limits, strict=False))
+        found = [(row, one) for row, (one, two) in pairs if one is not None is not two and test(one, two)]
+        last = _key(self.last)
+        return {row for row, one in found if last is None or one <= last}
 
     def said(self, sheet: Sheet) -> str:
         limit = plain(self.number or 0) if self.other is None else name_of(sheet, self.other)
@@ -246,7 +252,7 @@ def keys_of(sheet: Sheet, column: SheetColumn, rows: Sequence[int]) -> list[tupl
         return [(each[0], row) for row in rows if (each := column.moments[row]) is not None]
     if column.kind not in ("number", "time"):
         raise Unfit(f'"{column.plain}" has neither numbers nor dates')
-    return [(number, row) for row in rows if (number := column.numbers[row]) is not None]
+    return [(key, row) for row in rows if (key := column.keys[row]) is not None]
 
 
 @dataclass(frozen=True)

@@ -90,8 +90,11 @@ class SheetColumn:
 
     def is_blank(self, text: str) -> bool:
         """Tell whether a cell holds nothing; among names Null and NA are names."""
-        has_names = self.meaning.kind in ("text", "code") and ColumnName(self.name).has("name")
-        return is_nothing(text) if has_names else is_blank(text)
+        return is_nothing(text) if self._has_names else is_blank(text)
+
+    @cached_property
+    def _has_names(self) -> bool:
+        return self.meaning.kind in ("text", "code") and ColumnName(self.name).has("name")
 
     @cached_property
     def kind(self) -> Kind:
@@ -125,6 +128,11 @@ class SheetColumn:
         if self.meaning.unit == "year" or self.meaning.is_number:
             return [value if value is None else _exact(value) for value in values]
         return [None] * len(self.cells)
+
+    @cached_property
+    def keys(self) -> list[tuple[float, Number] | None]:
+        """The numbers as keys that compare as exactly, and faster: fractions only where floats are level."""
+        return [None if number is None else (float(number), number) for number in self.numbers]
 
     @cached_property
     def filled(self) -> list[Number]:
