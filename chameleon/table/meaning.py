@@ -129,10 +129,15 @@ def plain_value(value: Any) -> Any:
 
 
 def shown(text: str) -> str:
-    """Return a cell as people read it: without footnote marks, with plain blanks, dashes and quotes."""
+    """Return a cell as it is compared: without footnote marks, with plain blanks, dashes and quotes."""
+    return unmarked(plain_signs(text) if len(text) <= _LONGEST_MARKED else text)
+
+
+def unmarked(text: str) -> str:
+    """Return a cell as people read it: without footnote marks, its own dashes and quotes kept."""
     if len(text) > _LONGEST_MARKED or (text.isascii() and not _MARKS_OF_NOTES.intersection(text)):
         return " ".join(text.split())
-    return " ".join(_MARKS.sub("", plain_signs(text)).split())
+    return " ".join(_MARKS.sub("", text).split())
 
 
 def is_blank(text: str) -> bool:

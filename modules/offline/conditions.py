@@ -49,7 +49,7 @@ class Frame:
     def is_whole(self, item: Item) -> bool:
         """Tell whether an item names a column letter by letter."""
         said = " ".join(token.low for token in self.tokens[item.start : item.end])
-        name = folded(self.sheet.columns[item.value].plain) if item.kind == "column" else ""
+        name = folded(self.sheet.columns[item.value].plain).rstrip("? ") if item.kind == "column" else ""
         return bool(name) and said in (name, f"{name}s")
 
     def bindings(self) -> Iterator[tuple[float, list[Bound], list[Item]]]:
@@ -79,13 +79,17 @@ class Frame:
         for place, kind in enumerate(self.kinds):
             column = self.column(place + 1)
             near = {each.column for each in self.items[place + 2 : place + 4] if each.kind == "cell"}
-            is_meant = column is not None and not column.truths and not self.items[place + 1].cost
-            is_empty = kind == "none" and self.items[place].value == "absent"
+            is_date = column is not None and column.kind == "date"  # not returned: it has no such date
+            is_meant = (
+                column is not None and not column.truths and (is_date or not self.items[place + 1].cost)
+            )
+            is_empty = kind == "none" and (self.items[place].value == "absent" or is_date)
             if is_empty and column is not None and is_meant and column.index not in near:
                 has_zeros = column.kind == "number" and 0 in column.numbers
                 empty = Either((Filled(column.index),), negated=True)
                 condition = Compares(column.index, "==", 0) if has_zeros else empty
-                yield Bound(condition, 0.0, frozenset((place, place + 1)))
+                cost = Cost.IDEA if is_date and self.items[place].value != "absent" else 0.0
+                yield Bound(condition, cost, frozenset((place, place + 1)))
 
     def _beside(self) -> Iterator[Bound]:
         """One column of numbers against another: "higher costs than sales", "costs above sales"."""
@@ -181,7 +185,8 @@ class Frame:
         self, place: int, before: int, end: int, measure: Measure, is_compared: bool
     ) -> Iterator[tuple[SheetColumn, float, set[int]]]:
         """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
-        if is_compared and self.kind(end) == "column" and self.column(end, "number") is None:
+        is_other = self.kind(end) == "column" and self.column(end, "number") is None
+        if is_compared and is_other and not measure.base:
             return  # more than one author
         nears = [end, before - 1] if is_compared else [end] if self._touches(place, end) else []
         is_beside = (

@@ -24,7 +24,7 @@ from chameleon.modules.offline.rows import (
 )  # fmt: skip
 from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn
 from chameleon.table.dates import MONTHS
-from chameleon.table.meaning import is_blank, shown
+from chameleon.table.meaning import is_blank
 
 How = Literal["sum", "mean", "median", "max", "min"]
 
@@ -90,7 +90,7 @@ class Pick(Form):
 
     def _cell(self, column: SheetColumn, row: int) -> str:
         if not self.part or (moment := column.moments[row]) is None:
-            return shown(column.cells[row])
+            return column.told(row)
         return str(moment[0].year or "") if self.part == "year" else ("", *MONTHS)[moment[0].month].title()
 
     def said(self, sheet: Sheet) -> str:
@@ -141,7 +141,7 @@ class Fold(Form):
         if self.how in ("max", "min"):
             _, row = (max if self.how == "max" else min)(keys, key=lambda pair: pair[0])
             number = column.numbers[row] if column.kind == "number" else None
-            return Result((shown(column.cells[row]),), (row,), number=number)
+            return Result((column.told(row),), (row,), number=number)
         if column.kind != "number" or column.is_id:
             raise Unfit(f'"{column.plain}" has no numbers to compute with')
         number = _FOLDS[self.how]([number for (_, number), _ in keys])
@@ -177,8 +177,8 @@ class Grouped(Form):
         for row in self.each.of.rows(sheet):
             cells.setdefault(by.cells[row], []).append(row)
         groups: dict[str, list[int]] = defaultdict(list)
-        for cell, rows in cells.items():
-            if not by.is_blank(text := shown(cell)):
+        for rows in cells.values():
+            if not by.is_blank(text := by.told(rows[0])):
                 groups[names.setdefault(text.casefold(), text)] += rows
         found = dict[str, Result]()
         for name, rows in groups.items():

@@ -16,7 +16,6 @@ from chameleon.modules.offline.question import Costed, Question
 from chameleon.modules.offline.rows import Dates, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
 from chameleon.modules.offline.words import Token, folded
-from chameleon.table.meaning import shown
 
 _LATEST_ASK = 4  # words before a question word: "in the South, which"
 
@@ -63,7 +62,7 @@ class Kinds(Question):
             yield from self.ordinals()
         elif (self.has("fold") and not self.has("count")) or self._sums_groups():
             yield from self.folds()
-        elif self.has("count"):
+        elif self.has("count") or self._counts_groups():
             yield from self.counts()
         else:
             yield from self.lookups()
@@ -85,6 +84,11 @@ class Kinds(Question):
         """Whether it names a column for each group, and asks nothing else: "visits by city"."""
         is_bare = not self.has("ask", "count") and self.frame.tokens[0].low not in self.sheet.words.request
         return is_bare and self.group() is not None and bool(self.columns("number"))
+
+    def _counts_groups(self) -> bool:
+        """Whether it names the rows for each group, and asks nothing else: "loans per borrower"."""
+        is_rows = bool(self.items) and self.items[0].kind == "noun" and bool(self.items[0].value)
+        return is_rows and len(self.items) == 3 and self.group() is not None
 
     def _clashes(self) -> bool:
         """Whether a cell is to be two things at once."""
@@ -179,6 +183,9 @@ class Kinds(Question):
 
     def _count_rows(self, subject: Item | None, used: tuple[Item | None, ...]) -> Iterator[Costed]:
         """Yield how many rows there are, or how many of a thing they say that there are."""
+        is_unknown = subject is not None and subject.kind == "subject"
+        if is_unknown and any(column.adds_up and not column.bases for column in self.sheet.amounts):
+            return  # it may be what one of them counts
         cost = 0.0 if subject is not None and subject.kind in ("noun", "column") else Cost.IMPLIED
         _, distinct, named, *_ = used
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
@@ -229,10 +236,11 @@ class Kinds(Question):
 
     def extremes(self) -> Iterator[Costed]:
         """The most or the least of a column: the row's name, another of its cells, the number, or a group."""
-        mark = (self.of("most", "superlative") or self.of("frequent"))[0]
+        mark = (self.of("superlative") or self.of("most", "frequent"))[0]  # the top three cheapest
         ordinal, number = self.one("ordinal"), self.few(mark)
         start, count = ordinal.value - 1 if ordinal else 0, int(number.value.number) if number else 1
-        used = (mark, ordinal, number, *self.of("frequent", "count", "how"))
+        tops = [item for item in self.of("most") if number is not None and item.end == number.start]
+        used = (mark, ordinal, number, *tops, *self.of("frequent", "count", "how"))
         if (self.has("frequent") or self._counts_rows(mark)) and not start and not self.has("fold"):
             best = -1 if mark.kind == "most" and mark.value < 0 else 1
             for cost, index, target in self.targets():
@@ -357,6 +365,9 @@ class Kinds(Question):
         parts, others = pair
         if all(isinstance(each, Dates) for each in parts):
             parts = sorted(parts, key=lambda each: each.moment)
+        if self.has("count") and self.has("more") and not self.columns("number"):  # how many more A than B
+            counts = [Count(Where((*others, each))) for each in parts]
+            yield from self.yields(0.0, Gap(counts[0], counts[1]), *used)
         for cost, index, item in self.measure(marks):
             first, second = (self._one_of(each, others, index) for each in parts[::way])
             yield from self.yields(cost, Gap(first, second, change is not None), item, *used)
@@ -381,7 +392,7 @@ class Kinds(Question):
     def _name_of(self, condition: Any) -> str:
         if isinstance(condition, Is) and len(condition.texts) == 1:
             column = self.sheet.columns[condition.column]
-            return shown(column.cells[column.places[next(iter(condition.texts))][0]])
+            return column.told(column.places[next(iter(condition.texts))][0])
         if isinstance(condition, Dates):
             return "-".join(str(part) for part in condition.moment[:3] if part)
         return str(getattr(condition, "told", ""))

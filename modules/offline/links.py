@@ -198,10 +198,12 @@ class Links:
             rivals = (each for each in whole if each.start <= item.start and item.end <= each.end)
             if not (item.cost and missing and any(each.value != item.value for each in rivals)):
                 yield item
-        for column in self.sheet.columns:  # "lifeExp", "GDP/cap": as it is written
-            for start, token in enumerate(self.tokens):
-                if token.low == folded(column.plain) and column.stems != (token.stem,):
-                    yield Item(start, start + 1, "column", 0.0, column.index)
+        lows = [token.low for token in self.tokens]
+        for column in self.sheet.columns:  # "lifeExp", "Dur. (h)": as it is written
+            name = [token.low for token in self.words.tokens(column.plain)]
+            for start in range(len(lows)):
+                if name and lows[start : start + len(name)] == name:
+                    yield Item(start, start + len(name), "column", 0.0, column.index)
         for base, words in self.words.data["measures"].items():  # "weigh" is the only column in kg
             measured = [each for each in self.sheet.amounts if base in each.bases]
             for start, token in enumerate(self.tokens):
@@ -304,7 +306,8 @@ class Links:
             is_other = key is not None and key is not column and not exact.isdisjoint(key.places)
             if not all(self.sheet.summaries.issuperset(column.places[line]) for line in exact):
                 cost = Cost.HELD * (is_amount or is_other)
-                yield Item(start, end, "cell", cost, Is(column.index, exact, told))
+                is_led = start > 0 and self.low(start - 1) == folded(column.plain)  # "from Oslo", of "From"
+                yield Item(start - is_led, end, "cell", cost, Is(column.index, exact, told))
         if column.kind in ("number", "date", "time") or not telling or (is_figure and len(tokens) == 1):
             return
         held = frozenset(line for line in lines if not self.sheet.summaries.issuperset(column.places[line]))

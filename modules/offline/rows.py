@@ -84,7 +84,7 @@ class Is(Condition):
 
     def said(self, sheet: Sheet) -> str:
         column = sheet.columns[self.column]
-        names = sorted({shown(column.cells[column.places[text][0]]) for text in self.texts})
+        names = sorted({column.told(column.places[text][0]) for text in self.texts})
         more = f" or {len(names) - _MOST_TEXTS} more" if len(names) > _MOST_TEXTS else ""
         return f"{name_of(sheet, self.column)} is {' or '.join(names[:_MOST_TEXTS])}{more}"
 

@@ -16,7 +16,7 @@ from chameleon.table import Meaning, Table
 from chameleon.table.amounts import plain_signs, read_amount
 from chameleon.table.column_names import ColumnName
 from chameleon.table.dates import MONTHS, Span
-from chameleon.table.meaning import DATES, NUMBERS, is_blank, is_nothing, shown
+from chameleon.table.meaning import DATES, NUMBERS, is_blank, is_nothing, shown, unmarked
 from chameleon.table.totals import set_apart
 
 Kind = Literal["number", "date", "time", "text", "empty"]
@@ -87,6 +87,10 @@ class SheetColumn:
     def sample(self) -> list[str]:
         step = max(1, len(self.cells) // _SAMPLE)
         return [cell for cell in map(shown, self.cells[::step]) if not self.is_blank(cell)]
+
+    def told(self, row: int) -> str:
+        """Return a cell as an answer has it: of texts with their own dashes and quotes."""
+        return (unmarked if self.kind == "text" else shown)(self.cells[row])
 
     def is_blank(self, text: str) -> bool:
         """Tell whether a cell holds nothing; among names Null and NA are names."""

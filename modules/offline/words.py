@@ -93,7 +93,7 @@ class Language:
 
     def stems(self, text: str) -> Stems:
         """Return the stems of a text; those of unit_price and UnitPrice are told apart."""
-        text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text.replace("_", " "))
+        text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z])", " ", text.replace("_", " "))
         return tuple(self.short.get(token.stem, token.stem) for token in self.tokens(text))
 
     def listed(self, name: str) -> frozenset[str]:
