@@ -257,7 +257,8 @@ class Kinds(Question):
 
     def _counts_rows(self, mark: Item) -> bool:
         """Whether "the most" is followed by a word for the rows: "the most orders"."""
-        item = self.after(mark) if mark.kind == "most" else None
+        counts = self.frame.tokens[mark.start].low in self.sheet.words.data["counting"].split()
+        item = self.after(mark) if mark.kind == "most" and counts else None
         is_id = item is not None and item.kind == "column" and self.col(item).is_id
         is_row = item is not None and item.kind == "noun" and bool(item.value)
         return (is_id or is_row) and not self.columns("number", "time")
@@ -365,7 +366,8 @@ class Kinds(Question):
         parts, others = pair
         if all(isinstance(each, Dates) for each in parts):
             parts = sorted(parts, key=lambda each: each.moment)
-        if self.has("count") and self.has("more") and not self.columns("number"):  # how many more A than B
+        counts_rows = self.has("count") and self.has("more") and not self.names_row
+        if counts_rows and not self.columns("number"):  # how many more A than B
             counts = [Count(Where((*others, each))) for each in parts]
             yield from self.yields(0.0, Gap(counts[0], counts[1]), *used)
         for cost, index, item in self.measure(marks):
