@@ -130,6 +130,7 @@ class Question:
             return is_alone and is_free and not (self.names_row or is_looked_up)
         if item.kind == "verb" and item.value:  # it is said of a column, or of what the rows are
             nouns = {self.frame.tokens[each.start].stem for each in self.frame.items if each.kind == "noun"}
+            nouns.update(self.sheet.caption)
             columns = (self.sheet.columns[index] for index in (*form.columns, *self.where.columns))
             return not item.value.isdisjoint({stem for each in columns for stem in each.stems} | nouns)
         if item.kind == "part":
