@@ -48,9 +48,11 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     for name, power in _POWERS.items():
         if is_money and abs(value) >= power and any(name in cell for cell in cells):
             return f"{unit}{plain(value / power)} {name}"
-    parts = (match[1] for cell in cells if (match := _DECIMALS.search(cell)))
-    places = max(map(len, parts), default=0)
+    parts = [len(match[1]) for cell in cells if (match := _DECIMALS.search(cell))]
+    places = max(parts, default=0)
     digits = plain(round(value, min(places, 6) + 4))
+    if len(parts) == len(cells) and len(digits.partition(".")[2]) < places == min(parts):
+        digits = _with_places(value, places)  # 20.50, as all cells have it
     if is_money and (places == 2 or "." in digits):
         digits = _with_places(value, 2)
     whole, dot, part = digits.lstrip("-").partition(".")
