@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +146,9 @@ class React(ShowsCards, AsksModel, Planner):
         if len(taken) > self.max_turns:
             raise PlanError(f"the model has had all its turns ({self.max_turns}) and has not answered")
         refused = turns[-1].plan.refused if turns else ""
-        is_last = len(taken) == self.max_turns or refused.startswith(_TWICE)
+        since = takewhile(lambda turn: turn.plan.refused, reversed(turns))
+        repeats = any(turn.plan.refused.startswith(_TWICE) for turn in since)
+        is_last = len(taken) == self.max_turns or repeats
         reply, is_native = self._reply(state, inventory, turns, is_last=is_last)
         steps = self._steps(reply, inventory, is_native=is_native, is_last=is_last)
         if not steps:
@@ -170,7 +173,7 @@ class React(ShowsCards, AsksModel, Planner):
             hint = f"{_LAST_TURN} For more, raise max_turns."
             raise PlanError(f"it has called in its {self.max_turns} turns and does not answer", hint=hint)
         if len(taken) > 1 and taken[-1].plan.steps == steps and taken[-1].came_to_the_same(taken[-2]):
-            raise Declined(_TWICE) if refused.startswith(_TWICE) else PlanError(_TWICE, hint=_ANSWER_NOW)
+            raise Declined(_TWICE) if repeats else PlanError(_TWICE, hint=_ANSWER_NOW)
         return Plan(steps, self.name)
 
     def _unverified(self, answer: str, state: State) -> str:
