@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+import typer
+
 from chameleon.cli.folder_trust import agree, is_agreed, written
 from chameleon.cli.options import declared_options, read_params
 from chameleon.cli.out import echo
 from chameleon.errors import InputError
-from chameleon.seal import config_dir
+from chameleon.seal import config_dir, home_dir
 from chameleon.text import is_address, nearest, redact
 
 NAME = "chameleon.toml"
-MAX_BYTES = 64_000
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
 _NAMED = ("inventory", "grid")  # harmless where they name what is shipped
 _SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
@@ -65,8 +66,8 @@ class Settings:
         path = _settings_file()
         try:
             return cls() if path is None else cls._read(path, commands)
-        except RecursionError:
-            raise InputError("the settings are nested too deep", where=str(path)) from None
+        except (OSError, ValueError, RecursionError) as problem:
+            raise InputError(f"the settings cannot be read: {problem}", where=str(path)) from problem
 
     def refused(self, command: str, names: Collection[str]) -> Collection[str]:
         """Return which options do not count, once the user was asked; say on stderr what the file sets."""
@@ -89,17 +90,8 @@ class Settings:
     def _read(cls, path: Path, commands: Commands) -> Settings:
         import tomllib
 
-        where = str(path)
-        try:
-            with path.open("rb") as file:
-                content = file.read(MAX_BYTES + 1)
-            if len(content) > MAX_BYTES:
-                raise InputError(f"the settings are longer than {MAX_BYTES:,} bytes", where=where)
-            data = tomllib.loads(content.decode("utf-8-sig"))
-            json.dumps(data, default=str)  # Python writes no number of more than 4,300 digits
-        except (OSError, ValueError) as problem:
-            what = str(problem).partition("; use sys.")[0]
-            raise InputError(f"the settings cannot be read: {what}", where=where) from problem
+        where, content = str(path), path.read_bytes()
+        data = tomllib.loads(content.decode("utf-8-sig"))
         _refuse_secrets(data, where)
         options = {name: _settable(command) for name, command in commands.items()}
         common = {
@@ -141,19 +133,12 @@ def _settings_file() -> Path | None:
     """
     here = Path.cwd()
     folders = [here, *here.parents]
-    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == _home()]
+    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == home_dir()]
     for folder in folders[: ends[0] + 1 if ends else 1]:
         if _is_own(folder / NAME):
             return folder / NAME
     own = config_dir() / NAME
     return own if _is_own(own) else None
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError:  # there is no such user
-        return Path("/")
 
 
 def _is_harmless(name: str, value: Any, in_file: str) -> bool:
@@ -236,8 +221,6 @@ def _checked(key: str, value: Any, hint: Any, about: Mapping[str, Any], path: Pa
 
     where = str(path)
     if key.rpartition(".")[2] == _PARAMS:
-        import typer
-
         if not isinstance(value, dict):
             raise InputError(f'{key} is no table, such as `params = {{reasoning = "none"}}`', where=where)
         given = [f"{name}={json.dumps(each)}" for name, each in value.items()]
