@@ -142,7 +142,7 @@ class RunPage:
             if not self.as_json:
                 echo(f"Declined: {harmless(ended.error.advice)}", err=True)
             self._nearest(state.cache.get("nearest"))
-        if ended.reason not in ("answered", "declined") or (ended.reason == "declined" and not ended.error):
+        else:
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
             records = [(each.step.module, each.error) for each in state.history]
