@@ -71,18 +71,13 @@ class Settings:
 
     def refused(self, command: str, names: Collection[str]) -> Collection[str]:
         """Return which options do not count, once the user was asked; say on stderr what the file sets."""
-        own = self.data.get(command)
-        own = own if isinstance(own, dict) else {}
-        keys = {name: _PARAMS if name == "param" else name for name in sorted(names)}
-        shown = {keys[name]: own.get(keys[name], self.data.get(keys[name])) for name in keys}
-        asking = [name for name in keys if name not in self.harmless[command]]
-        refused: Collection[str] = ()
-        is_asked = asking and not self.is_agreed
-        if is_asked and self.path is not None and not agree(self.path, self.digest, self.risky):
-            refused = asking
-            shown = {key: value for key, value in shown.items() if key not in {keys[n] for n in asking}}
-        if shown:
-            sets = ", ".join(f"{key} = {written(value)}" for key, value in shown.items())
+        assert self.path is not None
+        refused = set(names) - set(self.harmless[command])
+        if refused and (self.is_agreed or agree(self.path, self.digest, self.risky)):
+            refused = set()
+        said = {**self.data, **self.data.get(command, {})}
+        keys = (_PARAMS if name == "param" else name for name in sorted(set(names) - refused))
+        if sets := ", ".join(f"{key} = {written(said[key])}" for key in keys):
             echo(f"{NAME} sets {sets}", err=True, style="dim")
         return refused
 
@@ -97,15 +92,14 @@ class Settings:
         common = {
             key for each in options.values() for key, (_, about) in each.items() if about.metadata["common"]
         }
+        _refuse_unknown(data, commands, options, common, where)
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
         harmless: dict[str, set[str]] = {name: set() for name in commands}
         risky: dict[str, Any] = {}
         digest = hashlib.sha256(content)
-        _refuse_unknown(data, commands, options, common, where)
         for command, own in options.items():
+            table = data.get(command, {})
             for name, (hint, about) in own.items():
-                found = data.get(command)
-                table: dict[str, Any] = found if isinstance(found, dict) else {}
                 is_own = name in table
                 # A table under the name of a command, such as [index], is for that command alone.
                 if is_own or (name in data and name not in commands and about.metadata["common"]):

@@ -224,6 +224,5 @@ def test_two_chats_over_one_log_are_refused(chat: Chat) -> None:
 
 @pytest.mark.slow
 def test_a_terminal_is_asked_until_its_input_ends(folder: Path) -> None:
-    chat = [sys.executable, "-m", "chameleon", "chat", "tables_offline", "--table", "visits.csv"]
-    code, screen = at_terminal(chat, folder, FEW, "\x04")
+    code, screen = at_terminal(["chat", "tables_offline", "--table", "visits.csv"], folder, FEW, "\x04")
     assert code == 0 and "\x1b[1m900\x1b[0m\n" in screen

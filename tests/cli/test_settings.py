@@ -234,7 +234,7 @@ def test_replies_of_a_script_do_not_count_before_the_user_agrees_and_a_unit_does
 @pytest.mark.slow
 def test_at_a_terminal_the_user_is_asked_once_for_a_file(folder: Path) -> None:
     (folder / "chameleon.toml").write_text('[ask]\nlog = "kept.jsonl"\n')
-    ask = [sys.executable, "-m", "chameleon", *ASK, "-i", "tables_offline"]
+    ask = [*ASK, "-i", "tables_offline"]
     settings = {"XDG_CONFIG_HOME": str(folder / "config")}
     for answer, is_kept in (("n", False), ("y", True)):
         _, screen = at_terminal(ask, folder, answer, **settings)
