@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -22,23 +25,24 @@ def serve_inventories(
     import asyncio
 
     host, port = _address(http) if http is not None else ("", 0)
-    require("mcp", "an MCP server needs", "mcp")
-    from chameleon.interop.mcp_server import LOOPBACK, InventoryServer, serve_http, serve_stdio
+    with _stdout_for_the_protocol():
+        require("mcp", "an MCP server needs", "mcp")
+        from chameleon.interop.mcp_server import LOOPBACK, InventoryServer, serve_http, serve_stdio
 
-    executors = []
-    for name in inventories:
-        setup = set_up(name, options)
-        inventory = setup.executor.inventory
-        if found := [each for each in inventory.obstacles() if each.stops]:
-            raise all_of(found, inventory.name)
-        setup.executor.approve = setup.executor.approve or refuse  # nobody is there to ask
-        executors.append(setup.executor)
-        say(f"Serves {setup.why}.")
-    for folder in files or ():
-        if not folder.is_dir():
-            raise InputError("is no folder", where=str(folder), hint="Give --files a folder.")
-    folders = files or ([Path()] if http is None else [])
-    server = InventoryServer(executors, folders=folders, lists_runs=http is None).server()
+        executors = []
+        for name in inventories:
+            setup = set_up(name, options)
+            inventory = setup.executor.inventory
+            if found := [each for each in inventory.obstacles() if each.stops]:
+                raise all_of(found, inventory.name)
+            setup.executor.approve = setup.executor.approve or refuse  # nobody is there to ask
+            executors.append(setup.executor)
+            say(f"Serves {setup.why}.")
+        for folder in files or ():
+            if not folder.is_dir():
+                raise InputError("is no folder", where=str(folder), hint="Give --files a folder.")
+        folders = files or ([Path()] if http is None else [])
+        server = InventoryServer(executors, folders=folders, lists_runs=http is None).server()
     if http is None:
         asyncio.run(serve_stdio(server))
         return 0
@@ -54,3 +58,17 @@ def _address(given: str) -> tuple[str, int]:
     if not port.isascii() or not port.isdecimal() or int(port) > 65_535:
         raise typer.BadParameter(f"{given!r} is no [HOST:]PORT, such as 8000", param_hint="--http")
     return host.strip("[]") or "127.0.0.1", int(port)
+
+
+@contextmanager
+def _stdout_for_the_protocol() -> Iterator[None]:
+    """Let what the code of inventories prints while it is loaded go to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
