@@ -16,17 +16,13 @@ _KEY = "seal.key"
 _KEY_BYTES = 32
 
 
-def home_dir() -> Path:
-    """Return the user's home folder; the root where the system has no such user."""
-    try:
-        return Path.home()
-    except RuntimeError:
-        return Path("/")
-
-
 def config_dir() -> Path:
     """Return the user's own configuration directory; it need not exist."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or home_dir() / ".config") / "chameleon"
+    try:
+        home = Path.home()
+    except RuntimeError:  # there is no such user
+        home = Path("/")
+    return Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "chameleon"
 
 
 def sealed(content: bytes) -> str:

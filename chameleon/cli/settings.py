@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ from chameleon.cli.folder_trust import agree, is_agreed, written
 from chameleon.cli.options import declared_options, read_params
 from chameleon.cli.out import echo
 from chameleon.errors import InputError
-from chameleon.seal import config_dir, home_dir
+from chameleon.seal import config_dir
 from chameleon.text import is_address, nearest, redact
 
 NAME = "chameleon.toml"
@@ -127,12 +128,18 @@ def _settings_file() -> Path | None:
     """
     here = Path.cwd()
     folders = [here, *here.parents]
-    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == home_dir()]
+    ends = [number for number, each in enumerate(folders) if (each / ".git").exists() or each == _home()]
     for folder in folders[: ends[0] + 1 if ends else 1]:
         if _is_own(folder / NAME):
             return folder / NAME
     own = config_dir() / NAME
     return own if _is_own(own) else None
+
+
+def _home() -> Path:
+    with suppress(RuntimeError):  # there is no such user
+        return Path.home()
+    return Path("/")
 
 
 def _is_harmless(name: str, value: Any, in_file: str) -> bool:
