@@ -42,9 +42,6 @@ def main() -> None:
         arguments = sys.argv[1:]
         settings = settings_for(arguments)
         app_for(arguments)(prog_name="chameleon", obj=settings, default_map=settings and settings.values)
-    except (ImportError, AttributeError) as error:
-        show_traceback(error)
-        complain(_our_fault(error))
     except ChameleonError as error:
         show_traceback(error)
         lack = lack_of(error)
@@ -61,12 +58,8 @@ def main() -> None:
             _drop_output()
             told: ChameleonError = lack_of(error) or ChameleonError(error.strerror)
             complain(str(told.at(str(error.filename or ""))))
-        complain(_our_fault(error))
-
-
-def _our_fault(error: Exception) -> str:
-    what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-    return f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)"
+        what = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        complain(f"a fault of ours: {what} (CHAMELEON_DEBUG=1 shows where)")
 
 
 def _open_streams() -> None:

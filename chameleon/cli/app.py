@@ -182,9 +182,7 @@ def index(
 
     Run again, it reads what has changed. Exit codes: 0 done, if need be with warnings; 1 nothing was read.
     """
-    given = {name for name in ("model", "param") if getattr(options, name) and not origin(name)}
-    given |= {"store"} if options.store != "auto" and not origin("store") else set()
-    if not summaries and given:
+    if options.model and not origin("model") and not summaries:
         raise typer.BadParameter("a model is asked for --summaries alone", param_hint="--model")
     from chameleon.cli.indexing import index_tables
 

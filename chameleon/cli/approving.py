@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from chameleon.approval import Request, described, refuse
+from chameleon.approval import described, refuse
 from chameleon.cli.options import ApproveMode
-from chameleon.cli.out import echo
+from chameleon.cli.out import asked, echo, is_attended
 from chameleon.conversation_log import ConversationLog
 from chameleon.errors import InputError
 from chameleon.executor import Executor
@@ -25,12 +24,10 @@ _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "l": None, "later":
 def attend(executor: Executor, mode: ApproveMode) -> None:
     """Have an executor ask for approval as `--approve` says: without a terminal its runs wait."""
     executor.approve_each = mode == "step"
-    executor.approve = refuse if mode == "none" else terminal if _is_attended() else None
-
-
-def terminal(request: Request) -> bool | None:
-    """Ask at the terminal whether steps may run."""
-    return _asked(request.steps, request.state)
+    if mode == "none":
+        executor.approve = refuse
+    elif is_attended():
+        executor.approve = lambda request: _answer(request.steps, request.state)
 
 
 def answer_in(path: Path, said: bool | None) -> int:
@@ -41,8 +38,8 @@ def answer_in(path: Path, said: bool | None) -> int:
         state = log.unfinished or State()
         if not (steps := state.waiting):
             raise InputError("nothing in it waits for approval", where=str(path))
-        if said is None and _is_attended():
-            said = _asked(steps, _innermost(state))
+        if said is None and is_attended():
+            said = _answer(steps, _innermost(state))
         elif said is None:
             _show(steps, _innermost(state))
         if said is None:
@@ -74,10 +71,6 @@ def how_to_go_on(state: State, path: Path) -> Iterator[str]:
     yield f"Run `chameleon approve {path}`, then this command with --log {path}"
 
 
-def _is_attended() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
 def _innermost(state: State) -> State:
     """Return the state of the run that asks: this one, or that of an inventory within."""
     return state if state.asked else _innermost(State.fold(state.inside))
@@ -95,16 +88,14 @@ def _show(steps: Iterable[Step], state: State, *, whole: bool = False) -> bool:
     return is_cut
 
 
-def _asked(steps: tuple[Step, ...], state: State) -> bool | None:
+def _answer(steps: tuple[Step, ...], state: State) -> bool | None:
     """Ask until there is an answer; None where the run is to wait."""
     more = "[s]how all, " if _show(steps, state) else ""
     what = "it" if len(steps) == 1 else "them"
     while True:
-        echo(f"Run {what}? {more}[y]es, [n]o, [l]ater: ", err=True, nl=False)
-        sys.stderr.flush()
-        if not (line := sys.stdin.readline()):
+        if not (line := asked(f"Run {what}? {more}[y]es, [n]o, [l]ater: ")):
             return None
-        if (given := line.strip().lower()) in _ANSWERS:
+        if (given := line.strip()) in _ANSWERS:
             return _ANSWERS[given]
         if given in ("s", "show"):
             _show(steps, state, whole=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,7 @@ from chameleon.text import one_line
 from chameleon.usage import Usage
 from chameleon.values import to_json
 
-_ASK_A_MODEL = "let a model answer: --inventory {} --model PROVIDER:NAME, with its key."
+_ASK_A_MODEL = "let a model answer: {} {} --model PROVIDER:NAME, with its key."
 _ASK_ANEW = (
     "Replies came from the response store: --store record asks the model anew and keeps what it says, "
     "--store off asks it and keeps nothing."
@@ -88,7 +88,7 @@ def run_question(options: QuestionOptions, run: RunOptions, *, as_json: bool, pl
             if plan_only and isinstance(event, Plan) and not event.refused:
                 break
             activity.show(now_in_words(page.state, inventory))
-    state = advised(among_choices(page.state, given.get("choices") or ()), setup.executor)
+    state = advised(among_choices(page.state, given), setup.executor)
     waits_in = (log or kept(events)) if state.waiting else None
     if as_json:
         echo_json({**summary(state, setup), **({"log": str(waits_in)} if waits_in else {})})
@@ -117,7 +117,7 @@ def run_questions(options: QuestionOptions, run: RunOptions, file: Path, *, as_j
         for question in asked:
             with Activity(one_line(question, _LONGEST_REPLY)):
                 state = setup.executor.run({**given, "question": question})
-            state = advised(among_choices(state, given.get("choices") or ()), setup.executor)
+            state = advised(among_choices(state, given), setup.executor)
             reason = state.ended.reason if state.ended else "waiting"
             codes.add(EXIT_CODES.get(reason, EXIT_WAITS))
             if as_json:
@@ -143,12 +143,12 @@ def set_up_for(
     return set_up(named, options, defaults=defaults, ask_for_end=True, at_least=options.at_least)
 
 
-def among_choices(state: State, choices: Sequence[str]) -> State:
+def among_choices(state: State, given: Mapping[str, Any]) -> State:
     """Decline a run whose answer is none of the choices; case and punctuation around do not count.
 
     Modules give such a reply as it is: a benchmark may have a rule of its own for it.
     """
-    ended, answer = state.ended, state.answer
+    ended, answer, choices = state.ended, state.answer, given.get("choices")
     if not choices or ended is None or ended.reason != "answered":
         return state
 
@@ -157,16 +157,15 @@ def among_choices(state: State, choices: Sequence[str]) -> State:
         return folded.strip(_AROUND) or folded
 
     forms = set(map(bare, choices))
-    given = answer if isinstance(answer, tuple) and answer else (answer,)
-    if all(bare(answer_text(each, "")) in forms for each in given):
+    answers = answer if isinstance(answer, tuple) and answer else (answer,)
+    if all(bare(answer_text(each, "")) in forms for each in answers):
         return state
-    said = answer_text(answer, "")
-    said = said if len(said) <= _LONGEST_REPLY else f"{said[:_LONGEST_REPLY]}…"
+    said = one_line(answer_text(answer, ""), _LONGEST_REPLY)
     what = f"the reply {said!r} is none of the choices: {'; '.join(choices)}"
     return replace(state, ended=replace(ended, reason="declined", error=Failure(Declined.__name__, what)))
 
 
-def advised(state: State, executor: Executor) -> State:
+def advised(state: State, executor: Executor, named_by: str = "--inventory") -> State:
     """Tell a run without an answer what else to try, in options of the command line."""
     ended = state.ended
     if ended is None or ended.error is None:
@@ -177,7 +176,7 @@ def advised(state: State, executor: Executor) -> State:
     if rejected and any(call.cached for call in state.calls):
         hints.append(_ASK_ANEW)
     elif ended.reason == "declined" and with_model:
-        advice = _ASK_A_MODEL.format(with_model)
+        advice = _ASK_A_MODEL.format(named_by, with_model)
         hints.append(f"Or {advice}" if hints else f"{advice[0].upper()}{advice[1:]}")
     error = replace(ended.error, message=in_options(ended.error.message), hint=" ".join(hints))
     return replace(state, ended=replace(ended, error=error))

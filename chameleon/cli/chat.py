@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout, suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import GivenOptions, QuestionOptions, RunOptions
 from chameleon.cli.out import Interrupted, ReplyStream, Terminated, echo, is_quiet, is_verbose, say
 from chameleon.cli.progress import Activity
-from chameleon.cli.show import RunPage
+from chameleon.cli.show import RunPage, page_width
 from chameleon.cli.words import now_in_words
 from chameleon.conversation import HISTORY
 from chameleon.conversation_log import ConversationLog, PastTurn
@@ -98,24 +98,22 @@ def _lines() -> Iterator[str]:
             yield line.strip()
 
 
+@dataclass
 class Chat:
     """A conversation at the terminal: what is given, the runs so far, and the log that keeps them."""
 
-    def __init__(
-        self,
-        executor: Executor,
-        given: Mapping[str, Any],
-        log: ConversationLog | None,
-        options: RunOptions,
-        traces: Traces | None,
-    ) -> None:
-        self.executor, self.given, self.log = executor, given, log
-        self.options, self.traces = options, traces
-        self.first: RunStarted | None = None  # of the conversation
-        self.turns: list[PastTurn] = []
-        self.last: State | None = None
-        self.waits = False
-        executor.inventory.check_input(self.next_input("?"))  # what is missing is told before any question
+    executor: Executor
+    given: Mapping[str, Any]
+    log: ConversationLog | None
+    options: RunOptions
+    traces: Traces | None
+    first: RunStarted | None = None  # of the conversation
+    turns: list[PastTurn] = field(default_factory=list)
+    last: State | None = None
+    waits: bool = False
+
+    def __post_init__(self) -> None:  # what is missing is told before any question
+        self.executor.inventory.check_input(self.next_input("?"))
 
     def check_same(self, begun: RunStarted) -> None:
         """Raise `LogError` where inventory, prompts, files or what is given are not those of the log."""
@@ -145,8 +143,7 @@ class Chat:
             return False
         if name == "/table":
             table = self.next_input("?").get("table")
-            width = RunPage(as_json=False, trace=False).width
-            echo(to_terminal(table, width) if isinstance(table, Table) else "There is no table.")
+            echo(to_terminal(table, page_width()) if isinstance(table, Table) else "There is no table.")
         elif name == "/history":
             self._tell(self.turns)
         elif line[0] == "/":
@@ -193,9 +190,9 @@ class Chat:
         if state.ended is None:  # without a log nothing could go on: the next question begins anew
             say("The question was left unanswered. With --log FILE it could wait for approval.")
             return
-        self.last = state = among_choices(state, given.get("choices") or ())
+        self.last = state = among_choices(state, given)
         self.turns.append(PastTurn.of(state))
-        page.end(_in_chat(advised(state, self.executor)), self.given.get("unit") or "")
+        page.end(advised(state, self.executor, "chameleon chat"), self.given.get("unit") or "")
         if is_quiet() and state.answer is None:  # a line for each question
             echo(f"({state.ended.reason if state.ended else 'left'})")
 
@@ -229,12 +226,3 @@ class Chat:
             answered = turn.reason == "answered"
             said = one_line(turn.answer, _LONGEST) if answered else f"({turn.reason or 'left'})"
             echo(f"> {one_line(turn.question, _LONGEST)}\n{said}", err=True)
-
-
-def _in_chat(state: State) -> State:
-    """Tell of another inventory how to chat with it."""
-    ended = state.ended
-    if ended is None or ended.error is None:
-        return state
-    error = replace(ended.error, hint=ended.error.hint.replace("--inventory ", "chameleon chat "))
-    return state.with_fields(ended=replace(ended, error=error))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from pydantic_core import from_json, to_json
 
-from chameleon.cli.hints import error_in_options, in_options
+from chameleon.cli.hints import in_options
 from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.setup import dropped_by_model, own_models, reason_of_model
 from chameleon.errors import ChameleonError, InventoryError, NoModel
@@ -50,7 +49,8 @@ def check_inventory(name: str, model: str | None = None, *, as_json: bool) -> in
         raise
     models, lack = _models(inventory, model) if inventory.needs_model else ("", None)
     found = [*inventory.obstacles(), *([lack] if lack else []), *_notes(inventory)]
-    found = [replace(each, error=error_in_options(each.error)) for each in found]
+    for error in (each.error for each in found):
+        error.what, error.hint = in_options(error.what), in_options(error.hint)
     stopping = [each for each in found if each.stops]
     if as_json:
         echo_json(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chameleon.cli.hints import in_options
-from chameleon.cli.out import echo, echo_json, say
+from chameleon.cli.out import echo, echo_json, say, terminal_width
 from chameleon.cli.words import spent_in_words
 from chameleon.evaluation.benchmark import Benchmark
 from chameleon.evaluation.evaluate import Spending
@@ -20,11 +19,6 @@ from chameleon.text import counted, harmless
 _GAP = "  "
 _WIDEST_NAME, _WIDEST_CELL = 32, 60
 _MOST_REASONS = 3
-
-
-def terminal_width() -> int:
-    """Return how many places a line of figures may have, 40 at least."""
-    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,11 @@ _REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
 _SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 _TOOL = {"name": "weather", "description": "Tells the weather in a city.", "parameters": _SCHEMA}
 _OF_DEVELOPERS = ("test", "dev")
+_AUTOMATIC = {
+    "text_engine": ("text_detector", "engine", "Text in pictures, engine auto"),
+    "captioner": ("image_captioner", "device", "Captions on this machine, device auto"),
+    "search_provider": ("web_search", "provider", "Search, provider auto"),
+}
 
 
 def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
@@ -68,9 +73,7 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         ),
         "store": _store(),
         "packages": packages,
-        "text_engine": _automatic("text_detector", "engine"),
-        "search_provider": _automatic("web_search", "provider"),
-        "captioner": _automatic("image_captioner", "device"),
+        **{name: _automatic(module, key) for name, (module, key, _) in _AUTOMATIC.items()},
         "embeddings": automatic(),
         "sandbox": sandbox,
     }
@@ -100,12 +103,8 @@ def examine(load: Callable[[], Settings], *, as_json: bool) -> None:
         have = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
         state = have if not missing else f"missing {', '.join(missing)}: pip install {' '.join(missing)}"
         echo(f"  {extra:{width}} {state}")
-    for key, label in (
-        ("text_engine", "Text in pictures, engine auto"),
-        ("captioner", "Captions on this machine, device auto"),
-        ("search_provider", "Search, provider auto"),
-    ):
-        echo(f"{label}: {harmless(found[key]['takes'] or 'none: ' + found[key]['lacks'])}")
+    for name, (*_, label) in _AUTOMATIC.items():
+        echo(f"{label}: {harmless(found[name]['takes'] or 'none: ' + found[name]['lacks'])}")
     echo(f"Embeddings for large inventories, by default: {found['embeddings']}")
     echo(f"Sandbox: {found['sandbox']['text']}")
 

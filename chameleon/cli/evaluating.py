@@ -104,7 +104,10 @@ class EvalRun:
         """
         check_data(self.problems, self.data)
         inventory = self.executor.inventory
-        self._require_modules()
+        if found := self.executor.obstacles():  # figures must not depend on what is installed
+            spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
+            hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
+            raise InventoryError(str(all_of(found, inventory.name)).rstrip("."), hint=hint)
         may_run = {name: each for name, each in inventory.modules.items() if name not in inventory.left_out}
         self.data.benchmark.check(self.problems, may_run)
         scorer = self.data.new_scorer()
@@ -119,18 +122,6 @@ class EvalRun:
                 what = f"{name} does not take what {inventory.name} sets: {listed}"
                 raise ParameterRefused(what, hint=DROPPED)
             say(f"{harmless(name)} is asked without {listed}: not the method as published.")
-
-    def _require_modules(self) -> None:
-        """Raise `InventoryError` where a module cannot run: figures must not depend on what is installed.
-
-        What a run could do without is named, so that leaving it out is a decision that the settings keep.
-        """
-        found = self.executor.obstacles()
-        if not found:
-            return
-        spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
-        hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
-        raise InventoryError(str(all_of(found, self.executor.inventory.name)).rstrip("."), hint=hint)
 
     def warn(self) -> None:
         """Say which problems lack a picture, and where questions of a conversation are asked alone.
@@ -165,7 +156,11 @@ class EvalRun:
             gold_history=self.options.gold_history,
             resolved=getattr(self.executor, "resolved", None),
         )
-        with RunDir(self.options.out, {**settings, **further}, self._count) as run_dir:
+
+        def count(result: Result) -> None:
+            self.tally.add(result)  # of failures that are tried again there is a new one
+
+        with RunDir(self.options.out, {**settings, **further}, count) as run_dir:
             self._count_kept(run_dir)
             run_dir.expect(
                 len(self.problems),
@@ -219,9 +214,6 @@ class EvalRun:
             return None
         limit = in_digits(spending.limit or 0, 6)
         return Stopped(f"the cost has reached --max-cost {limit}", hint="A larger one goes on.")
-
-    def _count(self, result: Result) -> None:
-        self.tally.add(result)
 
     def _count_kept(self, run_dir: RunDir) -> None:
         """Count what the directory already has."""

@@ -7,14 +7,12 @@ file as it is, as direnv does; the answer is kept in the user's configuration di
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chameleon.cli.out import echo
-from chameleon.errors import InputError
+from chameleon.cli.out import asked, echo, is_attended
 from chameleon.seal import config_dir
 from chameleon.text import harmless
 
@@ -30,18 +28,20 @@ def agree(file: Path, digest: str, settings: Mapping[str, Any]) -> bool:
     """Ask whether settings of a file may count, and keep a yes; without a terminal they do not count."""
     listed = "".join(f"\n  {key} = {written(value)}" for key, value in settings.items())
     echo(f"{harmless(str(file))} has settings that can run code, or read and write files:{listed}", err=True)
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_attended():
         hint = "Agree to them once at a terminal, or give them on the command line."
         echo(f"These settings are not used. {hint}", err=True)
         return False
     echo("`chameleon check FILE --no-import` shows what an inventory would run.", err=True)
-    asked = "Did you write or review this file? Use these settings from now on? [y]es, [n]o: "
-    echo(asked, err=True, nl=False)
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    question = "Did you write or review this file? Use these settings from now on? [y]es, [n]o: "
+    if asked(question).strip() not in ("y", "yes"):
         echo("These settings are not used.", err=True)
         return False
-    _keep({**_agreed(), str(file): digest})
+    folder = config_dir()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    new = folder / f"{_AGREED}.new"
+    new.write_text(json.dumps({**_agreed(), str(file): digest}, indent=1), "utf-8")
+    new.replace(folder / _AGREED)
     return True
 
 
@@ -56,16 +56,3 @@ def _agreed() -> Mapping[str, str]:
         if isinstance(data, dict):
             return data
     return {}
-
-
-def _keep(agreed: Mapping[str, str]) -> None:
-    folder = config_dir()
-    new = folder / f"{_AGREED}.new"
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        new.write_text(json.dumps(agreed, indent=1), "utf-8")
-        new.replace(folder / _AGREED)
-    except OSError as problem:
-        what = f"the answer cannot be kept: {problem.strerror}"
-        hint = "Set XDG_CONFIG_HOME to a folder of yours."
-        raise InputError(what, where=str(folder), hint=hint) from problem

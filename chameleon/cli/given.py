@@ -20,7 +20,7 @@ from chameleon.errors import InputError
 from chameleon.inventory import Inventory
 from chameleon.table.databases import address_name
 from chameleon.table.readers import KINDS, choose_table
-from chameleon.table.records import read_within
+from chameleon.table.records import read_file, read_within
 from chameleon.text import counted, harmless
 from chameleon.text import is_address as is_database
 
@@ -183,10 +183,13 @@ def read_text_or_document(source: str) -> dict[str, Any]:
     from chameleon.documents import reading
 
     where = _NAME if source == STANDARD_INPUT else source
-    most = reading.MAX_BYTES
-    data = sys.stdin.buffer.read(most + 1) if source == STANDARD_INPUT else read_file(source, most)
+    if source == STANDARD_INPUT:
+        data = read_within(sys.stdin.buffer, _NAME)
+    else:
+        _require_path(source, "texts are read")
+        data = read_file(Path(source))
     is_text = reading.kind_of(data, where) == "text"
-    if len(data) > (most := reading.MAX_TEXT_BYTES if is_text else most):
+    if len(data) > (most := reading.MAX_TEXT_BYTES if is_text else reading.MAX_BYTES):
         what = f"the {'text' if is_text else 'document'} has more than the limit of {most:,} bytes"
         raise InputError(what, where=where, hint="Give the part that the question is about.")
     if is_text and not reading.is_document(text := reading.decoded_text(data, where)):
@@ -241,20 +244,3 @@ def _require_path(source: str, done: str) -> None:
     if is_address(source) or is_database(source):
         hint = "Download a file first; ask a database with --table."
         raise InputError(f"is an address, and {done} from files only", where=address_name(source), hint=hint)
-
-
-def read_file(source: str, limit: int) -> bytes:
-    """Return the bytes of an ordinary file, one more than `limit` at most; raise `InputError`."""
-    _require_path(source, "texts are read")
-    file = Path(source)
-    try:
-        if not file.exists():
-            raise InputError("there is no such file", where=source)
-        if not file.is_file():  # a device may never end, and a pipe never begin
-            kind = "a folder" if file.is_dir() else "a device or a pipe"
-            raise InputError(f"is {kind}, not a file", where=source, hint="Give the path of one file.")
-        with file.open("rb") as opened:
-            return opened.read(limit + 1)
-    except (OSError, ValueError) as problem:  # ValueError: a null byte in the path
-        said = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(f"cannot be read: {said}", where=source) from problem

@@ -21,7 +21,7 @@ from chameleon.cli.options import GridOptions, names
 from chameleon.cli.out import Interrupted, echo, echo_json, say
 from chameleon.cli.progress import Progress
 from chameleon.cli.scoring import Data
-from chameleon.cli.setup import placed, set_up
+from chameleon.cli.setup import model_for, placed, set_up
 from chameleon.errors import ChameleonError, InputError, ParameterRefused
 from chameleon.evaluation.arms import arm_figures, measure_arm
 from chameleon.evaluation.benchmark import Problem
@@ -31,7 +31,6 @@ from chameleon.evaluation.grid import Arm, Grid
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.run import DASH, Run, read_run
 from chameleon.evaluation.run_dir import SETTINGS, spent_in, write_whole
-from chameleon.llm import ResponseStore, choose_model
 from chameleon.text import counted, one_line
 from chameleon.usage import Usage
 
@@ -97,11 +96,9 @@ class GridRun:
 
     def _model(self) -> str | None:
         """Return the model that evaluates the arms; None where none asks one, or none is configured."""
-        inventories = [arm.inventory for arm in self.grid.arms.values() if arm.inventory.needs_model]
-        if not inventories:
-            return None
-        recorded = ResponseStore.default("replay") if self.options.store == "replay" else None
-        return choose_model(self.options.model, inventories[0].llm.model, replay=recorded).model
+        asking = (arm.inventory for arm in self.grid.arms.values() if arm.inventory.needs_model)
+        first = next(asking, None)
+        return model_for(self.options, first.llm.model).model if first else None
 
     def _announce(self) -> None:
         arms = f"{counted(len(self.grid.arms), 'arm')} of {self.grid.name}"
@@ -190,8 +187,8 @@ class GridRun:
 def _index_digests(folder: Path) -> dict[str, str]:
     """Digest the indexes in a folder: the settings of an evaluation keep which ones were searched."""
     manifests = sorted([*folder.glob("manifest.json"), *folder.glob("*/manifest.json")])
-    digests = (hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in manifests)
-    return dict(zip((path.parent.relative_to(folder).as_posix() for path in manifests), digests, strict=True))
+    names = {path.parent.relative_to(folder).as_posix(): path for path in manifests}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:12] for name, path in names.items()}
 
 
 def _list_arms(grid: Grid, typed: str, *, as_json: bool) -> int:

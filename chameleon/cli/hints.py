@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from chameleon.errors import ChameleonError
-
 IN_OPTIONS = {
     "Give 'table' in the input.": "Give one with --table FILE.",
     "Give 'image' in the input.": "Give one with --image FILE.",
@@ -38,8 +36,3 @@ def in_options(text: str) -> str:
     for said, options in IN_OPTIONS.items():
         text = text.replace(said, options)
     return text
-
-
-def error_in_options(error: ChameleonError) -> ChameleonError:
-    """Return the error with the options that give what it asks for."""
-    return type(error)(in_options(error.what), where=error.where, hint=in_options(error.hint))

@@ -11,7 +11,7 @@ from chameleon.cli.hints import in_options
 from chameleon.cli.options import ModelOptions
 from chameleon.cli.out import echo, echo_json, is_quiet, is_verbose, say
 from chameleon.cli.progress import Progress
-from chameleon.cli.setup import reason_of_model
+from chameleon.cli.setup import model_for
 from chameleon.cli.words import spent_in_words
 from chameleon.documents.indexing import Summary, index_files
 from chameleon.errors import InputError, NoModel
@@ -67,18 +67,17 @@ def _summaries_by(options: ModelOptions) -> tuple[Summaries, str]:
     """Connect to the model that writes summaries, and say which one it is and why. Raises `NoModel`."""
     from chameleon.documents.summaries import MAX_TOKENS, Summaries
     from chameleon.inventory.schema import ModelSpec
-    from chameleon.llm import LLM, ResponseStore, choose_model
+    from chameleon.llm import LLM, ResponseStore
     from chameleon.llm.choose import with_end
 
-    store = ResponseStore.default(options.store)
-    is_replay = options.store == "replay"
-    choice = choose_model(options.model, None, reason=reason_of_model(), replay=store if is_replay else None)
+    choice = model_for(options)
     if choice.model is None:
         raise NoModel(f"summaries are written by a model: {choice.why}")
     settings = ModelSpec.model_validate(options.params).connection()
+    store = ResponseStore.default(options.store)
     llm = LLM.connect(choice.model, store=store, allow_dropped=options.allow_dropped, **settings)
     params = {name: value for name, value in options.params.items() if name not in settings}
-    why = in_options(str(choice if is_replay else with_end(choice)))
+    why = in_options(str(choice if options.store == "replay" else with_end(choice)))
     return Summaries(llm.with_params(**{"max_tokens": MAX_TOKENS, **params})), why
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -64,6 +65,23 @@ def is_quiet() -> bool:
 def is_verbose() -> bool:
     """Tell whether all there is to say is wanted."""
     return _verbose
+
+
+def is_attended() -> bool:
+    """Tell whether a person at a terminal can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def asked(question: str) -> str:
+    """Ask at the terminal, and return the line that is answered, in small letters; "" where input ends."""
+    echo(question, err=True, nl=False)
+    sys.stderr.flush()
+    return sys.stdin.readline().lower()
+
+
+def terminal_width() -> int:
+    """Return how many places a line may have, 40 at least."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 def draws_on(stream: TextIO) -> bool:

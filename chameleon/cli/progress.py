@@ -42,7 +42,7 @@ class Activity:
     """
 
     def __init__(self, text: str = "") -> None:
-        self._draws, self._is_quiet = draws_on(sys.stderr), is_quiet()
+        self._draws = draws_on(sys.stderr)
         self._lock, self._begun = threading.Lock(), time.monotonic()
         self._timer: threading.Timer | None = None
         self._bar: Any = None
@@ -51,7 +51,7 @@ class Activity:
     def show(self, text: str) -> None:
         """Say that this goes on now; "" for nothing."""
         self.hide()
-        if self._is_quiet or not text:
+        if is_quiet() or not text:
             return
         give_way_with(self.hide)
         begun = self._begun + _PATIENCE_WITH_PIPES - time.monotonic()
@@ -73,18 +73,16 @@ class Activity:
             bar.stop()
 
     def _draw(self, text: str, timer: threading.Timer) -> None:
-        if not self._draws:
-            with self._lock:
-                is_due = self._timer is timer
-            if is_due:
-                say(f"{text} …")
-            return
-        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False)
-        bar.add_task(text, total=None)
+        bar = _bar("SpinnerColumn", "TimeElapsedColumn", redirects=False) if self._draws else None
         with self._lock:
-            if self._timer is timer:  # else it is over by now
+            if self._timer is not timer:  # it is over by now
+                return
+            if bar is not None:
                 self._bar = bar
+                bar.add_task(text, total=None)
                 bar.start()
+        if bar is None:
+            say(f"{text} …")
 
     def __enter__(self) -> Self:
         return self

@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from chameleon.cli.columns import TextColumn, counts_table, in_blocks, terminal_width
-from chameleon.cli.out import echo, echo_json, say
+from chameleon.cli.columns import TextColumn, counts_table, in_blocks
+from chameleon.cli.out import echo, echo_json, say, terminal_width
 from chameleon.cli.progress import Activity
 from chameleon.evaluation.parts import merge
 from chameleon.evaluation.report import Comparison

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
 from chameleon.approval import refuse
 from chameleon.cli.options import ModelOptions
-from chameleon.cli.out import results, say
+from chameleon.cli.out import say
 from chameleon.cli.setup import set_up
 from chameleon.errors import InputError, require
 from chameleon.inventory.obstacles import all_of
@@ -44,8 +44,7 @@ def serve_inventories(
         folders = files or ([Path()] if http is None else [])
         server = InventoryServer(executors, folders=folders, lists_runs=http is None).server()
     if http is None:
-        with redirect_stdout(results()):
-            asyncio.run(serve_stdio(server))
+        asyncio.run(serve_stdio(server))
         return 0
     if host not in LOOPBACK:
         say(f"Whoever reaches {host} can ask: there is no password.")

@@ -7,9 +7,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
+
+import typer
 
 from chameleon.cli.folder_trust import agree, is_agreed, written
 from chameleon.cli.options import declared_options, read_params
@@ -19,7 +22,6 @@ from chameleon.seal import config_dir
 from chameleon.text import is_address, nearest, redact
 
 NAME = "chameleon.toml"
-MAX_BYTES = 64_000
 _SECRET = re.compile(r"api_?key|secret|password|credential|(^|_)(key|token)$", re.IGNORECASE)
 _NAMED = ("inventory", "grid")  # harmless where they name what is shipped
 _SCRIPT = re.compile(r"\s*scripted:\s*(.*\S)\s*", re.IGNORECASE | re.DOTALL)
@@ -65,23 +67,18 @@ class Settings:
         path = _settings_file()
         try:
             return cls() if path is None else cls._read(path, commands)
-        except RecursionError:
-            raise InputError("the settings are nested too deep", where=str(path)) from None
+        except (OSError, ValueError, RecursionError) as problem:
+            raise InputError(f"the settings cannot be read: {problem}", where=str(path)) from problem
 
     def refused(self, command: str, names: Collection[str]) -> Collection[str]:
         """Return which options do not count, once the user was asked; say on stderr what the file sets."""
-        own = self.data.get(command)
-        own = own if isinstance(own, dict) else {}
-        keys = {name: _PARAMS if name == "param" else name for name in sorted(names)}
-        shown = {keys[name]: own.get(keys[name], self.data.get(keys[name])) for name in keys}
-        asking = [name for name in keys if name not in self.harmless[command]]
-        refused: Collection[str] = ()
-        is_asked = asking and not self.is_agreed
-        if is_asked and self.path is not None and not agree(self.path, self.digest, self.risky):
-            refused = asking
-            shown = {key: value for key, value in shown.items() if key not in {keys[n] for n in asking}}
-        if shown:
-            sets = ", ".join(f"{key} = {written(value)}" for key, value in shown.items())
+        assert self.path is not None
+        refused = set(names) - set(self.harmless[command])
+        if refused and (self.is_agreed or agree(self.path, self.digest, self.risky)):
+            refused = set()
+        said = {**self.data, **self.data.get(command, {})}
+        keys = (_PARAMS if name == "param" else name for name in sorted(set(names) - refused))
+        if sets := ", ".join(f"{key} = {written(said[key])}" for key in keys):
             echo(f"{NAME} sets {sets}", err=True, style="dim")
         return refused
 
@@ -89,31 +86,21 @@ class Settings:
     def _read(cls, path: Path, commands: Commands) -> Settings:
         import tomllib
 
-        where = str(path)
-        try:
-            with path.open("rb") as file:
-                content = file.read(MAX_BYTES + 1)
-            if len(content) > MAX_BYTES:
-                raise InputError(f"the settings are longer than {MAX_BYTES:,} bytes", where=where)
-            data = tomllib.loads(content.decode("utf-8-sig"))
-            json.dumps(data, default=str)  # Python writes no number of more than 4,300 digits
-        except (OSError, ValueError) as problem:
-            what = str(problem).partition("; use sys.")[0]
-            raise InputError(f"the settings cannot be read: {what}", where=where) from problem
+        where, content = str(path), path.read_bytes()
+        data = tomllib.loads(content.decode("utf-8-sig"))
         _refuse_secrets(data, where)
         options = {name: _settable(command) for name, command in commands.items()}
         common = {
             key for each in options.values() for key, (_, about) in each.items() if about.metadata["common"]
         }
+        _refuse_unknown(data, commands, options, common, where)
         values: dict[str, dict[str, Any]] = {name: {} for name in commands}
         harmless: dict[str, set[str]] = {name: set() for name in commands}
         risky: dict[str, Any] = {}
         digest = hashlib.sha256(content)
-        _refuse_unknown(data, commands, options, common, where)
         for command, own in options.items():
+            table = data.get(command, {})
             for name, (hint, about) in own.items():
-                found = data.get(command)
-                table: dict[str, Any] = found if isinstance(found, dict) else {}
                 is_own = name in table
                 # A table under the name of a command, such as [index], is for that command alone.
                 if is_own or (name in data and name not in commands and about.metadata["common"]):
@@ -150,10 +137,9 @@ def _settings_file() -> Path | None:
 
 
 def _home() -> Path:
-    try:
+    with suppress(RuntimeError):  # there is no such user
         return Path.home()
-    except RuntimeError:  # there is no such user
-        return Path("/")
+    return Path("/")
 
 
 def _is_harmless(name: str, value: Any, in_file: str) -> bool:
@@ -236,8 +222,6 @@ def _checked(key: str, value: Any, hint: Any, about: Mapping[str, Any], path: Pa
 
     where = str(path)
     if key.rpartition(".")[2] == _PARAMS:
-        import typer
-
         if not isinstance(value, dict):
             raise InputError(f'{key} is no table, such as `params = {{reasoning = "none"}}`', where=where)
         given = [f"{name}={json.dumps(each)}" for name, each in value.items()]

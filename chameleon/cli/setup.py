@@ -90,27 +90,28 @@ def set_up(
         is_told = options.model and not origin("model")  # a file's is for the inventories that ask one
         unused = f", so {options.model} is not asked" if is_told else ""
         return Setup(Executor(named), f"inventory {named.name}; it asks no model{unused}")
-    recorded = None
-    if options.store == "replay":
-        from chameleon.llm import ResponseStore
-
-        recorded = ResponseStore.default("replay")
     if named is not None and not named.needs_default_model and not options.model:
         choice = ModelChoice(next(iter(named.own_models.values())), "")  # each part says its own
     else:
-        choice = choose_model(
-            options.model, named.llm.model if named else None, reason=reason_of_model(), replay=recorded
-        )
+        choice = model_for(options, named.llm.model if named else None)
     chosen = named or _declining_below(at_least, Inventory.load(defaults[0] if choice.model else defaults[1]))
     if not chosen.needs_model:
         return Setup(Executor(chosen), in_options(f"inventory {chosen.name}; {choice}"))
     chosen = chosen.with_params(options.params)
     with ThreadPoolExecutor(1) as pool:  # the answer is there by the time that the client is loaded
-        asked = pool.submit(with_end, choice) if ask_for_end and recorded is None else None
+        asked = pool.submit(with_end, choice) if ask_for_end and options.store != "replay" else None
         executor = Executor(chosen, _connect(choice, chosen, options))
         choice = asked.result() if asked else choice
     why = "; ".join(filter(None, [f"inventory {chosen.name}", str(choice), *own_models(chosen)]))
     return Setup(executor, in_options(why))
+
+
+def model_for(options: ModelOptions, inventory_model: str | None = None) -> ModelChoice:
+    """Choose the model: see `choose_model`. With `--store replay` it is one that was recorded."""
+    from chameleon.llm import ResponseStore
+
+    recorded = ResponseStore.default("replay") if options.store == "replay" else None
+    return choose_model(options.model, inventory_model, reason=reason_of_model(), replay=recorded)
 
 
 def reason_of_model() -> str:

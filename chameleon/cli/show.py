@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.cli.out import Style, echo, is_verbose, results, say
+from chameleon.cli.out import Style, echo, is_verbose, results, say, terminal_width
 from chameleon.cli.words import (
     answer_text,
     notes_on,
@@ -42,35 +42,36 @@ _LABELS = {
 }
 
 
+def page_width() -> int:
+    """Return how many places a line of a page may have: where the terminal is wider, 120."""
+    return min(terminal_width(), 120)
+
+
+@dataclass(kw_only=True)
 class RunPage:
     """Print a run: the answer on stdout, all else on stderr; nothing when the caller will print JSON.
 
     With `trace` what happens is printed as it happens, else what is worth a line after the answer. Of
     `inventory` steps that ran side by side are known. With `plan_only` the plan is the result. It took its
-    time since `begun`, of the monotonic clock; since it was made where that is not given.
+    time since `begun`, of the monotonic clock. `above` names the modules that run this inventory.
     """
 
-    def __init__(
-        self,
-        *,
-        as_json: bool,
-        trace: bool,
-        inventory: Inventory | None = None,
-        model: str | None = None,
-        plan_only: bool = False,
-        above: Sequence[str] = (),
-        begun: float | None = None,
-    ) -> None:
-        self.silent, self.trace, self.plan_only = as_json, trace, plan_only
-        self.inventory, self.model, self.above = inventory, model, tuple(above)
-        self.steps = 0
-        self.inside: RunPage | None = None
-        self.table: Table | None = None
-        self.state = State()
-        self.together, self.longest = 0, 0.0
-        self.notes: list[str] = []
-        self.why, self.begun = "", time.monotonic() if begun is None else begun
-        self.width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
+    as_json: bool
+    trace: bool
+    inventory: Inventory | None = None
+    model: str | None = None
+    plan_only: bool = False
+    above: Sequence[str] = ()
+    begun: float = field(default_factory=time.monotonic)
+    width: int = field(default_factory=page_width)
+    steps: int = 0
+    inside: RunPage | None = None
+    table: Table | None = None
+    state: State = State()
+    together: int = 0
+    longest: float = 0.0
+    notes: list[str] = field(default_factory=list)
+    why: str = ""
 
     def begin(self, why: str) -> None:
         """Say what runs, and why: at once in a trace, else below the answer."""
@@ -112,11 +113,14 @@ class RunPage:
         if self.inside is None:
             above = (*self.above, event.module)
             module = self.inventory.modules.get(event.module) if self.inventory else None
-            inner = module.inner if module else None
             self.inside = RunPage(
-                as_json=self.silent, trace=True, inventory=inner, model=self.model, above=above
+                as_json=self.as_json,
+                trace=True,
+                inventory=module.inner if module else None,
+                model=self.model,
+                above=above,
+                width=max(40, self.width - len(_INDENT)),
             )
-            self.inside.width = max(40, self.width - len(_INDENT))
             self._line(f"{_INDENT}{' › '.join(above)}:", "")
         self.inside.show(event.event)
 
@@ -125,7 +129,7 @@ class RunPage:
         assert state.ended is not None
         ended = state.ended
         if ended.reason == "answered":
-            if not self.silent:
+            if not self.as_json:
                 short = state.cache["reading"].get("short") if state.reading and results().isatty() else None
                 echo(harmless(short) if short else answer_text(state.answer, unit), style="bold")
             if state.reading:
@@ -135,10 +139,10 @@ class RunPage:
             for failure in () if self.trace else state.skipped:
                 self._line(f"Did without: {harmless(str(failure))}")
         elif ended.reason == "declined" and ended.error is not None:
-            if not self.silent:
+            if not self.as_json:
                 echo(f"Declined: {harmless(ended.error.advice)}", err=True)
             self._nearest(state.cache.get("nearest"))
-        if ended.reason not in ("answered", "declined") or (ended.reason == "declined" and not ended.error):
+        else:
             error = ended.error or Failure("ModuleError", "the run failed")
             echo(f"chameleon: {harmless(str(error))}", err=True)
             records = [(each.step.module, each.error) for each in state.history]
@@ -153,7 +157,7 @@ class RunPage:
     def wait(self, state: State, lines: Iterable[str]) -> None:
         """Print what the run took so far, and how it goes on."""
         self.rest(state)
-        for line in () if self.silent else lines:
+        for line in () if self.as_json else lines:
             echo(harmless(line), err=True)
 
     def rest(self, state: State) -> None:
@@ -194,7 +198,7 @@ class RunPage:
         if repair and not self.trace:
             return
         steps = plan_in_words(plan.steps, self.inventory)
-        if self.plan_only and not self.silent:
+        if self.plan_only and not self.as_json:
             echo(steps, style="bold")
         elif self.trace:
             self._line(f"{_LABELS[plan.kind]}: {steps}", "")
@@ -311,7 +315,7 @@ class RunPage:
 
     def _line(self, text: str, style: Style = "dim", *, wrap: bool = True) -> None:
         """Print on stderr; at a terminal long sentences are wrapped between words."""
-        if self.silent:
+        if self.as_json:
             return
         text = textwrap.indent(text, _INDENT * len(self.above))
         if wrap and len(text) > self.width and sys.stderr.isatty():

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm-256color"}
+from tests.e2e.commands import environment
+
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def at_terminal(
-    command: Sequence[str], folder: Path, *answers: str, piped: bool = False, **environment: str
+    arguments: Sequence[str], folder: Path, *answers: str, piped: bool = False, **changes: str
 ) -> tuple[int, str]:
     """Run a command at a terminal; answer each time it asks. Return its exit code and screen.
 
@@ -28,9 +30,9 @@ def at_terminal(
         theirs, termios.TIOCSWINSZ, (24).to_bytes(2, "little") + (80).to_bytes(2, "little") + bytes(4)
     )
     out = subprocess.DEVNULL if piped else theirs
-    env = {
-        key: value for key, value in ENVIRONMENT.items() if key not in ("COLUMNS", "NO_COLOR")
-    } | environment
+    env = environment(**{"TERM": "xterm-256color", **changes})
+    env = {key: value for key, value in env.items() if key not in ("COLUMNS", "NO_COLOR") or key in changes}
+    command = [sys.executable, "-m", "chameleon", *arguments]
     with subprocess.Popen(command, cwd=folder, env=env, stdin=theirs, stdout=out, stderr=theirs) as process:
         os.close(theirs)
         shown, left = b"", list(answers)

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from chameleon.log import EventLog
 from chameleon.table import to_text
 from tests.e2e.commands import ROOT, Command, spawn
 from tests.e2e.problems import make_problems
 from tests.e2e.rule_model import PROGRAM, SOLUTION, RuleModel
-from tests.faults.running import started, wait_until
-from tests.loopback import Answer, Fault, LoopbackServer, Reply, Start
+from tests.loopback import Answer, Fault, LoopbackServer, Start
 
 PROBLEM = make_problems(8)[7]
 BY_PROGRAM = json.dumps(PROGRAM)
@@ -128,37 +126,6 @@ def test_replay_asks_nothing_and_a_miss_names_the_nearest_prompt(
     assert missed.code == 1 and "no reply is recorded" in missed.complaint
     assert "the nearest recorded one is" in missed.complaint
     assert "guests" in missed.complaint and "visitors" in missed.complaint
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on(loopback: Start, command: Command, asked: list[str], tmp_path: Path) -> None:
-    log = tmp_path / "run.jsonl"
-    arguments = [*asked, "--log", str(log), "--store", "off", "--json"]
-    slow: dict[str, Sequence[Answer]] = {
-        "planner": [BY_SOLUTION],
-        "solution_generator": [Reply("too late", delay=30)],
-    }
-    model = RuleModel(slow)
-    loopback(model)
-    with started(*arguments) as process:
-        wait_until(lambda: "solution_generator" in model.asked, process)
-    assert model.asked == ["planner", "knowledge_retrieval", "solution_generator"]
-    with log.open("ab") as file:
-        file.write(b'{"event": "step", "modu')  # what a crash in the middle of a write leaves behind
-
-    model = RuleModel()
-    loopback(model)
-    outcome = command(*arguments)
-    assert outcome.code == 0 and json.loads(outcome.out)["answer"] is not None
-    assert set(model.asked) == {"solution_generator"}
-    with EventLog(log) as written:
-        kinds = [type(event).__name__ for event in written]
-    assert kinds[:3] == ["RunStarted", "Plan", "StepRecord"] and kinds[-1] == "RunEnded"
-
-    asked_before = len(model.asked)
-    again = command(*arguments)
-    assert json.loads(again.out)["answer"] == json.loads(outcome.out)["answer"]
-    assert len(model.asked) == asked_before
 
 
 def test_a_log_of_another_question_and_a_file_that_is_no_log_are_left_alone(

@@ -1,4 +1,4 @@
-"""`chameleon chat`: questions line by line, commands, a log that goes on, Ctrl-C, and a kill."""
+"""`chameleon chat`: questions line by line, commands, a log that goes on, Ctrl-C and a cut one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.e2e.commands import Command, Outcome, environment
 TABLE = 'City,Visitors\nLisbon,"4,200"\nLyon,"3,100"\nOslo,900\n'
 MOST, FEW, ODD = "Which city had the most visitors?", "How many visitors did Oslo have?", "Which is lovelier?"
 TOOLS = """\
-import os, signal, time
+import time
 from chameleon import State, tool
 
 
@@ -37,8 +37,6 @@ def slow(state: State) -> str:
     if asked == "wait":
         open("waiting", "w").close()
         time.sleep(60)
-    if asked == "die" and os.path.exists("deadly"):
-        os.kill(os.getpid(), signal.SIGKILL)
     if asked == "fail":
         raise ValueError("it broke")
     return f"{asked} after {len(state.input.get('history', ()))}"
@@ -188,32 +186,22 @@ def test_ctrl_c_stops_an_answer_and_the_chat_goes_on(folder: Path) -> None:
         assert [turn.reason for turn in kept.turns] == ["answered", "failed", "answered"]
 
 
-@pytest.mark.slow
-def test_a_killed_chat_goes_on_with_the_question_that_it_left(folder: Path) -> None:
-    (folder / "deadly").touch()
-    with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
-        process.communicate("one\ndie\n", timeout=30)
-    assert process.returncode == -signal.SIGKILL
-    (folder / "deadly").unlink()
-    with spawned("own.yaml", "--log", "chat.jsonl", folder=folder) as process:
-        out, err = process.communicate("three\n", timeout=30)
-    assert process.returncode == 0 and out == "die after 1\nthree after 2\n"
-    assert "after 1 question.\n> one\none after 0\nThe last question was left unanswered: die\n" in err
-
-
 def test_goes_on_from_each_line_of_its_log(chat: Chat, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(folder))
     questions = ["one", "fail", "three"]
     chat("own.yaml", "--log", "whole.jsonl", lines="\n".join(questions))
     lines = (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)
-    log = folder / "part.jsonl"
+    log, told = folder / "part.jsonl", ""
     for kept in range(len(lines)):
         log.write_bytes(b"".join(lines[:kept]) + lines[kept][:30])
         done = sum(b'"event":"run_started"' in line for line in lines[:kept])
         shown = chat("own.yaml", "--log", "part.jsonl", lines="\n".join(questions[done:]))
         assert shown.code == 0, shown
+        told += shown.err
         with ConversationLog(log) as found:
             assert [turn.answer for turn in found.turns] == ["one after 0", "", "three after 2"]
+    left = "> fail\n(failed)\nThe last question was left unanswered: three\n"
+    assert f"after 2 questions.\n> one\none after 0\n{left}" in told
 
 
 def test_two_chats_over_one_log_are_refused(chat: Chat) -> None:
@@ -224,6 +212,5 @@ def test_two_chats_over_one_log_are_refused(chat: Chat) -> None:
 
 @pytest.mark.slow
 def test_a_terminal_is_asked_until_its_input_ends(folder: Path) -> None:
-    chat = [sys.executable, "-m", "chameleon", "chat", "tables_offline", "--table", "visits.csv"]
-    code, screen = at_terminal(chat, folder, FEW, "\x04")
+    code, screen = at_terminal(["chat", "tables_offline", "--table", "visits.csv"], folder, FEW, "\x04")
     assert code == 0 and "\x1b[1m900\x1b[0m\n" in screen

@@ -49,16 +49,13 @@ QUESTIONS = [
     ("How many points did Tidewater get in 2024?", "42", "club/league_2024.csv, row 1, columns Team and"),
     ("Who joined first?", "Dora Klein", "club/members.tsv, row 4, columns Name and"),
     ("Who is the warden of Gull Rock?", "Petra Voss", "club/hiking.xlsx, sheet Huts, row 1"),
-    ("What is the longest walk?", "Ridge and back", "club/hiking.xlsx, sheet Hikes, row 3"),
     ("Which month had the least rainfall at the hill station?", "June", "town/rainfall.csv, row 6, columns"),
-    ("Which park has the largest area of woods?", "Heron Wood", "town/parks.html, heading Parks"),
     ("How much is an adult ticket at the Seafront Lido?", "$6.00", "heading Swimming pools, row 2"),
     ("Who is the councillor of Hillside?", "Tom Garrick", "town/council.md, heading Wards, row 2"),
     ("How much more was spent on schools in 2024 than in 2022?", "95", "row 2, columns Item, 2022 and 2024"),
     ("When does the Lakeside branch close?", "17:30", "shop/opening_hours.json, row 3"),
     ("How many boxes did Hotel Anker order?", "20", "shop/orders.jsonl, rows 1 and 3, columns"),
     ("Who wrote Maps of Nowhere?", "Pavel Dorn", "town/library.sqlite, table books, row 5"),
-    ("How many readers does the bus library have?", "610", "town/library.sqlite, table branches, row 3"),
     ("What is the price of the stone oven?", "2890.0", "shop/machines.duckdb, table ovens, row 2"),
     ("How many parcels are there in total?", "128", "shop/deliveries.parquet, all 3 rows, column parcels"),
 ]
@@ -79,9 +76,7 @@ def test_a_question_to_each_kind_of_file(
     ("question", "why"),
     [
         ("How many points did Quarry Lane get?", "it is not clear which table is meant (league 202"),
-        ("How many games did Marsh End win in 2025?", "league 202"),
         ("How many seats does the cinema have?", "not understood: cinema"),
-        ("How many copies does the bus library have?", "copies"),
         ("Who is the mayor?", "nothing in the index"),
         ("How many teams are there?", "which table is meant"),  # in both years
     ],

@@ -13,7 +13,7 @@ from chameleon.cli.out import echo, echo_json, say
 from chameleon.cli.show import RunPage
 from chameleon.state import Plan, RunStarted, Step
 from chameleon.text import harmless_lines
-from tests.e2e.commands import ROOT, Command, spawn
+from tests.e2e.commands import ROOT, Command
 
 EVIL = "a\x1b[2J\x9b31m\x07\u202eb\x7f"
 CLEAN = "a\ufffd[2J\ufffd31m\ufffd\ufffdb\ufffd"
@@ -76,21 +76,3 @@ def test_what_a_tool_prints_goes_to_stderr(command: Command, tmp_path: Path) -> 
     assert outcome.err.split() == ["imported", "working"]
     plain = command("ask", "What?", "--inventory", str(file))
     assert plain.out == "done\n" and plain.err.startswith("working\n")
-
-
-@pytest.mark.slow
-def test_a_protocol_has_stdout_and_what_a_tool_prints_has_not(tmp_path: Path) -> None:
-    pytest.importorskip("mcp")
-    (tmp_path / "chatty.py").write_text(CHATTY)
-    file = tmp_path / "mine.yaml"
-    file.write_text("name: mine\nplanner: {use: fixed, plan: chat}\nmodules: {chat: 'chatty:chat'}\n")
-    client = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    }
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
-    done = spawn("serve", "--mcp", str(file), text=f"{json.dumps(asked)}\n")
-    (line,) = done.out.splitlines()
-    assert json.loads(line)["result"]["serverInfo"], done.err
-    assert "imported" in done.err

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import ENVIRONMENT, at_terminal, without_codes
+from tests.cli.terminal import at_terminal, without_codes
+from tests.e2e.commands import spawn
 
-ASK = [sys.executable, "-m", "chameleon", "ask"]
 QUESTION = "How many more visitors did Lisbon have than Lyon?"
-OFFLINE = [*ASK, QUESTION, "--table", "visits.csv", "--inventory", "tables_offline"]
+OFFLINE = ["ask", QUESTION, "--table", "visits.csv", "--inventory", "tables_offline"]
 CODE = '''
 import time
 
@@ -44,7 +42,7 @@ name: mine
 planner: {use: fixed, plan: [one, two, both]}
 modules: {one: "slow:one", two: "slow:two", both: "slow:both"}
 """
-MINE = [*ASK, "q", "--inventory", "mine.yaml"]
+MINE = ["ask", "q", "--inventory", "mine.yaml"]
 
 
 @pytest.fixture
@@ -53,12 +51,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "slow.py").write_text(CODE.replace("SECONDS", "0.05"))
     (tmp_path / "mine.yaml").write_text(INVENTORY)
     return tmp_path
-
-
-def piped(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False
-    )
 
 
 def test_the_answer_is_first_and_bold_and_the_rest_dim(folder: Path) -> None:
@@ -72,58 +64,58 @@ def test_the_answer_is_first_and_bold_and_the_rest_dim(folder: Path) -> None:
 
 
 def test_a_pipe_gets_the_answer_alone_and_no_codes(folder: Path) -> None:
-    done = piped(OFFLINE, folder)
-    assert done.stdout == "2300\n" and "\x1b" not in done.stderr and "Took " in done.stderr
+    done = spawn(*OFFLINE, cwd=folder)
+    assert done.out == "2300\n" and "\x1b" not in done.err and "Took " in done.err
     _, screen = at_terminal(OFFLINE, folder, piped=True)
     assert "2300" not in screen and "\x1b[2mFrom: " in screen
-    assert piped([*ASK[:-1], "plan", *OFFLINE[4:]], folder).stdout == "table_reader → final_answer\n"
+    assert spawn("plan", *OFFLINE[1:], cwd=folder).out == "table_reader → final_answer\n"
 
 
 @pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_who_wants_no_codes_gets_none(folder: Path, plain: dict[str, str]) -> None:
     (folder / "slow.py").write_text(CODE.replace("SECONDS", "0.9"))
-    for command in (OFFLINE, [*MINE, "--trace"], [*ASK, "--help"]):
+    for command in (OFFLINE, [*MINE, "--trace"], ["ask", "--help"]):
         code, screen = at_terminal(command, folder, **plain)
         assert code == 0 and "\x1b" not in screen
 
 
 def test_quiet_is_the_answer_alone_also_at_a_terminal(folder: Path) -> None:
     assert at_terminal([*OFFLINE, "--quiet"], folder) == (0, "\x1b[1m2300\x1b[0m\n")
-    chat = [*ASK[:-1], "chat", "tables_offline", "-t", "visits.csv", "-q"]
+    chat = ["chat", "tables_offline", "-t", "visits.csv", "-q"]
     code, screen = at_terminal(chat, folder, QUESTION, "/exit")
     assert code == 0 and "Runs" not in screen and "From" not in screen and "2300" in screen
-    told = piped([*OFFLINE[:4], "How many zebras?", *OFFLINE[5:], "-q"], folder)
-    assert told.returncode == 3 and not told.stdout and told.stderr.startswith("Declined: ")
-    assert piped([*OFFLINE, "-q", "-v"], folder).returncode == 2
+    told = spawn("ask", "How many zebras?", *OFFLINE[2:], "-q", cwd=folder)
+    assert told.code == 3 and not told.out and told.err.startswith("Declined: ")
+    assert spawn(*OFFLINE, "-q", "-v", cwd=folder).code == 2
 
 
 def test_verbose_tells_of_each_step_and_each_problem(folder: Path) -> None:
-    assert "1. table_reader  [" in piped([*OFFLINE, "--verbose"], folder).stderr
+    assert "1. table_reader  [" in spawn(*OFFLINE, "--verbose", cwd=folder).err
     problems = str(Path(__file__).parents[2] / "demos/data/problems.jsonl")
-    done = piped([*ASK[:-1], "eval", "tables_offline", problems, "-n", "2", "-v"], folder)
-    lines = [line for line in done.stderr.splitlines() if ", gold " in line]
-    assert done.returncode == 0 and len(lines) == 2 and all(": right, said " in line for line in lines)
-    out = [*ASK[:-1], "index", "visits.csv", "-o", "made"]
-    assert "1 of 1 file: visits.csv" in piped([*out, "-v"], folder).stderr
+    done = spawn("eval", "tables_offline", problems, "-n", "2", "-v", cwd=folder)
+    lines = [line for line in done.err.splitlines() if ", gold " in line]
+    assert done.code == 0 and len(lines) == 2 and all(": right, said " in line for line in lines)
+    out = ["index", "visits.csv", "-o", "made"]
+    assert "1 of 1 file: visits.csv" in spawn(*out, "-v", cwd=folder).err
 
 
 def test_verbose_shows_what_the_model_was_asked_and_replied(folder: Path) -> None:
     reply = json.dumps(["solution_generator", "answer_generator"])
     (folder / "replies").write_text(f"{json.dumps(reply)}\n{json.dumps('The answer is 2300.')}\n")
     question = f"{QUESTION} (sk-abcdef0123456789abcdef)"
-    asked = [*ASK, question, "-t", "visits.csv", "-i", "tables", "-m", "scripted:replies", "--store", "off"]
-    said = piped([*asked, "-v"], folder).stderr
+    asked = ["ask", question, "-t", "visits.csv", "-i", "tables", "-m", "scripted:replies", "--store", "off"]
+    said = spawn(*asked, "-v", cwd=folder).err
     assert "     user:\n" in said and "     reply: The answer is 2300.\n" in said
     assert f"{QUESTION} (***)" in said and "sk-abcdef" not in said
-    assert "user:" not in piped([*asked, "--trace"], folder).stderr
+    assert "user:" not in spawn(*asked, "--trace", cwd=folder).err
 
 
 def test_steps_that_ran_side_by_side_are_drawn_together(folder: Path) -> None:
-    shown = piped([*MINE, "--trace"], folder).stderr
+    shown = spawn(*MINE, "--trace", cwd=folder).err
     assert "     ┌ side by side\n  1. │ one  [" in shown and "\n     │ first\n  2. │ two  [" in shown
     assert "\n     │ second\n     └ " in shown and " in all\n  3. both  [" in shown
     log = [*MINE, "--log", "run.jsonl", "--trace"]
-    first, again = piped(log, folder).stderr, piped(log, folder).stderr
+    first, again = spawn(*log, cwd=folder).err, spawn(*log, cwd=folder).err
     assert "└ " in first and first.partition("┌")[2].partition("└")[0] in again
 
 
@@ -134,4 +126,4 @@ def test_what_takes_long_is_told_while_it_does_and_is_gone(folder: Path) -> None
     *_, last = screen.partition("\x1b[1mboth")[0].split("\n")
     assert last.endswith("\x1b[2K") or "\x1b[2K" in last
     assert "one and two" not in without_codes(screen.partition("\x1b[1mboth")[2]).partition("Plan")[0]
-    assert "one and two" not in piped(MINE, folder).stderr.partition("Plan: ")[0]
+    assert "one and two" not in spawn(*MINE, cwd=folder).err.partition("Plan: ")[0]
