@@ -226,7 +226,7 @@ def summary(state: State, setup: Setup) -> dict[str, Any]:
     planned = [step.to_json() for plan in state.plans if not plan.refused for step in plan.steps]
     return {
         "answer": to_json(state.answer),
-        **({"reading": state.reading} if answered and state.reading else {}),
+        "reading": (state.reading or None) if answered else None,
         **({"sources": to_json(state.cache["sources"])} if answered and "sources" in state.cache else {}),
         **({"nearest": to_json(state.cache["nearest"])} if declined and "nearest" in state.cache else {}),
         **({"notes": notes} if (notes := notes_on(state)) else {}),
