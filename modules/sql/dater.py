@@ -20,7 +20,7 @@ from chameleon.module import Keys
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query import run_sql
-from chameleon.modules.table_ops.operation import Operation, link_of
+from chameleon.modules.table_ops.operation import TableOperation, link_of
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.table.formats import Style
 
@@ -151,7 +151,7 @@ def _counter(table: Table) -> Callable[[str], str | None]:
     return value_of
 
 
-class Choice(Operation):
+class Choice(TableOperation):
     """An operation whose link is noted under the one key that it writes, and whose table stays.
 
     Mixed into a table operation, before it, so that the next choice sees the whole table too.

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.names import after_call, call_in, column_in_call, one_column
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
+from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of
 
 ASCENDING, DESCENDING = "small to large", "large to small"
@@ -24,14 +24,17 @@ _DATATYPE = re.compile(r"datatype\s+is\s+[\"'“]?(\w+)", re.IGNORECASE)
 _DATATYPES: dict[str, Datatype] = {"num": "number", "dat": "date", "tim": "date"}
 
 
-class Sorting(Operation):
-    """Sorts the rows. `args`: {"column": name, "order": "small to large" or "large to small", "datatype"}.
+class SortBy(TableOperation):
+    """Sorts the rows by one column. For questions about the first, the last, the most or an order."""
 
-    `datatype` is "number", "date" or "text". Ties keep their order; cells that hold nothing of the type come
-    last, in their order. Refused where no cell is of the type, and where the column is unclear.
-    """
+    prompt = "wikitq/sort_by"
 
     def apply(self, table: Table, args: Args) -> Table:
+        """Return the sorted rows. `args`: {"column": name, "order", "datatype"}, in the words of `args_form`.
+
+        Ties keep their order; cells that hold nothing of the type come last, in their order. Refused where no
+        cell is of the type, and where the column is unclear.
+        """
         index = one_column(args["column"], table.header)
         keys = keys_of(table.columns[index], args["datatype"])
         descending = args["order"] == DESCENDING
@@ -44,12 +47,6 @@ class Sorting(Operation):
 
     def written(self, args: Args) -> str:
         return f"{args['column']}, {args['order']}"
-
-
-class SortBy(TableOperation, Sorting):
-    """Sorts the rows by one column. For questions about the first, the last, the most or an order."""
-
-    prompt = "wikitq/sort_by"
 
     def args_form(self, table: Table) -> type[BaseModel]:
         order, datatype = Literal["small to large", "large to small"], Literal["number", "date", "text"]
