@@ -178,33 +178,27 @@ def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
 _lock = threading.Lock()
 
 
-def opened(path: str, retriever: RetrieverSpec = RetrieverSpec()) -> tuple[Index, Retriever]:  # noqa: B008
-    """Return the index in this folder, and a retriever over it, opened once for all threads.
+def opened(path: str, retriever: RetrieverSpec) -> tuple[Index, Retriever]:
+    """Return the index in this folder, and a retriever over it. Raises as `opened_index`."""
+    index = opened_index(path)
+    with _lock:
+        return index, _open_retriever(index, retriever)
+
+
+def opened_index(path: str) -> Index:
+    """Return the index in this folder, opened once for all threads.
 
     One that was built anew since is opened anew; of more than eight the one not used for longest is let go.
     Raises `InputError` for a folder without an index.
     """
-    place = _place(path)
-    with _lock:
-        return _open_index(*place), _open_retriever(*place, retriever)
-
-
-def opened_index(path: str) -> Index:
-    """Return the index in this folder, without a retriever. Raises as `opened`."""
-    place = _place(path)
-    with _lock:
-        return _open_index(*place)
-
-
-def _place(path: str) -> tuple[str, tuple[int, ...]]:
-    """Return the folder of an index, and what tells its last build from others."""
     folder = Path(path).expanduser()
     try:
         told = (folder / MANIFEST).stat()
     except OSError:
         what = "the folder holds no index" if folder.is_dir() else "there is no such index"
         raise InputError(what, where=path) from None
-    return str(folder), (told.st_ino, told.st_mtime_ns, told.st_size)
+    with _lock:
+        return _open_index(str(folder), (told.st_ino, told.st_mtime_ns, told.st_size))
 
 
 @lru_cache(maxsize=8)
@@ -215,7 +209,7 @@ def _open_index(path: str, build: tuple[int, ...]) -> Index:
 
 
 @lru_cache(maxsize=8)
-def _open_retriever(path: str, build: tuple[int, ...], spec: RetrieverSpec) -> Retriever:
+def _open_retriever(index: Index, spec: RetrieverSpec) -> Retriever:
     from chameleon.retrieval.make import make_retriever
 
-    return make_retriever(_open_index(path, build), spec)
+    return make_retriever(index, spec)

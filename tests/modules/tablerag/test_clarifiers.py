@@ -15,8 +15,7 @@ from chameleon.modules.tablerag.clarifiers import TermClarifier, WikiClarifier, 
 from tests.modules.tablerag.running import REGATTA, output, run
 
 needs_search = pytest.mark.skipif(
-    isinstance(WikiClarifier("folder", folder=".")._find_provider(), str)
-    and "package" in str(WikiClarifier("folder", folder=".")._find_provider()),
+    "package" in str(WikiClarifier("folder", folder=".").runtime_info().get("without")),
     reason="a folder cannot be searched here",
 )
 TERMS = {"SEL": "Selmark, a country", "Points": "those of the final"}
