@@ -6,11 +6,8 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from chameleon import StepRejected
-
-Role = Literal["col", "val", "complete_sql"]
 
 _DEEPEST = 8
 # A question may hold quotation marks: the one that ends it stands before a semicolon or the bracket.
@@ -69,13 +66,6 @@ def outside_quotes(text: str) -> Iterator[tuple[int, int]]:
             yield begun, token.start("question" if token["question"] else "quoted")
             begun = token.end()
     yield begun, len(text)
-
-
-def role_of(param: str, header: Sequence[str]) -> Role:
-    """Return what a call's parameter is: a column if the header has it in any case, a value, else SQL."""
-    if column_in(param, header) is not None:
-        return "col"
-    return "complete_sql" if value_of(param) is NotImplemented else "val"
 
 
 def column_in(param: str, header: Sequence[str]) -> str | None:

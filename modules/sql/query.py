@@ -6,22 +6,20 @@ import re
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query_faults import fault_of, is_plain, with_quoted_names
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
+from chameleon.sandbox.result import Status
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
 from chameleon.text import nearest
 
-SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", "crashed"]
-
 _GUARDED = Path(__file__).with_name("guarded_query.py")
 _LONGEST_QUERY = 20_000
 _NO_COLUMN = re.compile(r"no such column: (?:\w+\.)?(.+)")
-_REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
+_REFUSALS: dict[str, Status] = {"NotAllowed": "refused", "Interrupted": "timeout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class SqlResult:
     the result or the query is beyond the limits); "memory"; or "crashed". `message` says the reason.
     """
 
-    status: SqlStatus
+    status: Status
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     message: str = ""
@@ -45,9 +43,7 @@ class SqlResult:
         if outcome.status == "ok":
             columns, rows = outcome.value
             return cls("ok", tuple(columns), tuple(map(tuple, rows)), wall_ms=outcome.wall_ms)
-        status: SqlStatus = "error" if outcome.status == "no_answer" else outcome.status
-        if outcome.status == "error":
-            status = _REFUSALS.get(outcome.error_type, "error")
+        status = _REFUSALS.get(outcome.error_type, outcome.status)
         message = "the query took too long" if status == "timeout" else outcome.message
         return cls(status, message=message, wall_ms=outcome.wall_ms)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, takewhile
 from sqlite3 import complete_statement
 from typing import Any
 
@@ -24,9 +24,6 @@ _WORDS = (
     "SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT|JOIN|LEFT|INNER|CROSS|ON|AND|OR"
 )
 _GOES_ON = re.compile(rf"\s*(?:(?:{_WORDS}|{_WORDS.lower()})\b|[),]|--|/\*)")
-_IS_OPEN = re.compile(
-    rf"(?:[,(=<>+*/|-]|\b(?:{_WORDS}|BY|AS|IN|CASE|WHEN|THEN|ELSE|DISTINCT))\s*\Z", re.IGNORECASE
-)
 
 
 class SqlGenerator(LLMModule):
@@ -65,12 +62,7 @@ class SqlGenerator(LLMModule):
         if blocks_in(text):
             return code
         query, *others = re.split(r"\n\s*\n", code)
-        for part in others:
-            is_open = _IS_OPEN.search(query) or query.count("(") > query.count(")")
-            if not (is_open or _GOES_ON.match(part)):
-                break
-            query += f"\n{part}"
-        return query.rstrip()
+        return "\n".join([query, *takewhile(_GOES_ON.match, others)]).rstrip()
 
 
 class SqlExecutor(Module):

@@ -67,7 +67,6 @@ def test_choices_without_quotes_are_texts() -> None:
         ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
         ("Select the rows of a:\nselect t.a from w t", "select t.a from w t"),
         ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
-        ("SELECT a,\n\nCOUNT(*) FROM w\n\nFrom this we get a.", "SELECT a,\nCOUNT(*) FROM w"),
         ("WITH n AS (SELECT 1\n\n) SELECT * FROM n", "WITH n AS (SELECT 1\n) SELECT * FROM n"),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon import StepRejected
-from chameleon.modules.sql.binder_calls import all_calls, outside_quotes, role_of
+from chameleon.modules.sql.binder_calls import all_calls, column_in, outside_quotes, value_of
 from tests.modules.sql.given import vectors
 
 
@@ -27,7 +27,9 @@ def test_calls_are_found_inside_out_and_once(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("vector", vectors("role"))
 def test_parameters_have_their_roles(vector: dict[str, Any]) -> None:
-    assert role_of(vector["text"], vector["headers"]) == vector["role"]
+    is_column = column_in(vector["text"], vector["headers"]) is not None
+    is_value = value_of(vector["text"]) is not NotImplemented
+    assert vector["role"] == ("col" if is_column else "val" if is_value else "complete_sql")
 
 
 @given(st.text(alphabet="QA(\"map@ans;)'`w x", max_size=40))
