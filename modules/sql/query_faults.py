@@ -106,11 +106,11 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
         elif token.lastgroup == "word" and words[place] in _CLAUSES:
             clauses[-1] = words[place]
         elif token.lastgroup in _NAMES and after != ".":
-            low, at = _bare(token).lower(), _Place(before, after, then, clauses[-1], calls[-1])
-            is_value = after in _COMPARED and _bare_text(then).lower() in names
+            low, at = _bare(token[0]).lower(), _Place(before, after, then, clauses[-1], calls[-1])
+            is_value = after in _COMPARED and _bare(then).lower() in names
             is_free = token.lastgroup == "quoted" and start == place and low not in names and low not in given
             if is_free and at.is_name and not is_value:
-                return f'no such column: "{_bare(token)}". {nearest(_bare(token), columns)}'
+                return f'no such column: "{_bare(token[0])}". {nearest(_bare(token[0]), columns)}'
             if (column := names.get(low)) is None or low in given:
                 continue
             why = texts.get(column)
@@ -149,11 +149,7 @@ def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
     return named.sub(in_quotes, sql)
 
 
-def _bare(token: re.Match[str]) -> str:
-    return _bare_text(token[0])
-
-
-def _bare_text(word: str) -> str:
+def _bare(word: str) -> str:
     return word[1:-1].replace('""', '"') if word[:1] in ('"', "`", "[", "'") else word
 
 
@@ -168,8 +164,8 @@ def _aliases(tokens: Sequence[re.Match[str]], words: Sequence[str]) -> set[str]:
         can_name = token.lastgroup in (*_NAMES, "text") and words[place] not in _KEYWORDS
         is_table = words[place + 1 : place + 2] in (["AS"], ["("]) and before in ("WITH", "RECURSIVE", ",")
         if can_name and (before == "AS" or ends or (is_table and "WITH" in words)):
-            found.add(_bare(token).lower())
+            found.add(_bare(token[0]).lower())
         if is_table and words[place + 1] == "(" and "WITH" in words:  # t("R", "S") AS
             inside = takewhile(lambda each: each[0] != ")", tokens[place + 2 :])
-            found |= {_bare(each).lower() for each in inside if each.lastgroup in _NAMES}
+            found |= {_bare(each[0]).lower() for each in inside if each.lastgroup in _NAMES}
     return found
