@@ -141,12 +141,12 @@ class TableOperation(LLMModule):
         try:
             data = json.loads(given[0], object_pairs_hook=only_once)
             return self.settled(form.model_validate(data).model_dump(), table)
-        except (ValueError, RecursionError) as problem:
-            if not isinstance(problem, ValidationError):
-                raise StepRejected(f"its arguments are no JSON: {problem}") from None
+        except ValidationError as problem:
             first = problem.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise StepRejected(f"its arguments do not fit: {place}: {first['msg']}") from None
+        except (ValueError, RecursionError) as problem:
+            raise StepRejected(f"its arguments are no JSON: {problem}") from None
 
     def settled(self, args: Args, table: Table) -> Args:
         """Return arguments of the form, looked at once more. Raises `StepRejected` where they will not do."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import NonNegativeInt, PlainValidator, PositiveInt
 from pydantic_core import PydanticCustomError
 
-from chameleon import Module, State, Table
+from chameleon import Module, State
 from chameleon.conversation import queries_of
 from chameleon.errors import Declined, InputError
 from chameleon.prompt import table_text
@@ -157,17 +157,11 @@ def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dic
             name = {} if "file" in each.source else {"heading": each.name}
             found.append({"passage": number, **name, **each.source, "text": each.text})
             continue
-        text = table_text(_nearest_rows(each.table, query), style="pipe", max_cell=_CELL)
+        rows = similarities(query, [" ".join(row) for row in each.table.rows[:_SEEN]], "bm25")
+        first = sorted(range(len(rows)), key=lambda row: -rows[row])[:_ROWS]  # ties in their order
+        text = table_text(each.table.take_rows(sorted(first)), style="pipe", max_cell=_CELL)
         found.append({"id": each.id, "table": each.name, **each.source, "text": text})
     return found
-
-
-def _nearest_rows(table: Table, query: str) -> Table:
-    """Return a table cut to the rows nearest to a query by BM25, ties and long tables by their order."""
-    texts = [" ".join(row) for row in table.rows[:_SEEN]]
-    near = similarities(query, texts, "bm25")
-    first = sorted(range(len(texts)), key=lambda row: -near[row])[:_ROWS]
-    return table.take_rows(sorted(first))
 
 
 def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
