@@ -126,6 +126,7 @@ def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -
         (["25/12/2024", "14/06/2024"], "V = December 2024", [True, False]),
         (["2024-03-01 23:30", "2024-03-01 08:15"], "V > 2024-03-01 12:00", [True, False]),
         (["9:45 AM", "2:05 PM"], "V > 10:00", [False, True]),
+        (["May 2020", "April 2019", ""], "V < May 2020", [False, True, False]),
         (["1:52.33", "1:49.10"], "V < 1:50", [False, True]),
         (["02116", "12207"], "V = 02116", [True, False]),
         (["7", "DNF", "9"], "V > 8", [False, False, True]),

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.aggregate import Aggregate
-from chameleon.modules.table_ops.filter_rows import rows_where
-from chameleon.modules.table_ops.order import datatype_of, keys_of
+from chameleon.modules.table_ops.order import keys_of
 from chameleon.modules.table_ops.sort_by import ASCENDING, DESCENDING, SortBy
 
 FORMS = (
@@ -81,11 +79,3 @@ def test_sorting_orders_keys_keeps_ties_and_puts_the_rest_last(
     assert places == keyed + [place for place, key in enumerate(keys) if key is None]
     for before, after in pairwise(keyed):
         assert before < after if keys[before] == keys[after] else (keys[before] > keys[after]) == descending
-
-
-def test_months_with_their_year_are_dates_to_every_operation() -> None:
-    released = Table(["Released"], [["May 2020"], ["June 2021"], ["April 2019"], [""]])
-    before = rows_where('Released < "May 2020"', released)
-    latest = Aggregate().apply(released, {"function": "max", "column": "Released", "by": None})
-    assert datatype_of(released.columns[0]) == "date"
-    assert before == [False, False, True, False] and latest.rows[0] == ("June 2021",)
