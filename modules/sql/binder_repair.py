@@ -14,6 +14,7 @@ from itertools import pairwise
 from chameleon.modules.sql.binder_calls import all_calls, column_in, outside_quotes
 from chameleon.modules.sql.binder_table import LINE_BREAK, plain_date
 from chameleon.modules.sql.database import SqlTable
+from chameleon.modules.sql.query_faults import KEYWORDS
 
 _FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?(?:(?<![ \t])[ \t]+)?```\s*$")
 _MIDNIGHT = re.compile(r"[ t]00:00(?::00)?$")
@@ -22,15 +23,6 @@ _FIGURES = re.compile(r"\d[\d,]*(?:\.\d+)?", re.ASCII)
 _NEAREST = 0.70
 # To liken texts takes the product of their lengths.
 _MOST_CELLS, _LONGEST = 5_000, 300
-# Words that SQLite reads as its own where a column's name might stand.
-_KEYWORDS = frozenset(
-    """
-add all alter and as between by case check collate commit constraint create default delete desc distinct drop
-else end escape except exists for foreign from full group having if in index inner insert intersect into is
-isnull join left limit not notnull null on or order outer primary references right select set table then to
-transaction union unique update using values when where with
-""".split()  # noqa: SIM905
-)
 # A text, a name in quotes, a word or number, a sign.
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^][]*\]|[\w.]+|<>|[<>=!]=|\S")
 _COMPARE = frozenset(["=", "==", "<>", "!=", "in", "like", "is", "not"])
@@ -59,7 +51,7 @@ def _with_quoted_columns(text: str, table: SqlTable) -> str:
     edged = []
     for name in sorted(table.header, key=len, reverse=True):
         if _WORD.fullmatch(name):
-            needs_quotes = name.lower() in _KEYWORDS
+            needs_quotes = name.upper() in KEYWORDS
         else:
             needs_quotes = any(character.isalnum() for character in name) or len(name) == 1
         if needs_quotes:  # a name begins and ends with a word's edge where it does with a letter
@@ -135,7 +127,7 @@ def _quoted(match: re.Match[str]) -> str:
     else:
         last = before.rpartition(" ")[2].lower()
         is_column = last in {"select", "by", "where", "and", "or", "="} or before[-1:] in set(",=<>(")
-    return f"`{name}`" if is_column or name.lower() not in _KEYWORDS else name
+    return f"`{name}`" if is_column or name.upper() not in KEYWORDS else name
 
 
 def _figures_agree(one: str, other: str) -> bool:

@@ -20,12 +20,16 @@ _TOKEN = re.compile(
     rf"{_APART}|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w])",
     re.DOTALL,
 )
-_WORDS = (
-    "SELECT DISTINCT ALL FROM WHERE GROUP ORDER BY HAVING LIMIT OFFSET ON AS AND OR NOT IN IS LIKE GLOB NULL"
-    " BETWEEN CASE WHEN THEN ELSE UNION INTERSECT EXCEPT JOIN LEFT INNER OUTER CROSS NATURAL USING ASC DESC"
-    " NULLS COLLATE WITH RECURSIVE OVER PARTITION ROWS RANGE EXISTS VALUES ESCAPE FILTER"
+KEYWORDS = frozenset(
+    """
+ADD ALL ALTER AND AS ASC BETWEEN BY CASE CHECK COLLATE COMMIT CONSTRAINT CREATE CROSS DEFAULT DELETE DESC
+DISTINCT DROP ELSE END ESCAPE EXCEPT EXISTS FILTER FOR FOREIGN FROM GLOB GROUP HAVING IN INDEX INNER INSERT
+INTERSECT INTO IS ISNULL JOIN LEFT LIKE LIMIT NATURAL NOT NOTNULL NULL NULLS OFFSET ON OR ORDER OUTER OVER
+PARTITION PRIMARY RANGE RECURSIVE REFERENCES ROWS SELECT SET TABLE THEN TO TRANSACTION UNION UNIQUE UPDATE
+USING VALUES WHEN WHERE WITH
+""".split()  # noqa: SIM905
 )
-_KEYWORDS = frozenset(_WORDS.split())
+"""Words that SQLite reads as its own where the name of a column might stand."""
 _CLAUSES = frozenset(("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "ON"))
 _ORDERS = frozenset(("<", ">", "<=", ">=", "BETWEEN"))
 _COMPARED = _ORDERS | {"=", "==", "!=", "<>", "LIKE", "GLOB", "IN", "IS", "NOT"}
@@ -123,7 +127,7 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
 
 def is_plain(name: str) -> bool:
     """Tell whether the name of a column is words alone, none of them SQL's: then it means that column."""
-    return re.fullmatch(r"\w+(?: \w+)+", name) is not None and _KEYWORDS.isdisjoint(name.upper().split())
+    return re.fullmatch(r"\w+(?: \w+)+", name) is not None and KEYWORDS.isdisjoint(name.upper().split())
 
 
 def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
@@ -160,8 +164,8 @@ def _aliases(tokens: Sequence[re.Match[str]], words: Sequence[str]) -> set[str]:
         before = words[place - 1] if place else ""
         kind = tokens[place - 1].lastgroup if place else ""
         ends = before in (")", "END") or kind in ("quoted", "other", "number", "text")
-        ends = ends or (kind == "word" and before not in _KEYWORDS)
-        can_name = token.lastgroup in (*_NAMES, "text") and words[place] not in _KEYWORDS
+        ends = ends or (kind == "word" and before not in KEYWORDS)
+        can_name = token.lastgroup in (*_NAMES, "text") and words[place] not in KEYWORDS
         is_table = words[place + 1 : place + 2] in (["AS"], ["("]) and before in ("WITH", "RECURSIVE", ",")
         if can_name and (before == "AS" or ends or (is_table and "WITH" in words)):
             found.add(_bare(token[0]).lower())

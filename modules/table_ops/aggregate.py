@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.names import call_in, column_in_call, column_named, inside_call, one_column
+from chameleon.modules.table_ops.names import call_in, column_named, inside_call, one_column
 from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import datatype_of, keys_of, unclear
 from chameleon.table import Column
@@ -56,7 +56,7 @@ class GroupBy(TableOperation):
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_group(Country)" or "f_group([Country])"."""
-        index = column_in_call(call_in(text, "group", "group_by", "group_column"), table.header)
+        index = one_column(call_in(text, "group", "group_by", "group_column"), table.header)
         return {"column": table.header[index]}
 
 

@@ -74,11 +74,12 @@ def _calls(text: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def column_named(name: str, header: Sequence[str]) -> int | None:
-    """Return the position of the column of that name: as written, else up to case, space and quotes."""
+    """Return where the column of that name is: as written, else up to case, space, quotes and brackets."""
     if name in header:
         return header.index(name)
-    wanted = normal(name)
-    return next((index for index, each in enumerate(header) if normal(each) == wanted), None)
+    known = [*map(normal, header)]
+    forms = (normal(name), normal(name.strip().removeprefix("[").removesuffix("]")))
+    return next((known.index(form) for form in forms if form in known), None)
 
 
 def one_column(name: str, header: Sequence[str]) -> int:
@@ -86,14 +87,6 @@ def one_column(name: str, header: Sequence[str]) -> int:
     if (index := column_named(name, header)) is None:
         raise StepRejected(f"no column is named {name[:_SHOWN]!r}")
     return index
-
-
-def column_in_call(inside: str, header: Sequence[str]) -> int:
-    """Return the position of the column "Points" or "[Points]". Raises `StepRejected` for an unknown name."""
-    name = inside.strip(AROUND)
-    if column_named(name, header) is None and name.startswith("[") and name.endswith("]"):
-        name = name[1:-1].strip(AROUND)
-    return one_column(name, header)
 
 
 def columns_named(text: str, header: Sequence[str]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.names import after_call, call_in, column_in_call, one_column
+from chameleon.modules.table_ops.names import AROUND, after_call, call_in, column_named, one_column
 from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of
 
@@ -65,14 +65,9 @@ class SortBy(TableOperation):
         datatype is the one that the reply states, where cells are of it; else that of most cells.
         """
         inside = call_in(text, *_CALLS)
-        order = None
-        try:
-            column = column_in_call(inside, table.header)
-        except StepRejected:
-            name, comma, said = inside.rpartition(",")
-            if not comma or (order := _order_in(said)) is None:
-                raise
-            column = column_in_call(name, table.header)
+        name, _, said = inside.rpartition(",")
+        order = _order_in(said) if column_named(inside, table.header) is None else None
+        column = one_column(inside if order is None else name.strip(AROUND), table.header)
         if order is None:
             stated = _ORDER.findall(" ".join(text.split()))
             order = (_order_in(stated[-1]) if stated else None) or _order_in(after_call(text, *_CALLS))
