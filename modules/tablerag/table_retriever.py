@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import NonNegativeInt, PlainValidator, PositiveInt
-from pydantic_core import PydanticCustomError
+from pydantic import NonNegativeInt, PositiveInt
 
 from chameleon import Module, State
 from chameleon.conversation import queries_of
@@ -24,14 +23,6 @@ from chameleon.retrieval.spec import RetrieverSpec
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Hit, Retriever
-
-
-def _read(given: Any) -> RetrieverSpec:
-    """Return the retriever that YAML names; what is none is told with the line that it stands in."""
-    try:
-        return RetrieverSpec.read(given)
-    except InputError as problem:
-        raise PydanticCustomError("retriever", "{told}", {"told": str(problem)}) from None
 
 
 _NEAREST = 8  # how many documents a declined run shows
@@ -48,7 +39,7 @@ class TableRetriever(Module):
 
     def __init__(
         self,
-        retriever: Annotated[str | dict[str, Any], PlainValidator(_read)] = "auto",
+        retriever: str | dict[str, Any] = "auto",
         k: PositiveInt = 5,
         *,
         passages: NonNegativeInt | None = None,
