@@ -88,6 +88,7 @@ class WikiClarifier(LLMModule):
         The caption is searched for and, where that finds nothing, the words of the header; never the
         question. Where nothing can be searched, the table alone is described, and the output says why.
         """
+        self.documents = documents
         named: ProviderName = "auto" if provider == "none" else provider
         settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
         self.search = None if provider == "none" else Search(settings, documents, characters, timeout)
