@@ -18,7 +18,6 @@ from chameleon.modules.search.search import SearchModule as Search
 from chameleon.text import one_line
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_CURLY_QUOTES = str.maketrans("“”„", '"""')
 _LONGEST_CAPTION = 120
 _NOWHERE = "no search is set up"
 
@@ -44,14 +43,11 @@ class TermClarifier(LLMModule):
 
 
 def terms_in(text: str) -> dict[str, str] | None:
-    """Return the explanations by term, from JSON by itself, fenced, nested or in prose; None without it."""
-    plain = text.translate(_CURLY_QUOTES)
+    """Return the explanations by term, from JSON by itself, fenced or in prose; None without it."""
     try:
-        value = json.loads(plain[plain.find("{") : plain.rfind("}") + 1], strict=False)
+        value = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)
     except (ValueError, RecursionError):
         return None
-    if len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
-        value = inner
     if not all(isinstance(meaning, str) for meaning in value.values()):
         return None
     return {" ".join(term.split()): " ".join(said.split()) for term, said in value.items() if said.strip()}
