@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from chameleon import StepRejected, Table
 from chameleon.modules.table_ops.filter_rows import FilterRows, rows_where
-from tests.table.strategies import tables
 
 STAGES = Table(
     ["Rank", "Rider and team", "Points", "Date", "Remark"],
@@ -99,20 +98,6 @@ def test_any_text_is_a_condition_or_refused(text: str) -> None:
     except StepRejected:
         return
     assert len(held) == len(STAGES.rows) and all(isinstance(each, bool) for each in held)
-
-
-@settings(max_examples=80, deadline=None)
-@given(
-    table=tables(min_rows=1), sign=st.sampled_from(["=", "<", "<=", ">", ">="]), wanted=st.integers(-9, 2000)
-)
-def test_numbers_are_compared_as_numbers(table: Table, sign: str, wanted: int) -> None:
-    table = Table(["key", *(f"other {n}" for n in range(1, len(table.header)))], table.rows)
-    try:
-        held = rows_where(f"key {sign} {wanted}", table)
-    except StepRejected:
-        return  # a column of texts
-    opposite = rows_where(f"not (key {sign} {wanted})", table)
-    assert opposite == [not each for each in held]
 
 
 @pytest.mark.parametrize(
