@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 from chameleon.errors import SandboxUnavailable
@@ -87,11 +86,12 @@ def run_sql(
         return SqlResult("too_large", message=f"the query is longer than {_LONGEST_QUERY:,} characters")
     plain = [name for name in typed.columns if is_plain(name)]
     tried = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, typed.columns)))
-    results = [run(next(iter(tried)))]
-    for query in islice(tried, 1, None):
-        if not results[-1].ok:
-            results.append(run(query))
-    return results[-1] if results[-1].ok else results[0]
+    results = list[SqlResult]()
+    for query in tried:
+        results.append(run(query))
+        if results[-1].ok:
+            return results[-1]
+    return results[0]
 
 
 def check_sql() -> None:

@@ -96,15 +96,10 @@ def _as_written(result: SqlResult, table: Table, typed: SqlTable) -> list[Cell]:
 
     A cell counts as taken from a column when it stands under that column's name and is one of its values.
     """
-    places = {name.lower(): index for index, name in enumerate(typed.header)}
-    written: list[dict[Cell, str]] = []
-    for name in result.columns:
-        index = places.get(name.lower())
-        pairs = [] if index is None else list(zip(typed.rows, table.rows, strict=True))
+    written: dict[str, dict[Cell, str]] = {}
+    for name, values, column in zip(typed.header, zip(*typed.rows, strict=True), table.columns, strict=False):
         # The first row that holds a value says how it is written.
-        written.append({mine[index]: row[index] for mine, row in reversed(pairs) if index is not None})
-    return [
-        None if cell is None else written[place].get(cell, cell)
-        for row in result.rows
-        for place, cell in enumerate(row)
-    ]
+        written[name.lower()] = dict(zip(values[::-1], column.cells[::-1], strict=True))
+    names = [name.lower() for name in result.columns]
+    named = (pair for row in result.rows for pair in zip(names, row, strict=True))
+    return [None if cell is None else written.get(name, {}).get(cell, cell) for name, cell in named]
