@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import pairwise
 
-from chameleon.modules.sql.binder_calls import all_calls, column_in, outside_quotes
+from chameleon.modules.sql.binder_calls import APART, all_calls, column_in
 from chameleon.modules.sql.binder_table import LINE_BREAK, plain_date
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query_faults import KEYWORDS
@@ -60,12 +60,8 @@ def _with_quoted_columns(text: str, table: SqlTable) -> str:
             edged.append(before + re.escape(name) + after)
     if not edged:
         return text
-    named = re.compile("|".join(edged), re.IGNORECASE)
-    parts, position = [], 0
-    for begun, ended in outside_quotes(text):
-        parts += [text[position:begun], named.sub(_quoted, text[begun:ended])]
-        position = ended
-    return "".join([*parts, text[position:]])
+    named = re.compile(rf"{APART}|(?P<name>{'|'.join(edged)})", re.IGNORECASE | re.DOTALL)
+    return named.sub(lambda match: _quoted(match) if match["name"] else match[0], text)
 
 
 def _with_nearest_cells(text: str, table: SqlTable) -> str:
