@@ -40,10 +40,10 @@ from measuring import Figure, surroundings, table
 
 from chameleon import Table
 from chameleon.modules.table_ops.add_column import AddColumn
-from chameleon.modules.table_ops.aggregate import Grouping
-from chameleon.modules.table_ops.operation import Operation
-from chameleon.modules.table_ops.selection import ColumnSelection, RowSelection
-from chameleon.modules.table_ops.sort_by import Sorting
+from chameleon.modules.table_ops.aggregate import GroupBy
+from chameleon.modules.table_ops.operation import TableOperation
+from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
+from chameleon.modules.table_ops.sort_by import SortBy
 from chameleon.table.amounts import read_amount
 
 HEADER = ["Rank", "Rider (country)", "Team", "Points", "Date", "Remark"]
@@ -160,12 +160,12 @@ def polars_sorted(frame: pl.DataFrame, args: Args) -> pl.DataFrame:
 
 Plain = Callable[[Rows, Args], Rows]
 Framed = Callable[[pl.DataFrame, Args], pl.DataFrame]
-WAYS: dict[str, tuple[Operation, Plain, Framed]] = {
-    "select_row": (RowSelection(), plain_rows, polars_rows),
-    "select_column": (ColumnSelection(), plain_columns, polars_columns),
+WAYS: dict[str, tuple[TableOperation, Plain, Framed]] = {
+    "select_row": (SelectRow(), plain_rows, polars_rows),
+    "select_column": (SelectColumn(), plain_columns, polars_columns),
     "add_column": (AddColumn(), plain_added, polars_added),
-    "group_by": (Grouping(), plain_groups, polars_groups),
-    "sort_by": (Sorting(), plain_sorted, polars_sorted),
+    "group_by": (GroupBy(), plain_groups, polars_groups),
+    "sort_by": (SortBy(), plain_sorted, polars_sorted),
 }
 
 

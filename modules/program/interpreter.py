@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from chameleon import Module, State, StepRejected
-from chameleon.modules.program.programs import in_words, without_loading
+from chameleon.modules.program.programs import changed, in_words, without_loading
 from chameleon.sandbox import shared_sandbox
 
 _NOTE = "a program that prints what you look for; df is there already, so load nothing"
@@ -57,12 +57,6 @@ def _showing(code: str) -> str:
         return code
     name = "ans" if isinstance(last, ast.Assign) and ast.unparse(last.targets[0]) == "ans" else "None"
     if isinstance(last, ast.Expr):
-        name = "_"
-        lines = code.encode().split(b"\n")
-        for mark, line, place in (
-            (b")", last.end_lineno or 1, last.end_col_offset or 0),
-            (b"_ = (", last.lineno, last.col_offset),
-        ):
-            lines[line - 1] = lines[line - 1][:place] + mark + lines[line - 1][place:]
-        code = b"\n".join(lines).decode()
+        name, begin, end = "_", last.col_offset, last.end_col_offset or 0
+        code = changed(code, (last.lineno, begin, begin, "_ = ("), (last.end_lineno or 1, end, end, ")"))
     return f"{code}\n_ = {name}\nif _ is not None:\n    print(_)\nans = 0\n"

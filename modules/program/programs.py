@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
@@ -21,7 +20,7 @@ from chameleon.sandbox import ExecResult, importable, shared_sandbox
 from chameleon.values import to_json
 
 _FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILINE)
-_BEFORE_COMMA, _AFTER_COMMA = re.compile(rb"(?<![\w.,])\d{1,3}\Z"), re.compile(rb"\d{3}(?:\.\d+)?(?!\w)")
+_THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
 _GIVEN = ("table", "df", "pd", "np")
 _LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
 _MOST_COPIED = 60  # cells of a table of which programs hold the values, where a prompt tells them apart
@@ -56,19 +55,16 @@ class ProgramGenerator(LLMModule):
 
     def parse(self, text: str) -> str:
         """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
-        program = program_in(text)
-        lines = program.encode().split(b"\n")  # `ast` counts bytes
+        program, commas = program_in(text), set[tuple[Any, ...]]()
         for each in ast.walk(parsed(program)):
             named = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", each)]
             pair = getattr(each, "value", None)
-            if not isinstance(pair, ast.Tuple) or not all(isinstance(name, ast.Name) for name in named):
-                continue
-            for first, second in pairwise(pair.elts):
-                line, end, begin = lines[second.lineno - 1], first.end_col_offset or 0, second.col_offset
-                digits = (_BEFORE_COMMA.search(line[:end]), _AFTER_COMMA.match(line[begin:]))
-                if first.end_lineno == second.lineno and line[end:begin] == b"," and all(digits):
-                    found = "".join(each[0].decode() for each in digits if each)
-                    hint = f"Write {found}."
+            if isinstance(pair, ast.Tuple) and all(isinstance(name, ast.Name) for name in named):
+                commas |= {(part.end_lineno, part.end_col_offset) for part in pair.elts[:-1]}
+        for number, line in enumerate(program.encode().split(b"\n"), 1):  # `ast` counts bytes
+            for found in _THOUSANDS.finditer(line):
+                if (number, found.end(1)) in commas:
+                    hint = f"Write {b''.join(found.groups()).decode()}."
                     raise StepRejected("Python takes a number with a comma for several numbers", hint=hint)
         return program
 
@@ -91,11 +87,18 @@ def naming_choices(program: str, choices: Sequence[str]) -> str:
     known = {each.id for each in names if not isinstance(each.ctx, ast.Load)} | {*vars(builtins), *_GIVEN}
     for node in nodes:  # what is imported, defined, or a parameter
         known |= {str(getattr(node, key, "")) for key in ("name", "asname", "arg")}
+    free = [each for each in names if each.id not in known and each.id.casefold() in of_name]
+    places = [(each.lineno, each.col_offset, each.end_col_offset or 0) for each in free]
+    texts = [repr(of_name[each.id.casefold()]) for each in free]
+    return changed(program, *((*at, text) for at, text in zip(places, texts, strict=True)))
+
+
+def changed(program: str, *changes: tuple[int, int, int, str]) -> str:
+    """Return a program with texts put in at a line and column, in place of what is there up to another."""
     lines = program.encode().split(b"\n")  # `ast` counts bytes
-    for name in sorted(names, key=lambda each: (each.lineno, each.col_offset), reverse=True):
-        if name.id not in known and (choice := of_name.get(name.id.casefold())) is not None:
-            line, end = lines[name.lineno - 1], name.col_offset + len(name.id.encode())
-            lines[name.lineno - 1] = line[: name.col_offset] + repr(choice).encode() + line[end:]
+    for number, begin, end, text in sorted(changes, reverse=True):
+        line = lines[number - 1]
+        lines[number - 1] = line[:begin] + text.encode() + line[end:]
     return b"\n".join(lines).decode()
 
 
@@ -174,8 +177,8 @@ class ProgramVerifier(Module):
     def run(self, state: State) -> dict[str, Any]:
         """Return the verdict with the `value`, and the `digest` of what was run: it need not run again."""
         result = run_code(state.cache["program"], state.table, self.timeout)
-        if fault := self.fault(result):
-            raise StepRejected(fault)
+        if why := self.fault(result):
+            raise StepRejected(why)
         value = tidy(_as_written(result.value, state.table))
         if self.strict and (why := doubt(parsed(state.cache["program"]), value, state)):
             raise StepRejected(why)
@@ -184,10 +187,8 @@ class ProgramVerifier(Module):
 
     def fault(self, result: ExecResult) -> str:
         """Return why a program has to be written anew, by what it came to; "" where it will do."""
-        if result.status != "ok":
-            return f"the program does not work: {in_words(result)}"
-        if _is_no_figure(result):
-            return f"the program sets ans to {result.value}, which is no real number"
+        if fault := fault_of(result):
+            return fault
         return "the program sets ans to nothing" if result.value in (None, "", [], {}) else ""
 
 
@@ -215,33 +216,28 @@ def result_of(state: State, timeout: float | None = None) -> Any:
     if isinstance(verified, Mapping) and verified.get("digest") == _digest(state, timeout):
         return _as_written(to_json(verified["value"]), state.table)
     result = run_code(state.cache["program"], state.table, timeout)
-    if result.status != "ok":
-        raise ModuleError(f"the program gave no answer: {in_words(result)}")
-    if _is_no_figure(result):
-        raise ModuleError(f"the program came to {result.value}, which is no real number")
+    if fault := fault_of(result):
+        raise ModuleError(fault)
     return _as_written(result.value, state.table)
 
 
-def _is_no_figure(result: ExecResult) -> bool:
-    """Tell whether a program came to NaN or an infinite number, which JSON has as texts, alone or not."""
-    values = result.value if isinstance(result.value, list) else [result.value]
-    return any(isinstance(each, str) and each in _NO_FIGURES for each in values)
+def fault_of(result: ExecResult) -> str:
+    """Say that a program failed, or came to NaN or an infinite number, alone or not; "" for all else."""
+    if result.status != "ok":
+        return f"the program does not work: {in_words(result)}"
+    values = result.value if isinstance(result.value, list) else [result.value]  # JSON has them as texts
+    is_none = any(isinstance(each, str) and each in _NO_FIGURES for each in values)
+    return f"the program sets ans to {result.value}, which is no real number" if is_none else ""
 
 
 def _as_written(value: Any, table: Table | None) -> Any:
     """Return a date of the table as it is written there: programs see 2024-12-25 for "25/12/2024"."""
     if table is None or not isinstance(value, str) or not _DATE.match(value):
         return [_as_written(each, table) for each in value] if isinstance(value, list) else value
-    for column in table.columns:
-        if column.meaning.kind in ("date", "datetime"):
-            for cell, plain in zip(column.cells, column.meaning.plain, strict=True):
-                if plain in (
-                    value,
-                    value.replace("T", " "),
-                    value[:10] if value.endswith("00:00:00") else "",
-                ):
-                    return cell
-    return value
+    forms = {value, value.replace("T", " "), value[:10] if value.endswith("00:00:00") else value}
+    columns = [each for each in table.columns if each.meaning.kind in ("date", "datetime")]
+    dates = (date for each in columns for date in zip(each.cells, each.meaning.plain, strict=True))
+    return next((cell for cell, plain in dates if plain in forms), value)
 
 
 def run_code(program: str, table: Table | None, timeout: float | None = None) -> ExecResult:

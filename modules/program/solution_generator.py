@@ -135,7 +135,8 @@ def statements(solution: str) -> list[str]:
     unboxed = _BOXED.sub(r"\1", plain)
     for statement in (_STATED, _LABELLED):
         if last := deque((found.end() for found in statement.finditer(unboxed)), _MOST_STATEMENTS):
-            return [part for end in reversed(last) if _says(part := unboxed[end:].strip())]
+            said = (unboxed[end:].strip() for end in reversed(last))
+            return [part for part in said if re.search(r"\w", _first(part))]  # "…" of our own fault has none
     boxes = deque(_BOXED.finditer(plain), _MOST_STATEMENTS)
     return [part for found in reversed(boxes) if (part := found[1].strip())]
 
@@ -161,11 +162,6 @@ def settled(said: str, table: Table | None) -> str:
     clause = _CLAUSE.match(said)
     cell = unwrapped(clause[1]) if clause else ""
     return cell if cell and is_a_cell(cell, table) else said
-
-
-def _says(statement: str) -> bool:
-    """Tell whether a statement has any word: "…" of our own fault has none."""
-    return bool(re.search(r"\w", first_sentence(first_line(unwrapped(statement)) or "")))
 
 
 def lone_letter(solution: str, choices: Sequence[str]) -> str | None:
@@ -203,5 +199,8 @@ def first_sentence(text: str) -> str:
 
 def stated_answer(solution: str) -> str | None:
     """Return the first sentence of the solution's last statement of its answer; None for none."""
-    line = first_line(unwrapped(next(iter(statements(solution)), "")))
-    return first_sentence(line) or None if line else None
+    return _first(next(iter(statements(solution)), "")) or None
+
+
+def _first(statement: str) -> str:
+    return first_sentence(first_line(unwrapped(statement)) or "")

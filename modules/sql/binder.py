@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from chameleon import LLMModule, Module, State, StepRejected, Table
@@ -114,19 +114,17 @@ class BinderExecutor(AsksModel, Module):
     def run(self, state: State) -> list[dict[str, Any]]:
         """Return a ballot for each program: the program with `answer`, a list of values, or with `failed`."""
         table, answerer = binder_table(state.input["table"]), Answerer(partial(self._ask, state))
-        outcomes: dict[str, dict[str, Any]] = {}
-        for each in state.cache["programs"]:
-            program = each["program"]
-            if "failed" not in each and program not in outcomes:
-                run = ProgramRun(table, partial(run_sql, timeout=self.timeout), answerer)
-                try:
-                    outcomes[program] = {"answer": run.cells(program)}
-                except ModuleError as error:
-                    outcomes[program] = {"failed": error.what}
-        return [
-            dict(each) if "failed" in each else {**each, **outcomes[each["program"]]}
-            for each in state.cache["programs"]
-        ]
+
+        @cache
+        def outcome_of(program: str) -> dict[str, Any]:
+            run = ProgramRun(table, partial(run_sql, timeout=self.timeout), answerer)
+            try:
+                return {"answer": run.cells(program)}
+            except ModuleError as error:
+                return {"failed": error.what}
+
+        programs = state.cache["programs"]
+        return [{**each, **({} if "failed" in each else outcome_of(each["program"]))} for each in programs]
 
     def _ask(self, state: State, questions: Sequence[Question], again: bool) -> Sequence[Reply | ModuleError]:
         """Return the model's replies; what is wrong with one prompt fails only programs that need it."""

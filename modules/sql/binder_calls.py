@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from chameleon import StepRejected
 
-Role = Literal["col", "val", "complete_sql"]
-
 _DEEPEST = 8
 # A question may hold quotation marks: the one that ends it stands before a semicolon or the bracket.
-_TOKEN = re.compile(
-    r"""(?P<call>\bQA\s*\()(?P<question>\s*(["'])\s*(?P<kind>map|ans)\s*@(?P<asked>.{,2000}?)\3\s*(?=[;)]))?
-    |(?P<quoted>(['"`]).*?\7)|[;()]""",
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+APART = (
+    r"(?P<call>\bQA\s*\()(?P<question>\s*([\"'])\s*(?P<kind>map|ans)\s*@(?P<asked>.{,2000}?)\3\s*(?=[;)]))?"
+    r"|(?P<quoted>(['\"`]).*?\7)"
 )
+"""A call up to its parameters, and what stands in quotes."""
+_TOKEN = re.compile(rf"{APART}|[;()]", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +57,6 @@ def all_calls(program: str) -> list[QACall]:
     if opened:
         raise StepRejected("a QA() is not closed")
     return calls
-
-
-def outside_quotes(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the parts of a program lie that are in no quotes, those of calls' questions included."""
-    begun = 0
-    for token in _TOKEN.finditer(text):
-        if token["question"] or token["quoted"]:
-            yield begun, token.start("question" if token["question"] else "quoted")
-            begun = token.end()
-    yield begun, len(text)
-
-
-def role_of(param: str, header: Sequence[str]) -> Role:
-    """Return what a call's parameter is: a column if the header has it in any case, a value, else SQL."""
-    if column_in(param, header) is not None:
-        return "col"
-    return "complete_sql" if value_of(param) is NotImplemented else "val"
 
 
 def column_in(param: str, header: Sequence[str]) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import CutOff, ModuleError, StepRejected
 from chameleon.llm_module import RAISE_LIMIT
-from chameleon.modules.sql.binder_calls import QACall, all_calls, column_in, role_of, value_of
+from chameleon.modules.sql.binder_calls import QACall, all_calls, column_in, value_of
 from chameleon.modules.sql.binder_table import ROW_ID, with_column
 from chameleon.modules.sql.database import Cell, SqlTable, as_text
 from chameleon.modules.sql.query import SqlResult
@@ -190,8 +190,8 @@ class ProgramRun:
         if (column := column_in(param, header)) is not None:
             index = header.index(column)
             return column, {number: row[index] for number, row in enumerate(self.table.rows)}
-        if role_of(param, header) == "val":
-            return "value", dict.fromkeys(range(len(self.table.rows)), as_text(str(value_of(param))))
+        if (value := value_of(param)) is not NotImplemented:
+            return "value", dict.fromkeys(range(len(self.table.rows)), as_text(str(value)))
         # Its rows are known by their number, so that the answers find their way back.
         result = self._query(_SELECT.sub(rf"SELECT \1 {ROW_ID}, ", param, count=1))
         if len(result.columns) < 2:
@@ -200,9 +200,9 @@ class ProgramRun:
 
     def _block(self, param: str) -> str:
         """Return what a parameter says, as text: a value, or a column or result as lines."""
-        if role_of(param, self.table.header) == "val":
-            return as_text(str(value_of(param)))
         column = column_in(param, self.table.header)
+        if column is None and (value := value_of(param)) is not NotImplemented:
+            return as_text(str(value))
         result = self._query(param if column is None else f"`{column}`")
         lines = [" | ".join(map(as_text, row)) for row in (result.columns, *result.rows[:_MOST_ROWS])]
         hidden = len(result.rows) - _MOST_ROWS

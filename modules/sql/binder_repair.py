@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import pairwise
 
-from chameleon.modules.sql.binder_calls import all_calls, column_in, outside_quotes
+from chameleon.modules.sql.binder_calls import APART, all_calls, column_in
 from chameleon.modules.sql.binder_table import LINE_BREAK, plain_date
 from chameleon.modules.sql.database import SqlTable
+from chameleon.modules.sql.query_faults import KEYWORDS
 
 _FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n?|\n?(?:(?<![ \t])[ \t]+)?```\s*$")
 _MIDNIGHT = re.compile(r"[ t]00:00(?::00)?$")
@@ -22,15 +23,6 @@ _FIGURES = re.compile(r"\d[\d,]*(?:\.\d+)?", re.ASCII)
 _NEAREST = 0.70
 # To liken texts takes the product of their lengths.
 _MOST_CELLS, _LONGEST = 5_000, 300
-# Words that SQLite reads as its own where a column's name might stand.
-_KEYWORDS = frozenset(
-    """
-add all alter and as between by case check collate commit constraint create default delete desc distinct drop
-else end escape except exists for foreign from full group having if in index inner insert intersect into is
-isnull join left limit not notnull null on or order outer primary references right select set table then to
-transaction union unique update using values when where with
-""".split()  # noqa: SIM905
-)
 # A text, a name in quotes, a word or number, a sign.
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^][]*\]|[\w.]+|<>|[<>=!]=|\S")
 _COMPARE = frozenset(["=", "==", "<>", "!=", "in", "like", "is", "not"])
@@ -51,83 +43,75 @@ def repaired(program: str, table: SqlTable, title: str = "") -> str:
         titled = r"[\s_]*".join(part if part.isalnum() else f"{re.escape(part)}?" for part in parts)
         source = re.compile(rf"(\b(?:from|join)\s+)[\"'`\[]?{titled}(?!\w)[\"'`\]]?", re.IGNORECASE)
         text = source.sub(lambda match: f"{match[1]}w", text)
-    repair = Repair(table)
-    return repair.with_nearest_cells(repair.with_quoted_columns(text))
+    return _with_nearest_cells(_with_quoted_columns(text, table), table)
 
 
-class Repair:
-    """The repairs of a program that need to know the table."""
-
-    def __init__(self, table: SqlTable) -> None:
-        self.table = table
-
-    def with_quoted_columns(self, text: str) -> str:
-        """Quote names that are no plain words of SQL, the longest first, where they are in no quotes."""
-        edged = []
-        for name in sorted(self.table.header, key=len, reverse=True):
-            if _WORD.fullmatch(name):
-                needs_quotes = name.lower() in _KEYWORDS
-            else:
-                needs_quotes = any(character.isalnum() for character in name) or len(name) == 1
-            if needs_quotes:  # a name begins and ends with a word's edge where it does with a letter
-                before = r"(?<![\w.])" if name[0].isalnum() or name[0] == "_" else ""
-                after = r"(?![\w.])" if name[-1].isalnum() or name[-1] == "_" else ""
-                edged.append(before + re.escape(name) + after)
-        if not edged:
-            return text
-        named = re.compile("|".join(edged), re.IGNORECASE)
-        parts, position = [], 0
-        for begun, ended in outside_quotes(text):
-            parts += [text[position:begun], named.sub(_quoted, text[begun:ended])]
-            position = ended
-        return "".join([*parts, text[position:]])
-
-    def with_nearest_cells(self, text: str) -> str:
-        """Put the nearest cell in place of each text that a column is compared with, outside QA()."""
-        masked = text
-        for call in all_calls(text):
-            end = call.start + len(call.text)
-            masked = masked[: call.start] + "q" * len(call.text) + masked[end:]
-        for token, column in reversed(list(self.comparisons(masked))):
-            value = token[0][1:-1].replace("''", "'")
-            cell = self.nearest_cell(value, column)
-            named = column_in(value, self.table.header) if cell is None else None
-            said = f"`{named}`" if named else "'" + (cell or value.lower()).replace("'", "''") + "'"
-            text = text[: token.start()] + said + text[token.end() :]
+def _with_quoted_columns(text: str, table: SqlTable) -> str:
+    """Quote names that are no plain words of SQL, the longest first, where they are in no quotes."""
+    edged = []
+    for name in sorted(table.header, key=len, reverse=True):
+        if _WORD.fullmatch(name):
+            needs_quotes = name.upper() in KEYWORDS
+        else:
+            needs_quotes = any(character.isalnum() for character in name) or len(name) == 1
+        if needs_quotes:  # a name begins and ends with a word's edge where it does with a letter
+            before = r"(?<![\w.])" if name[0].isalnum() or name[0] == "_" else ""
+            after = r"(?![\w.])" if name[-1].isalnum() or name[-1] == "_" else ""
+            edged.append(before + re.escape(name) + after)
+    if not edged:
         return text
+    named = re.compile(rf"{APART}|(?P<name>{'|'.join(edged)})", re.IGNORECASE | re.DOTALL)
+    return named.sub(lambda match: _quoted(match) if match["name"] else match[0], text)
 
-    def comparisons(self, text: str) -> Iterator[tuple[re.Match[str], str]]:
-        """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, each with its column.
 
-        Patterns are left out, and those of `column < 'text'` and the like unless the column holds dates.
-        """
-        names = {name.lower(): name for name in self.table.header}
-        dates = {name for name, kind in self.table.columns.items() if kind == "DATE"}
-        column: str | None = None
-        for token, after in pairwise([*_TOKEN.finditer(text), None]):
-            assert token is not None, "only the last is"
-            said = token[0].lower()
-            name = names.get(said.strip('"`[]'))
-            # SQLite takes a name in double quotes that no column has for a text.
-            if len(said) > 1 and (said[0] == "'" or (said[0] == '"' and name is None)):
-                if column is not None and not {said[1], said[-2]} & {"%", "_"}:
-                    yield token, column
-            elif said not in _COMPARE and said not in _ORDER and said not in ("(", ","):
-                sign = after[0].lower() if after is not None else ""
-                column = name if sign in _COMPARE or (sign in _ORDER and name in dates) else None
+def _with_nearest_cells(text: str, table: SqlTable) -> str:
+    """Put the nearest cell in place of each text that a column is compared with, outside QA()."""
+    masked = text
+    for call in all_calls(text):
+        end = call.start + len(call.text)
+        masked = masked[: call.start] + "q" * len(call.text) + masked[end:]
+    for token, column in reversed(list(_comparisons(masked, table))):
+        value = token[0][1:-1].replace("''", "'")
+        cell = nearest_cell(value, column, table)
+        named = column_in(value, table.header) if cell is None else None
+        said = f"`{named}`" if named else "'" + (cell or value.lower()).replace("'", "''") + "'"
+        text = text[: token.start()] + said + text[token.end() :]
+    return text
 
-    def nearest_cell(self, value: str, column: str) -> str | None:
-        """Return the cell that a text stands for, a date in the column's form; None if none is near."""
-        index = self.table.header.index(column)
-        wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
-        if self.table.columns[column] == "DATE":
-            return plain_date(wanted)
-        cells = dict.fromkeys(row[index] for row in self.table.rows[:_MOST_CELLS])
-        texts = [cell for cell in cells if isinstance(cell, str)]
-        if wanted in texts or len(wanted) > _LONGEST:
-            return wanted if wanted in texts else None
-        likely = [cell for cell in texts if len(cell) <= _LONGEST and _figures_agree(wanted, cell)]
-        return next(iter(get_close_matches(wanted, likely, 1, _NEAREST)), None)
+
+def _comparisons(text: str, table: SqlTable) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield the texts of `column = 'text'`, `column IN ('text', …)` and the like, each with its column.
+
+    Patterns are left out, and those of `column < 'text'` and the like unless the column holds dates.
+    """
+    names = {name.lower(): name for name in table.header}
+    dates = {name for name, kind in table.columns.items() if kind == "DATE"}
+    column: str | None = None
+    for token, after in pairwise([*_TOKEN.finditer(text), None]):
+        assert token is not None, "only the last is"
+        said = token[0].lower()
+        name = names.get(said.strip('"`[]'))
+        # SQLite takes a name in double quotes that no column has for a text.
+        if len(said) > 1 and (said[0] == "'" or (said[0] == '"' and name is None)):
+            if column is not None and not {said[1], said[-2]} & {"%", "_"}:
+                yield token, column
+        elif said not in _COMPARE and said not in _ORDER and said not in ("(", ","):
+            sign = after[0].lower() if after is not None else ""
+            column = name if sign in _COMPARE or (sign in _ORDER and name in dates) else None
+
+
+def nearest_cell(value: str, column: str, table: SqlTable) -> str | None:
+    """Return the cell that a text stands for, a date in the column's form; None if none is near."""
+    index = table.header.index(column)
+    wanted = _MIDNIGHT.sub("", " ".join(value.lower().split()))
+    if table.columns[column] == "DATE":
+        return plain_date(wanted)
+    cells = dict.fromkeys(row[index] for row in table.rows[:_MOST_CELLS])
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if wanted in texts or len(wanted) > _LONGEST:
+        return wanted if wanted in texts else None
+    likely = [cell for cell in texts if len(cell) <= _LONGEST and _figures_agree(wanted, cell)]
+    return next(iter(get_close_matches(wanted, likely, 1, _NEAREST)), None)
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -139,7 +123,7 @@ def _quoted(match: re.Match[str]) -> str:
     else:
         last = before.rpartition(" ")[2].lower()
         is_column = last in {"select", "by", "where", "and", "or", "="} or before[-1:] in set(",=<>(")
-    return f"`{name}`" if is_column or name.lower() not in _KEYWORDS else name
+    return f"`{name}`" if is_column or name.upper() not in KEYWORDS else name
 
 
 def _figures_agree(one: str, other: str) -> bool:

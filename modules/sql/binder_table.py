@@ -59,13 +59,12 @@ def _typed(cells: Sequence[str]) -> tuple[SqlType, list[Cell]]:
     """Return the type that all cells share, blanks aside, and the cells as its values."""
     filled = [cell for cell in cells if cell not in _BLANKS]
     for kind, read in (("NUMBER", _number), ("DATE", plain_date)):
-        values = [read(cell) for cell in filled]
-        if filled and None not in values:
-            left = iter(values)
-            typed: list[Cell] = [None if cell in _BLANKS else next(left) for cell in cells]
+        values: dict[str, Cell] = {cell: read(cell) for cell in filled}
+        if filled and None not in values.values():
+            typed = [values.get(cell) for cell in cells]  # a blank is NULL
             if kind == "DATE":
                 return "DATE", typed
-            return "INTEGER" if all(isinstance(value, int) for value in values) else "REAL", typed
+            return "INTEGER" if all(isinstance(each, int) for each in values.values()) else "REAL", typed
     return "TEXT", ["none" if cell in _BLANKS else _as_text(cell) for cell in cells]
 
 

@@ -9,8 +9,8 @@ rows what tells them apart. `table_query` answers from what is left and the numb
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from chameleon import LLMModule, Module, State, Table
@@ -20,7 +20,7 @@ from chameleon.module import Keys
 from chameleon.modules.program.answer_generator import tidy
 from chameleon.modules.sql.database import SqlTable
 from chameleon.modules.sql.query import run_sql
-from chameleon.modules.table_ops.operation import Operation, link_of
+from chameleon.modules.table_ops.operation import TableOperation, link_of
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
 from chameleon.table.formats import Style
 
@@ -91,7 +91,7 @@ class ClozeFiller(LLMModule):
         if not cloze:
             return {"evidence": [], "fills": []}
         replies = _whole_texts(self.ask(state))
-        value_of = _counter(state.input["table"])
+        value_of = cache(partial(_value_of, SqlTable.of(state.input["table"])))  # equal queries run once
         votes = [[value_of(query) for query in queries_in(reply, len(cloze))] for reply in replies]
         fills = [winner([values[number] for values in votes]) for number in range(len(cloze))]
         return {"evidence": filled(cloze, fills), "fills": fills}
@@ -136,22 +136,15 @@ def filled(cloze: Sequence[str], fills: Sequence[str | None]) -> list[str]:
     return [fill.join(GAP.split(line)[::2]) for line, fill in known]
 
 
-def _counter(table: Table) -> Callable[[str], str | None]:
-    """Return what gives a query's single value as text, else None. Equal queries run once."""
-    typed = SqlTable.of(table)
-
-    @cache
-    def value_of(query: str) -> str | None:
-        result = run_sql(typed, query) if query else None
-        if result is None or not result.ok or len(result.rows) != 1 or len(result.rows[0]) != 1:
-            return None
-        value = result.rows[0][0]
-        return None if value is None else str(tidy(value))
-
-    return value_of
+def _value_of(table: SqlTable, query: str) -> str | None:
+    """Return a query's single value as text, else None."""
+    match run_sql(table, query).rows if query else ():
+        case [[value]] if value is not None:
+            return str(tidy(value))
+    return None
 
 
-class Choice(Operation):
+class Choice(TableOperation):
     """An operation whose link is noted under the one key that it writes, and whose table stays.
 
     Mixed into a table operation, before it, so that the next choice sees the whole table too.

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
-from typing import Literal
 
 from chameleon.errors import SandboxUnavailable
 from chameleon.modules.sql.database import Cell, SqlTable
 from chameleon.modules.sql.query_faults import fault_of, is_plain, with_quoted_names
 from chameleon.sandbox import ExecResult, Sandbox, shared_sandbox
+from chameleon.sandbox.result import Status
 from chameleon.sandbox.zygote import why_unusable
 from chameleon.table import Table
 from chameleon.text import nearest
 
-SqlStatus = Literal["ok", "error", "timeout", "refused", "too_large", "memory", "crashed"]
-
 _GUARDED = Path(__file__).with_name("guarded_query.py")
 _LONGEST_QUERY = 20_000
 _NO_COLUMN = re.compile(r"no such column: (?:\w+\.)?(.+)")
-_REFUSALS: dict[str, SqlStatus] = {"NotAllowed": "refused", "Interrupted": "timeout"}
+_REFUSALS: dict[str, Status] = {"NotAllowed": "refused", "Interrupted": "timeout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class SqlResult:
     the result or the query is beyond the limits); "memory"; or "crashed". `message` says the reason.
     """
 
-    status: SqlStatus
+    status: Status
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     message: str = ""
@@ -45,9 +42,7 @@ class SqlResult:
         if outcome.status == "ok":
             columns, rows = outcome.value
             return cls("ok", tuple(columns), tuple(map(tuple, rows)), wall_ms=outcome.wall_ms)
-        status: SqlStatus = "error" if outcome.status == "no_answer" else outcome.status
-        if outcome.status == "error":
-            status = _REFUSALS.get(outcome.error_type, "error")
+        status = _REFUSALS.get(outcome.error_type, outcome.status)
         message = "the query took too long" if status == "timeout" else outcome.message
         return cls(status, message=message, wall_ms=outcome.wall_ms)
 
@@ -91,11 +86,12 @@ def run_sql(
         return SqlResult("too_large", message=f"the query is longer than {_LONGEST_QUERY:,} characters")
     plain = [name for name in typed.columns if is_plain(name)]
     tried = dict.fromkeys((with_quoted_names(sql, plain), sql, with_quoted_names(sql, typed.columns)))
-    results = [run(next(iter(tried)))]
-    for query in islice(tried, 1, None):
-        if not results[-1].ok:
-            results.append(run(query))
-    return results[-1] if results[-1].ok else results[0]
+    results = list[SqlResult]()
+    for query in tried:
+        results.append(run(query))
+        if results[-1].ok:
+            return results[-1]
+    return results[0]
 
 
 def check_sql() -> None:

@@ -20,12 +20,16 @@ _TOKEN = re.compile(
     rf"{_APART}|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign><=|>=|<>|!=|==|\|\||[^\s\w])",
     re.DOTALL,
 )
-_WORDS = (
-    "SELECT DISTINCT ALL FROM WHERE GROUP ORDER BY HAVING LIMIT OFFSET ON AS AND OR NOT IN IS LIKE GLOB NULL"
-    " BETWEEN CASE WHEN THEN ELSE UNION INTERSECT EXCEPT JOIN LEFT INNER OUTER CROSS NATURAL USING ASC DESC"
-    " NULLS COLLATE WITH RECURSIVE OVER PARTITION ROWS RANGE EXISTS VALUES ESCAPE FILTER"
+KEYWORDS = frozenset(
+    """
+ADD ALL ALTER AND AS ASC BETWEEN BY CASE CHECK COLLATE COMMIT CONSTRAINT CREATE CROSS DEFAULT DELETE DESC
+DISTINCT DROP ELSE END ESCAPE EXCEPT EXISTS FILTER FOR FOREIGN FROM GLOB GROUP HAVING IN INDEX INNER INSERT
+INTERSECT INTO IS ISNULL JOIN LEFT LIKE LIMIT NATURAL NOT NOTNULL NULL NULLS OFFSET ON OR ORDER OUTER OVER
+PARTITION PRIMARY RANGE RECURSIVE REFERENCES ROWS SELECT SET TABLE THEN TO TRANSACTION UNION UNIQUE UPDATE
+USING VALUES WHEN WHERE WITH
+""".split()  # noqa: SIM905
 )
-_KEYWORDS = frozenset(_WORDS.split())
+"""Words that SQLite reads as its own where the name of a column might stand."""
 _CLAUSES = frozenset(("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "ON"))
 _ORDERS = frozenset(("<", ">", "<=", ">=", "BETWEEN"))
 _COMPARED = _ORDERS | {"=", "==", "!=", "<>", "LIKE", "GLOB", "IN", "IS", "NOT"}
@@ -106,11 +110,11 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
         elif token.lastgroup == "word" and words[place] in _CLAUSES:
             clauses[-1] = words[place]
         elif token.lastgroup in _NAMES and after != ".":
-            low, at = _bare(token).lower(), _Place(before, after, then, clauses[-1], calls[-1])
-            is_value = after in _COMPARED and _bare_text(then).lower() in names
+            low, at = _bare(token[0]).lower(), _Place(before, after, then, clauses[-1], calls[-1])
+            is_value = after in _COMPARED and _bare(then).lower() in names
             is_free = token.lastgroup == "quoted" and start == place and low not in names and low not in given
             if is_free and at.is_name and not is_value:
-                return f'no such column: "{_bare(token)}". {nearest(_bare(token), columns)}'
+                return f'no such column: "{_bare(token[0])}". {nearest(_bare(token[0]), columns)}'
             if (column := names.get(low)) is None or low in given:
                 continue
             why = texts.get(column)
@@ -123,7 +127,7 @@ def fault_of(sql: str, columns: Mapping[str, str], texts: Mapping[str, str]) -> 
 
 def is_plain(name: str) -> bool:
     """Tell whether the name of a column is words alone, none of them SQL's: then it means that column."""
-    return re.fullmatch(r"\w+(?: \w+)+", name) is not None and _KEYWORDS.isdisjoint(name.upper().split())
+    return re.fullmatch(r"\w+(?: \w+)+", name) is not None and KEYWORDS.isdisjoint(name.upper().split())
 
 
 def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
@@ -149,11 +153,7 @@ def with_quoted_names(sql: str, columns: Iterable[str]) -> str:
     return named.sub(in_quotes, sql)
 
 
-def _bare(token: re.Match[str]) -> str:
-    return _bare_text(token[0])
-
-
-def _bare_text(word: str) -> str:
+def _bare(word: str) -> str:
     return word[1:-1].replace('""', '"') if word[:1] in ('"', "`", "[", "'") else word
 
 
@@ -164,12 +164,12 @@ def _aliases(tokens: Sequence[re.Match[str]], words: Sequence[str]) -> set[str]:
         before = words[place - 1] if place else ""
         kind = tokens[place - 1].lastgroup if place else ""
         ends = before in (")", "END") or kind in ("quoted", "other", "number", "text")
-        ends = ends or (kind == "word" and before not in _KEYWORDS)
-        can_name = token.lastgroup in (*_NAMES, "text") and words[place] not in _KEYWORDS
+        ends = ends or (kind == "word" and before not in KEYWORDS)
+        can_name = token.lastgroup in (*_NAMES, "text") and words[place] not in KEYWORDS
         is_table = words[place + 1 : place + 2] in (["AS"], ["("]) and before in ("WITH", "RECURSIVE", ",")
         if can_name and (before == "AS" or ends or (is_table and "WITH" in words)):
-            found.add(_bare(token).lower())
+            found.add(_bare(token[0]).lower())
         if is_table and words[place + 1] == "(" and "WITH" in words:  # t("R", "S") AS
             inside = takewhile(lambda each: each[0] != ")", tokens[place + 2 :])
-            found |= {_bare(each).lower() for each in inside if each.lastgroup in _NAMES}
+            found |= {_bare(each[0]).lower() for each in inside if each.lastgroup in _NAMES}
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, takewhile
 from sqlite3 import complete_statement
 from typing import Any
 
@@ -24,9 +24,6 @@ _WORDS = (
     "SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|INTERSECT|EXCEPT|JOIN|LEFT|INNER|CROSS|ON|AND|OR"
 )
 _GOES_ON = re.compile(rf"\s*(?:(?:{_WORDS}|{_WORDS.lower()})\b|[),]|--|/\*)")
-_IS_OPEN = re.compile(
-    rf"(?:[,(=<>+*/|-]|\b(?:{_WORDS}|BY|AS|IN|CASE|WHEN|THEN|ELSE|DISTINCT))\s*\Z", re.IGNORECASE
-)
 
 
 class SqlGenerator(LLMModule):
@@ -65,12 +62,7 @@ class SqlGenerator(LLMModule):
         if blocks_in(text):
             return code
         query, *others = re.split(r"\n\s*\n", code)
-        for part in others:
-            is_open = _IS_OPEN.search(query) or query.count("(") > query.count(")")
-            if not (is_open or _GOES_ON.match(part)):
-                break
-            query += f"\n{part}"
-        return query.rstrip()
+        return "\n".join([query, *takewhile(_GOES_ON.match, others)]).rstrip()
 
 
 class SqlExecutor(Module):
@@ -104,15 +96,10 @@ def _as_written(result: SqlResult, table: Table, typed: SqlTable) -> list[Cell]:
 
     A cell counts as taken from a column when it stands under that column's name and is one of its values.
     """
-    places = {name.lower(): index for index, name in enumerate(typed.header)}
-    written: list[dict[Cell, str]] = []
-    for name in result.columns:
-        index = places.get(name.lower())
-        pairs = [] if index is None else list(zip(typed.rows, table.rows, strict=True))
+    written: dict[str, dict[Cell, str]] = {}
+    for name, values, column in zip(typed.header, zip(*typed.rows, strict=True), table.columns, strict=False):
         # The first row that holds a value says how it is written.
-        written.append({mine[index]: row[index] for mine, row in reversed(pairs) if index is not None})
-    return [
-        None if cell is None else written[place].get(cell, cell)
-        for row in result.rows
-        for place, cell in enumerate(row)
-    ]
+        written[name.lower()] = dict(zip(values[::-1], column.cells[::-1], strict=True))
+    names = [name.lower() for name in result.columns]
+    named = (pair for row in result.rows for pair in zip(names, row, strict=True))
+    return [None if cell is None else written.get(name, {}).get(cell, cell) for name, cell in named]

@@ -95,35 +95,26 @@ class AddColumn(TableOperation):
         if (shown := sum(map(len, blocks))) < len(table.rows):
             raise StepRejected(f"only {shown:,} of {len(table.rows):,} rows could be shown")
         begun = super().choose_args(state)
-        rest = self._rest([table.take_rows(block) for block in blocks[1:]], begun["explained"])
-        return {"column": begun["column"], "values": [*begun["values"], *rest]}
-
-    def _first(self, table: Table) -> Table:
-        """Return the rows that the first prompt shows."""
-        return table.take_rows([row for block in self.blocks(table, [self.rows_shown]) for row in block])
-
-    def _rest(self, parts: Sequence[Table], explained: str) -> list[str]:
-        """Return the values of the rows that were not shown, asked for in parts that go out together."""
-        if not parts:
-            return []
-        prompts = []
-        for part in parts:
-            text = table_text(part, style=self.table_style, **self.limits)
-            slots = {"table": text, "title": part.caption, "explained": explained}
-            prompts.append(self.template.render(slots | {"question": "", "columns": ""}))
-        values: list[str] = []
+        parts = [table.take_rows(block) for block in blocks[1:]]
+        texts = [table_text(part, style=self.table_style, **self.limits) for part in parts]
+        others = {"title": table.caption, "explained": begun["explained"], "question": "", "columns": ""}
+        prompts = [self.template.render(others | {"table": text}) for text in texts]
+        values = [*begun["values"]]
         for part, reply in zip(parts, self.model.ask_each(prompts, **self.stop_params), strict=True):
             given = _values_in(reply.text.rpartition(_VALUE)[2])
             if reply.truncated or len(given) < len(part.rows):
                 raise StepRejected(f"it gives {len(given)} values for {len(part.rows)} rows")
             values += given[: len(part.rows)]
-        return values
+        return {"column": begun["column"], "values": values}
+
+    def _first(self, table: Table) -> Table:
+        """Return the rows that the first prompt shows."""
+        return table.take_rows([row for block in self.blocks(table, [self.rows_shown]) for row in block])
 
     def slots(self, state: State) -> dict[str, Any]:
         """Show the first rows, and mask the question's figures: a value is extracted, not computed."""
-        first = self._first(state.input["table"])
+        first, masked = self._first(state.input["table"]), _DIGITS.sub("_", state.input["question"])
         shown = table_text(first, style=self.table_style, **self.limits)
-        masked = _DIGITS.sub("_", state.input["question"])
         return super().slots(state) | {"table": shown, "question": masked, "explained": ""}
 
 

@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.names import call_in, column_in_call, column_named, inside_call, one_column
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
+from chameleon.modules.table_ops.names import call_in, column_named, inside_call, one_column
+from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import datatype_of, keys_of, unclear
 from chameleon.table import Column
 from chameleon.table.meaning import is_nothing
@@ -24,16 +24,18 @@ _CALL = re.compile(rf"({'|'.join(_WORDS)})\b(?:\s*\((.*)\)|\s+of\b)?(.*)", re.IG
 _BY = re.compile(r"\bby\b", re.IGNORECASE)
 
 
-class Grouping(Operation):
-    """Makes a table of a column's values and their counts. `args`: {"column": name}.
+class GroupBy(TableOperation):
+    """Groups the rows by the values of one column and counts each. For questions about how many of a kind."""
 
-    The most frequent value comes first, ties by value; empty cells are a group. A column whose filled cells
-    are nearly all different is refused: grouping says nothing about it.
-    """
-
+    prompt = "wikitq/group_by"
     most_distinct = 0.8
 
     def apply(self, table: Table, args: Args) -> Table:
+        """Return the table of a column's values and their counts. `args`: {"column": name}.
+
+        The most frequent value comes first, ties by value; empty cells are a group. A column whose filled
+        cells are nearly all different is refused: grouping says nothing about it.
+        """
         name = args["column"]
         index = one_column(name, table.header)
         counts = Counter([row[index].strip() for row in table.rows])
@@ -49,18 +51,12 @@ class Grouping(Operation):
     def written(self, args: Args) -> str:
         return str(args["column"])
 
-
-class GroupBy(TableOperation, Grouping):
-    """Groups the rows by the values of one column and counts each. For questions about how many of a kind."""
-
-    prompt = "wikitq/group_by"
-
     def args_form(self, table: Table) -> type[BaseModel]:
         return form_of(column=name_in(table.header))
 
     def read_args(self, text: str, table: Table) -> Args:
         """Read "f_group(Country)" or "f_group([Country])"."""
-        index = column_in_call(call_in(text, "group", "group_by", "group_column"), table.header)
+        index = one_column(call_in(text, "group", "group_by", "group_column"), table.header)
         return {"column": table.header[index]}
 
 

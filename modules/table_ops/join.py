@@ -113,12 +113,10 @@ def _partners(table: Table, left: int, other: Table, right: int) -> list[Sequenc
 
 
 def _columns(text: str, ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
-    """Return the two columns in "Team = Name", each its own table's; a name may hold an equals sign."""
-    for split in re.finditer("=", text):
-        sides = text[: split.start()].strip(AROUND), text[split.end() :].strip(AROUND)
-        for left, right in (sides, sides[::-1]):
-            found = column_named(left, ours), column_named(right, theirs)
-            if found[0] is not None and found[1] is not None:
-                return found[0], found[1]
-    both = text.strip(AROUND)
-    return one_column(both, ours), one_column(both, theirs)
+    """Return the two columns in "Team = Name", each its own table's, in either order."""
+    left, sign, right = (part.strip(AROUND) for part in text.partition("="))
+    right = right if sign else left
+    as_said = column_named(left, ours), column_named(right, theirs)
+    if None in as_said and None not in (column_named(right, ours), column_named(left, theirs)):
+        left, right = right, left
+    return one_column(left, ours), one_column(right, theirs)

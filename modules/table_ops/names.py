@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from chameleon import StepRejected
@@ -28,7 +28,7 @@ def inside_call(text: str, *names: str) -> str:
     Parentheses inside are kept where they pair ("f_group(Area (km2))"). Raises `StepRejected` where the text
     holds no such call.
     """
-    start, end = _first_call(text, names)
+    start, end = next(_calls(text, names))
     return text[start:end]
 
 
@@ -38,50 +38,48 @@ def whole_choice(text: str, *names: str) -> str:
     Raises `StepRejected` where another call chooses something else, or where the line goes on with more
     ("f_row([row 1]), row 2"): a part of a choice is never taken.
     """
-    start, end = _first_call(text, names)
+    calls = _calls(text, names)
+    start, end = next(calls)
     inside = text[start:end].strip(AROUND)
     if _GOES_ON.match(text, end):
         more = text[end:].partition("\n")[0].lstrip(")")
         raise StepRejected(f"the reply goes on after its call of f_{names[0]}: {more[:_SHOWN]!r}")
-    while (found := _call_from(end, text, names)) is not None:
-        start, end = found
-        if normal(text[start:end].strip(AROUND)) != normal(inside):
-            raise StepRejected(f"the reply calls f_{names[0]} twice, with different arguments")
+    if any(normal(text[start:end].strip(AROUND)) != normal(inside) for start, end in calls):
+        raise StepRejected(f"the reply calls f_{names[0]} twice, with different arguments")
     return inside
 
 
 def after_call(text: str, *names: str) -> str:
     """Return the rest of the paragraph after the first call of `f_NAME`, for any of the names."""
-    return text[_first_call(text, names)[1] :].partition("\n\n")[0]
+    _, end = next(_calls(text, names))
+    return text[end:].partition("\n\n")[0]
 
 
-def _first_call(text: str, names: Sequence[str]) -> tuple[int, int]:
-    if (found := _call_from(0, text, names)) is None:
+def _calls(text: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the arguments of each call begin and end; at the line's end if nothing closes it."""
+    call = re.compile(rf"\bf_(?:{'|'.join(map(re.escape, names))})\s*\(", re.IGNORECASE)
+    if call.search(text) is None:
         raise StepRejected(f"the reply names no f_{names[0]}(…)")
-    return found
-
-
-def _call_from(place: int, text: str, names: Sequence[str]) -> tuple[int, int] | None:
-    """Return where the arguments of the next call begin and end; at the line's end if nothing closes it."""
-    listed = "|".join(map(re.escape, names))
-    match = re.compile(rf"\bf_(?:{listed})\s*\(", re.IGNORECASE).search(text, place)
-    if match is None:
-        return None
-    depth = 1
-    for paren in _PAREN.finditer(text, match.end()):
-        depth += 1 if paren[0] == "(" else -1
-        if depth == 0:
-            return match.end(), paren.start()
-    line = text.find("\n", match.end())
-    return match.end(), line if line >= 0 else len(text)
+    end = 0
+    while match := call.search(text, end):
+        begin, depth = match.end(), 1
+        line = text.find("\n", begin)
+        end = line if line >= 0 else len(text)
+        for paren in _PAREN.finditer(text, begin):
+            depth += 1 if paren[0] == "(" else -1
+            if depth == 0:
+                end = paren.start()
+                break
+        yield begin, end
 
 
 def column_named(name: str, header: Sequence[str]) -> int | None:
-    """Return the position of the column of that name: as written, else up to case, space and quotes."""
+    """Return where the column of that name is: as written, else up to case, space, quotes and brackets."""
     if name in header:
         return header.index(name)
-    wanted = normal(name)
-    return next((index for index, each in enumerate(header) if normal(each) == wanted), None)
+    known = [*map(normal, header)]
+    forms = (normal(name), normal(name.strip().removeprefix("[").removesuffix("]")))
+    return next((known.index(form) for form in forms if form in known), None)
 
 
 def one_column(name: str, header: Sequence[str]) -> int:
@@ -89,14 +87,6 @@ def one_column(name: str, header: Sequence[str]) -> int:
     if (index := column_named(name, header)) is None:
         raise StepRejected(f"no column is named {name[:_SHOWN]!r}")
     return index
-
-
-def column_in_call(inside: str, header: Sequence[str]) -> int:
-    """Return the position of the column "Points" or "[Points]". Raises `StepRejected` for an unknown name."""
-    name = inside.strip(AROUND)
-    if column_named(name, header) is None and name.startswith("[") and name.endswith("]"):
-        name = name[1:-1].strip(AROUND)
-    return one_column(name, header)
 
 
 def columns_named(text: str, header: Sequence[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a table operation is: arguments that somebody chooses, and a pure function that applies them."""
+"""What a table operation is: arguments that a model chooses, and a pure function that applies them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from chameleon import LLMModule, Module, State, StepRejected, Table
+from chameleon import LLMModule, State, StepRejected, Table
 from chameleon.llm_module import Weights, votes, weights_of
 from chameleon.module import Keys
 from chameleon.table.formats import Style, excerpt
@@ -33,11 +33,14 @@ def name_in(header: Sequence[str]) -> Any:
     return Literal[tuple(dict.fromkeys(header))]
 
 
-class Operation(Module):
-    """Changes the table as the question needs it: one link of a chain (Chain-of-Table).
+class TableOperation(LLMModule):
+    """Changes the table as the question needs it, with arguments that a model chooses (Chain-of-Table).
 
-    Subclasses say how arguments are chosen (`choose_args`), what they make of a table (`apply`) and how the
-    chain shows them (`written`).
+    A further operation is a file with a subclass and a prompt: the docstring is its card, `read_args` reads
+    a reply (`interpret` where that takes more of the state than the table), `apply` is what it makes of a
+    table, `written` how the chain shows it; then the planner's `follows` names it.
+
+    With several `samples` the arguments are voted on: `weights` says what each reply counts (`weights_of`).
 
     The output is the link and the new `table`. A link has `operation`, `call` (such as
     "f_sort_by(Points, large to small)") and `args`, and `note` where the operation has something to say
@@ -48,10 +51,11 @@ class Operation(Module):
 
     reads: ClassVar[Keys | None] = ("input.question", "input.table", "cache.chain?")
     writes: ClassVar[Keys] = ("input.table", "cache.chain")
+    table_style: Style = "numbered"
+    max_rows: int | None = 100
 
-    @abstractmethod
-    def choose_args(self, state: State) -> Args:
-        """Return the arguments, as JSON. Raises `StepRejected` where none can be found."""
+    def __init__(self, weights: Weights = "given") -> None:
+        self.weights = weights
 
     @abstractmethod
     def apply(self, table: Table, args: Args) -> Table:
@@ -86,28 +90,6 @@ class Operation(Module):
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"chain": [*cache.get("chain", ()), link_of(output)]}
-
-
-def link_of(output: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an operation's output without its table, as `cache.chain` holds it."""
-    return {key: value for key, value in output.items() if key != "table"}
-
-
-class TableOperation(Operation, LLMModule):
-    """Asks a model for the arguments of an operation, and changes the table with them.
-
-    A further operation is a file with a subclass and a prompt: the docstring is its card, `read_args` reads
-    a reply (`interpret` where that takes more of the state than the table), `apply` and `written` are those
-    of `Operation`; then the planner's `follows` names it.
-
-    With several `samples` the arguments are voted on: `weights` says what each reply counts (`weights_of`).
-    """
-
-    table_style: Style = "numbered"
-    max_rows: int | None = 100
-
-    def __init__(self, weights: Weights = "given") -> None:
-        self.weights = weights
 
     @abstractmethod
     def read_args(self, text: str, table: Table) -> Args:
@@ -159,12 +141,12 @@ class TableOperation(Operation, LLMModule):
         try:
             data = json.loads(given[0], object_pairs_hook=only_once)
             return self.settled(form.model_validate(data).model_dump(), table)
-        except (ValueError, RecursionError) as problem:
-            if not isinstance(problem, ValidationError):
-                raise StepRejected(f"its arguments are no JSON: {problem}") from None
+        except ValidationError as problem:
             first = problem.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise StepRejected(f"its arguments do not fit: {place}: {first['msg']}") from None
+        except (ValueError, RecursionError) as problem:
+            raise StepRejected(f"its arguments are no JSON: {problem}") from None
 
     def settled(self, args: Args, table: Table) -> Args:
         """Return arguments of the form, looked at once more. Raises `StepRejected` where they will not do."""
@@ -174,3 +156,8 @@ class TableOperation(Operation, LLMModule):
         """Add `columns`, the header on a line."""
         table: Table = state.input["table"]
         return super().slots(state) | {"columns": ", ".join(map(clean_cell, table.header))}
+
+
+def link_of(output: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an operation's output without its table, as `cache.chain` holds it."""
+    return {key: value for key, value in output.items() if key != "table"}

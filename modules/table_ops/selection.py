@@ -14,7 +14,7 @@ from chameleon import State, StepRejected, Table
 from chameleon.errors import CutOff, InventoryError
 from chameleon.llm_module import RAISE_LIMIT, Weights
 from chameleon.modules.table_ops.names import call_in, columns_named, whole_choice
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
+from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
 from chameleon.prompt import table_text
 from chameleon.quoting import unframed
 from chameleon.table.formats import Excerpt, excerpt
@@ -34,23 +34,7 @@ _THOUSAND = 1000
 _QUOTES = str.maketrans("", "", "\"'`")
 
 
-class RowSelection(Operation):
-    """Keeps rows. `args`: {"rows": numbers counted from 1, or "*" for all}."""
-
-    def apply(self, table: Table, args: Args) -> Table:
-        if args["rows"] == _ALL:
-            return table
-        most = len(table.rows)
-        kept = {number - 1 for number in args["rows"] if 1 <= number <= most}
-        if not kept:
-            raise StepRejected(_NO_ROW)
-        return table.take_rows(sorted(kept))
-
-    def written(self, args: Args) -> str:
-        return _ALL if args["rows"] == _ALL else ", ".join(f"row {number}" for number in args["rows"])
-
-
-class SelectRow(TableOperation, RowSelection):
+class SelectRow(TableOperation):
     """Keeps only the rows that the question is about. For tables of which a few rows are enough."""
 
     prompt = "wikitq/select_row"
@@ -81,6 +65,19 @@ class SelectRow(TableOperation, RowSelection):
                 f"{self.name} asks for rows by number, and table_style: {self.table_style} shows no numbers",
                 hint="Remove table_style: it is numbered here.",
             )
+
+    def apply(self, table: Table, args: Args) -> Table:
+        """Return the rows. `args`: {"rows": numbers counted from 1, or "*" for all}."""
+        if args["rows"] == _ALL:
+            return table
+        most = len(table.rows)
+        kept = {number - 1 for number in args["rows"] if 1 <= number <= most}
+        if not kept:
+            raise StepRejected(_NO_ROW)
+        return table.take_rows(sorted(kept))
+
+    def written(self, args: Args) -> str:
+        return _ALL if args["rows"] == _ALL else ", ".join(f"row {number}" for number in args["rows"])
 
     def args_form(self, table: Table) -> type[BaseModel]:
         number = Annotated[int, Field(ge=1, le=len(table.rows))]
@@ -167,21 +164,7 @@ def _rows_in(text: str, shown: range) -> list[int] | str:
     return sorted(kept)
 
 
-class ColumnSelection(Operation):
-    """Keeps columns, in the table's order. `args`: {"columns": names}, all columns of a name."""
-
-    def apply(self, table: Table, args: Args) -> Table:
-        wanted = set(args["columns"])
-        kept = [index for index, name in enumerate(table.header) if name in wanted]
-        if not kept:
-            raise StepRejected("it names no column of the table")
-        return table.take_columns(kept)
-
-    def written(self, args: Args) -> str:
-        return ", ".join(args["columns"])
-
-
-class SelectColumn(TableOperation, ColumnSelection):
+class SelectColumn(TableOperation):
     """Keeps only the columns that the question is about. For tables with columns that are not needed."""
 
     prompt = "wikitq/select_column"
@@ -199,6 +182,17 @@ class SelectColumn(TableOperation, ColumnSelection):
                 f"{self.name} shows the table as JSON by column, whatever its table_style",
                 hint="Remove table_style, or name a prompt with the slot `table`.",
             )
+
+    def apply(self, table: Table, args: Args) -> Table:
+        """Return the columns, in the table's order. `args`: {"columns": names}, all columns of a name."""
+        wanted = set(args["columns"])
+        kept = [index for index, name in enumerate(table.header) if name in wanted]
+        if not kept:
+            raise StepRejected("it names no column of the table")
+        return table.take_columns(kept)
+
+    def written(self, args: Args) -> str:
+        return ", ".join(args["columns"])
 
     def args_form(self, table: Table) -> type[BaseModel]:
         return form_of(columns=Annotated[list[name_in(table.header)], Field(min_length=1)])  # type: ignore[misc]

@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel
 
 from chameleon import StepRejected, Table
-from chameleon.modules.table_ops.names import after_call, call_in, column_in_call, one_column
-from chameleon.modules.table_ops.operation import Args, Operation, TableOperation, form_of, name_in
+from chameleon.modules.table_ops.names import AROUND, after_call, call_in, column_named, one_column
+from chameleon.modules.table_ops.operation import Args, TableOperation, form_of, name_in
 from chameleon.modules.table_ops.order import Datatype, datatype_of, keys_of
 
 ASCENDING, DESCENDING = "small to large", "large to small"
@@ -24,14 +24,17 @@ _DATATYPE = re.compile(r"datatype\s+is\s+[\"'“]?(\w+)", re.IGNORECASE)
 _DATATYPES: dict[str, Datatype] = {"num": "number", "dat": "date", "tim": "date"}
 
 
-class Sorting(Operation):
-    """Sorts the rows. `args`: {"column": name, "order": "small to large" or "large to small", "datatype"}.
+class SortBy(TableOperation):
+    """Sorts the rows by one column. For questions about the first, the last, the most or an order."""
 
-    `datatype` is "number", "date" or "text". Ties keep their order; cells that hold nothing of the type come
-    last, in their order. Refused where no cell is of the type, and where the column is unclear.
-    """
+    prompt = "wikitq/sort_by"
 
     def apply(self, table: Table, args: Args) -> Table:
+        """Return the sorted rows. `args`: {"column": name, "order", "datatype"}, in the words of `args_form`.
+
+        Ties keep their order; cells that hold nothing of the type come last, in their order. Refused where no
+        cell is of the type, and where the column is unclear.
+        """
         index = one_column(args["column"], table.header)
         keys = keys_of(table.columns[index], args["datatype"])
         descending = args["order"] == DESCENDING
@@ -44,12 +47,6 @@ class Sorting(Operation):
 
     def written(self, args: Args) -> str:
         return f"{args['column']}, {args['order']}"
-
-
-class SortBy(TableOperation, Sorting):
-    """Sorts the rows by one column. For questions about the first, the last, the most or an order."""
-
-    prompt = "wikitq/sort_by"
 
     def args_form(self, table: Table) -> type[BaseModel]:
         order, datatype = Literal["small to large", "large to small"], Literal["number", "date", "text"]
@@ -68,14 +65,9 @@ class SortBy(TableOperation, Sorting):
         datatype is the one that the reply states, where cells are of it; else that of most cells.
         """
         inside = call_in(text, *_CALLS)
-        order = None
-        try:
-            column = column_in_call(inside, table.header)
-        except StepRejected:
-            name, comma, said = inside.rpartition(",")
-            if not comma or (order := _order_in(said)) is None:
-                raise
-            column = column_in_call(name, table.header)
+        name, _, said = inside.rpartition(",")
+        order = _order_in(said) if column_named(inside, table.header) is None else None
+        column = one_column(inside if order is None else name.strip(AROUND), table.header)
         if order is None:
             stated = _ORDER.findall(" ".join(text.split()))
             order = (_order_in(stated[-1]) if stated else None) or _order_in(after_call(text, *_CALLS))

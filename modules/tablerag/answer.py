@@ -60,15 +60,14 @@ def _formatted(table: Table, format: Format, **limits: Any) -> str:
 def aligned(table: Table, **limits: Any) -> str:
     """Return the table as pandas' `to_string`, without the index; a last line notes what was left out."""
     shown = excerpt(table, **limits)
-    lines = [shown.header, *shown.rows]
-    widths = [max(map(places, cells)) for cells in zip(*lines, strict=True)]
+    widths = [max(map(places, cells)) for cells in zip(*shown.lines, strict=True)]
     to_right = [column.meaning.is_number for column in table.columns]
-    texts = [shown.note] if shown.note else []
-    for line in reversed(lines):
+    texts = list[str]()
+    for line in shown.lines:
         placed = zip(line, widths, to_right, strict=True)
         cells = [padded(cell, width, to_right=right) for cell, width, right in placed]
-        texts.insert(0, "  ".join(cells).rstrip())
-    return unframed("\n".join(texts))
+        texts.append("  ".join(cells).rstrip())
+    return unframed("\n".join([*texts, shown.note] if shown.note else texts))
 
 
 class TableAnswerer(LLMModule):
@@ -159,6 +158,3 @@ class FinalAnswer(Module):
 
     def run(self, state: State) -> Any:
         return state.cache["answer"]
-
-    def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
-        return {}

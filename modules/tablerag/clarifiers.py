@@ -13,14 +13,13 @@ from pydantic import PositiveInt
 from chameleon import LLMModule, State, Table
 from chameleon.errors import ChameleonError
 from chameleon.module import Keys
-from chameleon.modules.search.choose import ProviderName, Settings, choose_provider
-from chameleon.modules.search.provider import SearchProvider, SearchResult
+from chameleon.modules.search.choose import ProviderName, Settings
+from chameleon.modules.search.search import SearchModule as Search
 from chameleon.text import one_line
-from chameleon.web import Limits, PageCache, Web
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_CURLY_QUOTES = str.maketrans("“”„", '"""')
 _LONGEST_CAPTION = 120
+_NOWHERE = "no search is set up"
 
 
 class TermClarifier(LLMModule):
@@ -44,14 +43,11 @@ class TermClarifier(LLMModule):
 
 
 def terms_in(text: str) -> dict[str, str] | None:
-    """Return the explanations by term, from JSON by itself, fenced, nested or in prose; None without it."""
-    plain = text.translate(_CURLY_QUOTES)
+    """Return the explanations by term, from JSON by itself, fenced or in prose; None without it."""
     try:
-        value = json.loads(plain[plain.find("{") : plain.rfind("}") + 1], strict=False)
+        value = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)
     except (ValueError, RecursionError):
         return None
-    if len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
-        value = inner
     if not all(isinstance(meaning, str) for meaning in value.values()):
         return None
     return {" ".join(term.split()): " ".join(said.split()) for term, said in value.items() if said.strip()}
@@ -88,64 +84,48 @@ class WikiClarifier(LLMModule):
         The caption is searched for and, where that finds nothing, the words of the header; never the
         question. Where nothing can be searched, the table alone is described, and the output says why.
         """
-        self.provider, self.documents, self.characters = provider, documents, characters
+        self.documents = documents
         named: ProviderName = "auto" if provider == "none" else provider
-        self._settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
-        self._web = Web(Limits(seconds=timeout))
-        self._source: SearchProvider | str = "no search is set up"
+        settings = Settings(named, endpoint, folder, allow_private=allow_private, language=language)
+        self.search = None if provider == "none" else Search(settings, documents, characters, timeout)
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return the provider that is asked, or why none is."""
-        source = self._find_provider()
-        return {"without": source} if isinstance(source, str) else source.runtime_info()
-
-    def setup(self) -> None:
-        if self.provider != "none" and not self._settings.is_folder:
-            self._web = replace(self._web, cache=PageCache.default())
-        self._source = self._find_provider()
+        if self.search is None:
+            return {"without": _NOWHERE}
+        try:
+            self.search.check()
+        except ChameleonError as problem:
+            return {"without": problem.what}
+        return self.search.runtime_info()
 
     def run(self, state: State) -> dict[str, Any]:
         """Return `summary`; `documents`, by title and address; and what went wrong, where something did."""
-        documents, told = self._search(state.input["table"])
+        found, told = self._found(state.input["table"])
         # Each document stands on a line of its own, so that none can begin another.
-        lines = (
-            f"{number}. {one_line(each.title, 150) or 'Untitled'}: {one_line(each.text, self.characters)}"
-            for number, each in enumerate(documents, 1)
-        )
+        lines = (f"{n}. {each['title'] or 'Untitled'}: {each['text']}" for n, each in enumerate(found, 1))
         shown = replace(state, cache={**state.cache, "documents": "\n".join(lines)})
-        return {"summary": super().run(shown)} | told
+        listed = [{key: each[key] for key in ("title", "url")} for each in found]
+        return {"summary": super().run(shown), "documents": listed} | told
 
     def update_cache(self, cache: Mapping[str, Any], output: Any) -> Mapping[str, Any]:
         return {"summary": output["summary"]}
 
-    def _search(self, table: Table) -> tuple[list[SearchResult], dict[str, Any]]:
+    def _found(self, table: Table) -> tuple[list[Mapping[str, str]], dict[str, str]]:
         """Return what is found by the caption, or else by the header, and what is told of it."""
         queries = subjects_of(table)
-        if isinstance(self._source, str) or not queries:
-            why = self._source if isinstance(self._source, str) else "the table has no caption and no header"
-            return [], {"documents": [], "without": why}
-        found: list[SearchResult] = []
+        if self.search is None or not queries:
+            return [], {"without": "the table has no caption and no header" if self.search else _NOWHERE}
+        found: list[Mapping[str, str]] = []
         query = ""
         for query in queries:
             try:
-                found = self._source.search(query, self.documents)
+                found = self.search.run(State(cache={"query": query}))["results"]
             except ChameleonError as problem:
-                return [], {"documents": [], "query": query, "without": problem.what}
+                return [], {"query": query, "without": problem.what}
             if found:
                 break
-        listed = [{"title": result.title, "url": result.url} for result in found]
-        return found, {"documents": listed, "query": query}
-
-    def _find_provider(self) -> SearchProvider | str:
-        """Return the provider, or why there is none."""
-        if self.provider == "none":
-            return "no search is set up"
-        try:
-            provider = choose_provider(self._settings, self._web)
-            provider.check()
-        except ChameleonError as problem:
-            return problem.what
-        return provider
+        return found, {"query": query}
 
 
 def subjects_of(table: Table) -> list[str]:

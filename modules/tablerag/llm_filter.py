@@ -63,18 +63,13 @@ class LLMFilter(Cut, LLMModule):
         if reason := without_pandas():
             return whole(reason)
         read = [self._value_or_rejection(reply, state) for reply in self.ask(state)]
-        faults = [value.what for value in read if isinstance(value, StepRejected)]
         codes = [value for value in read if not isinstance(value, StepRejected)]
-        if not codes:
-            return whole(faults[0]) | {"faults": faults}
-        if self.agree == "text":
+        faults = [value.what for value in read if isinstance(value, StepRejected)]
+        if self.agree == "text" and codes:
             most = Counter(codes).most_common(1)[0][0]
             codes, faults = [code for code in codes if code == most], []
-        return self._vote(codes, faults, table)
-
-    def _vote(self, codes: Sequence[str], faults: list[str], table: Table) -> dict[str, Any]:
         results = {code: run_filter(code, table, self.timeout) for code in dict.fromkeys(codes)}
-        faults = [*faults, *(result for code in codes if isinstance(result := results[code], str))]
+        faults += [result for code in codes if isinstance(result := results[code], str)]
         kept = Counter(result for code in codes if isinstance(result := results[code], KeptPart))
         if not kept:
             return whole(faults[0]) | {"faults": faults}

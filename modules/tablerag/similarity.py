@@ -11,6 +11,9 @@ from pydantic import PositiveInt
 from chameleon import Module, State, Table
 from chameleon.conversation import query_of
 from chameleon.modules.tablerag.cut import Cut, part, whole
+from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
+from chameleon.retrieval.ranking import similarities
+from chameleon.retrieval.spec import MINILM
 from chameleon.text import beginning, estimated_tokens
 
 Order = Literal["table", "similarity"]
@@ -27,28 +30,16 @@ class BySimilarity(Module):
 
     def check(self) -> None:
         """Raise `InputError` for a `by` that is none, `MissingPackage` where its embeddings are missing."""
-        from chameleon.retrieval.embeddings import require_embeddings
-        from chameleon.retrieval.spec import MINILM
-
-        self.similarities("", [])
+        similarities("", [], self.by)
         way, _, model = self.by.partition(":")
         if way == "dense":
             require_embeddings(model or MINILM)
 
     def runtime_info(self) -> Mapping[str, Any]:
         """Return what `by` stands for on this machine."""
-        from chameleon.retrieval.embeddings import NONE, automatic
-        from chameleon.retrieval.spec import MINILM
-
         if self.by != "auto":
             return {"by": self.by}
         return {"by": "bm25" if automatic() == NONE else f"dense:{MINILM}"}
-
-    def similarities(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return how like the query each text is."""
-        from chameleon.retrieval.ranking import similarities
-
-        return similarities(query, texts, self.by)
 
 
 class SemanticFilter(Cut, BySimilarity):
@@ -92,13 +83,11 @@ class SemanticFilter(Cut, BySimilarity):
         return texts
 
     def _kept(self, query: str, texts: Sequence[str], most: int | None, order: Order) -> list[int]:
-        every = list(range(len(texts)))
-        if most is None or len(texts) <= most:
-            return every
-        near = self.similarities(query, texts)
-        if min(near) == max(near):  # nothing tells them apart: to cut would be to throw dice
-            return every
-        return top(near, most, order)
+        if most is not None and len(texts) > most:
+            near = similarities(query, texts, self.by)
+            if min(near) < max(near):  # else nothing tells them apart: to cut would be to throw dice
+                return top(near, most, order)
+        return list(range(len(texts)))
 
 
 def top(similarities: Sequence[float], most: int, order: Order = "table") -> list[int]:
@@ -135,7 +124,8 @@ class PassageRetriever(BySimilarity):
         titles = [each["title"] for each in passages]
         pieces = [(of, text) for of, each in enumerate(passages) for text in _pieces(each["text"])]
         compared = [f"{titles[of]}: {text}" if titles[of] else text for of, text in pieces]
-        ranked = top(self.similarities(query_of(state.input), compared), len(pieces), "similarity")[::-1]
+        near = similarities(query_of(state.input), compared, self.by)
+        ranked = top(near, len(pieces), "similarity")[::-1]
         left, chosen = self.max_tokens, dict[int, list[int]]()  # by passage
         for place in ranked:
             of, text = pieces[place]

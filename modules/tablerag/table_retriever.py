@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import NonNegativeInt, PlainValidator, PositiveInt
-from pydantic_core import PydanticCustomError
+from pydantic import NonNegativeInt, PositiveInt
 
-from chameleon import Module, State, Table
+from chameleon import Module, State
 from chameleon.conversation import queries_of
 from chameleon.errors import Declined, InputError
 from chameleon.prompt import table_text
@@ -24,14 +23,6 @@ from chameleon.retrieval.spec import RetrieverSpec
 if TYPE_CHECKING:
     from chameleon.retrieval.index import Index
     from chameleon.retrieval.retriever import Hit, Retriever
-
-
-def _read(given: Any) -> RetrieverSpec:
-    """Return the retriever that YAML names; what is none is told with the line that it stands in."""
-    try:
-        return RetrieverSpec.read(given)
-    except InputError as problem:
-        raise PydanticCustomError("retriever", "{told}", {"told": str(problem)}) from None
 
 
 _NEAREST = 8  # how many documents a declined run shows
@@ -48,7 +39,7 @@ class TableRetriever(Module):
 
     def __init__(
         self,
-        retriever: Annotated[str | dict[str, Any], PlainValidator(_read)] = "auto",
+        retriever: str | dict[str, Any] = "auto",
         k: PositiveInt = 5,
         *,
         passages: NonNegativeInt | None = None,
@@ -157,17 +148,11 @@ def nearest(index: Index, query: str, documents: Sequence[Document]) -> list[dic
             name = {} if "file" in each.source else {"heading": each.name}
             found.append({"passage": number, **name, **each.source, "text": each.text})
             continue
-        text = table_text(_nearest_rows(each.table, query), style="pipe", max_cell=_CELL)
+        rows = similarities(query, [" ".join(row) for row in each.table.rows[:_SEEN]], "bm25")
+        first = sorted(range(len(rows)), key=lambda row: -rows[row])[:_ROWS]  # ties in their order
+        text = table_text(each.table.take_rows(sorted(first)), style="pipe", max_cell=_CELL)
         found.append({"id": each.id, "table": each.name, **each.source, "text": text})
     return found
-
-
-def _nearest_rows(table: Table, query: str) -> Table:
-    """Return a table cut to the rows nearest to a query by BM25, ties and long tables by their order."""
-    texts = [" ".join(row) for row in table.rows[:_SEEN]]
-    near = similarities(query, texts, "bm25")
-    first = sorted(range(len(texts)), key=lambda row: -near[row])[:_ROWS]
-    return table.take_rows(sorted(first))
 
 
 def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,33 +163,27 @@ def source_of(found: Mapping[str, Any]) -> dict[str, Any]:
 _lock = threading.Lock()
 
 
-def opened(path: str, retriever: RetrieverSpec = RetrieverSpec()) -> tuple[Index, Retriever]:  # noqa: B008
-    """Return the index in this folder, and a retriever over it, opened once for all threads.
+def opened(path: str, retriever: RetrieverSpec) -> tuple[Index, Retriever]:
+    """Return the index in this folder, and a retriever over it. Raises as `opened_index`."""
+    index = opened_index(path)
+    with _lock:
+        return index, _open_retriever(index, retriever)
+
+
+def opened_index(path: str) -> Index:
+    """Return the index in this folder, opened once for all threads.
 
     One that was built anew since is opened anew; of more than eight the one not used for longest is let go.
     Raises `InputError` for a folder without an index.
     """
-    place = _place(path)
-    with _lock:
-        return _open_index(*place), _open_retriever(*place, retriever)
-
-
-def opened_index(path: str) -> Index:
-    """Return the index in this folder, without a retriever. Raises as `opened`."""
-    place = _place(path)
-    with _lock:
-        return _open_index(*place)
-
-
-def _place(path: str) -> tuple[str, tuple[int, ...]]:
-    """Return the folder of an index, and what tells its last build from others."""
     folder = Path(path).expanduser()
     try:
         told = (folder / MANIFEST).stat()
     except OSError:
         what = "the folder holds no index" if folder.is_dir() else "there is no such index"
         raise InputError(what, where=path) from None
-    return str(folder), (told.st_ino, told.st_mtime_ns, told.st_size)
+    with _lock:
+        return _open_index(str(folder), (told.st_ino, told.st_mtime_ns, told.st_size))
 
 
 @lru_cache(maxsize=8)
@@ -215,7 +194,7 @@ def _open_index(path: str, build: tuple[int, ...]) -> Index:
 
 
 @lru_cache(maxsize=8)
-def _open_retriever(path: str, build: tuple[int, ...], spec: RetrieverSpec) -> Retriever:
+def _open_retriever(index: Index, spec: RetrieverSpec) -> Retriever:
     from chameleon.retrieval.make import make_retriever
 
-    return make_retriever(_open_index(path, build), spec)
+    return make_retriever(index, spec)

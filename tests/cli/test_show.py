@@ -96,11 +96,13 @@ planner: {use: fixed, plan: [first, second, says]}
 modules: {first: {use: "own:Sorts"}, second: {use: "own:Sorts"}, says: {use: "own:Says"}}
 """
 SORTS = """\
-from chameleon.modules.table_ops.sort_by import Sorting
+from chameleon.modules.table_ops.sort_by import SortBy
 
 
-class Sorts(Sorting):
+class Sorts(SortBy):
     '''Sorts by the second column.'''
+
+    needs_model = False
 
     def choose_args(self, state):
         return {"column": "apples", "order": "small to large", "datatype": "number"}

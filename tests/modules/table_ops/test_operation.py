@@ -10,19 +10,24 @@ import pytest
 
 from chameleon import LLM, Executor, Inventory, State, StepRejected, Table
 from chameleon.llm import ScriptedModel
-from chameleon.modules.table_ops.operation import Args, Operation
+from chameleon.modules.table_ops.operation import Args, TableOperation
 from chameleon.planners.fixed import Fixed
 from tests.engine.doubles import Does
 
 TABLE = Table(["a"], [["1"], ["2"], ["3"]])
 
 
-class Last(Operation):
+class Last(TableOperation):
     """Keeps the last rows."""
+
+    needs_model = False
 
     def __init__(self, rows: int = 1) -> None:
         self.rows = rows
         self.applied_to: list[Table] = []
+
+    def read_args(self, text: str, table: Table) -> Args:
+        raise NotImplementedError
 
     def choose_args(self, state: State) -> Args:
         return {"rows": self.rows, "said": ["as", "a", "list"]}
@@ -37,7 +42,7 @@ class Last(Operation):
         return str(args["rows"])
 
 
-def run(*operations: Operation) -> State:
+def run(*operations: TableOperation) -> State:
     modules: dict[str, Any] = {f"step_{number}": each for number, each in enumerate(operations)}
     modules["end"] = Does(lambda state: state.input["table"])
     executor = Executor(Inventory("mine", Fixed(list(modules)), modules))

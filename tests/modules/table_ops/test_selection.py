@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from chameleon import Inventory, StepRejected, Table
 from chameleon.errors import ChameleonError
 from chameleon.modules.table_ops.selection import SelectColumn, SelectRow
-from chameleon.table.formats import to_text
 from tests.modules.table_ops.doubles import TABLE, Messages, case_in, rows_in, run
 
 JOINS = [", ", ",", "; ", " and ", ", and ", " & ", " - ", " to ", " ... ", ", …, ", "\n", " or ", " "]
@@ -122,17 +121,6 @@ def test_a_column_that_is_not_there_or_in_a_second_call_is_never_left_out(inside
         SelectColumn().read_args(f"f_col({inside})", TABLE)
 
 
-@given(st.lists(st.sampled_from([*TABLE.header, "Teem"]), min_size=1), st.data())
-def test_what_is_accepted_has_all_columns_that_the_text_names(names: list[str], data: st.DataObject) -> None:
-    joins = [data.draw(st.sampled_from(JOINS)) for _ in names[1:]]
-    text = "".join(chain.from_iterable(zip(names, [*joins, ""], strict=True)))
-    try:
-        columns = SelectColumn().read_args(f"f_col([{text}])", TABLE)["columns"]
-    except StepRejected:
-        return
-    assert set(columns) == set(names)
-
-
 def numbered(rows: int) -> Table:
     return Table(["name", "points"], [[f"n{row}", str(row)] for row in range(1, rows + 1)], "results")
 
@@ -220,8 +208,3 @@ def test_a_style_that_the_prompt_does_not_show_is_refused(
     else:
         with pytest.raises(ChameleonError, match=told):
             Inventory.load(file).check()
-
-
-def test_a_part_of_a_table_is_numbered_on() -> None:
-    part = Table(["a"], [["x"], ["y"]])
-    assert to_text(part, "numbered", first=101) == "col : a\nrow 101 : x\nrow 102 : y"

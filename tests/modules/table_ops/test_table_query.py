@@ -109,12 +109,6 @@ def test_the_answer_is_what_most_samples_say() -> None:
     assert state.answer == ("Quay",) and state.cache["answer"] == ("Quay",)
 
 
-def test_a_run_without_any_answer_ends_with_the_reason() -> None:
-    state, _ = asked(["perhaps"], form="verdict")
-    assert state.answer is None and state.ended is not None
-    assert "neither yes nor no" in str(state.ended.error)
-
-
 def test_samples_count_by_their_probability_where_it_is_known() -> None:
     from tests.loopback import LoopbackServer, Reply
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chameleon import Module, State, Table
 from chameleon.modules.tablerag.answer import FinalAnswer
@@ -59,23 +57,6 @@ def test_and_in_kept_rows() -> None:
 def test_what_is_nowhere_is_told() -> None:
     assert located(["Herons", "two of them", ""], REGATTA) == ([(1, 1)], ["two of them", ""])
     assert located(["x"], Table(["a"])) == ([], ["x"])
-
-
-TABLES = st.integers(1, 3).flatmap(
-    lambda width: st.lists(
-        st.lists(st.sampled_from("abcd"), min_size=width, max_size=width), min_size=1, max_size=4
-    )
-)
-
-
-@settings(max_examples=50)
-@given(TABLES, st.lists(st.sampled_from("abcdef"), max_size=4))
-def test_every_cell_that_is_found_has_an_item(lines: list[list[str]], items: list[str]) -> None:
-    table = Table([f"column {number}" for number in range(len(lines[0]))], lines)
-    cells, missing = located(items, table)
-    assert cells == sorted(set(cells))
-    assert {table.rows[row][column] for row, column in cells} == set(items) - set(missing)
-    assert set(missing) == set(items) - {cell for line in lines for cell in line}
 
 
 class Say(Module):

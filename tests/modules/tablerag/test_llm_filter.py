@@ -83,18 +83,6 @@ class TestWhatIsKept:
         assert told["whole"] and told["reason"] and reason in told["reason"]
         assert state.input["table"] == REGATTA and "kept" not in state.cache
 
-    def test_positions_are_those_of_the_table_before_any_cut(self) -> None:
-        first, second = LLMFilter(), LLMFilter()
-        first.name, second.name = "first", "second"
-        first.samples = second.samples = 1
-        codes = [
-            "filtered_table = df.iloc[1:][['Crew', 'Points']]",
-            "filtered_table = df.iloc[[1, 2]][['Points']]",
-        ]
-        state, _ = run([first, second], codes)
-        assert state.input["table"] == REGATTA.take_rows([2, 3]).take_columns([3])
-        assert state.cache["kept"] == {"rows": (2, 3), "columns": (3,)}
-
     def test_columns_without_a_name_of_their_own_get_one(self) -> None:
         table = Table(["", "Points", "Points", "a\nb", "Points_2"], [["x", "1", "2", "3", "4"]])
         assert safe_names(table.header) == ["column_1", "Points", "Points_2", "a b", "Points_2_2"]

@@ -17,6 +17,7 @@ from chameleon.modules.tablerag.table_retriever import TableRetriever, opened
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.index import Index
 from chameleon.retrieval.make import build_index
+from chameleon.retrieval.spec import RetrieverSpec
 from tests.modules.tablerag.running import REGATTA, output, run
 
 TRAINS = Table(["Train", "To", "Fare"], [["Polar Star", "Ostrand", "49"], ["Mill Owl", "Selmark", "29"]])
@@ -97,10 +98,10 @@ def test_an_index_is_opened_once_for_all_threads(index: str, monkeypatch: pytest
 def test_and_anew_when_it_was_built_anew(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     build_index(folder, DOCUMENTS[:1], "bm25")
-    before, _ = opened(str(folder))
-    assert opened(str(folder))[0] is before
+    before, _ = opened(str(folder), RetrieverSpec())
+    assert opened(str(folder), RetrieverSpec())[0] is before
     build_index(folder, DOCUMENTS)
-    after, retriever = opened(str(folder))
+    after, retriever = opened(str(folder), RetrieverSpec())
     assert len(after) == 4 and retriever.search("Tolle", 2)
 
 
@@ -108,9 +109,9 @@ def test_and_anew_when_it_was_built_anew(tmp_path: Path) -> None:
     ("retriever", "told"),
     [
         ("bm25", None),
-        ("bm26", r"yaml:6: .*table_retriever.retriever: .*no retriever 'bm26'. Did you mean 'bm25'\?"),
-        ("bm25+rerank", "yaml:6: .*there is no retriever .*mapping, such as {first: bm25, rerank: evidence}"),
-        ("{first: dense, rerank: twice}", "yaml:6: .*this is no retriever: rerank: 'twice'"),
+        ("bm26", r"yaml:4: modules.table_retriever: .*no retriever 'bm26'. Did you mean 'bm25'\?"),
+        ("bm25+rerank", "yaml:4: .*there is no retriever .*mapping, such as {first: bm25, rerank: evidence}"),
+        ("{first: dense, rerank: twice}", "yaml:4: .*this is no retriever: rerank: 'twice'"),
         ("{first: dense, embeddings: 'sentence-transformers:x'}", "not installed: .*sentence-transformers"),
         ("{rerank: {cross_encoder: some/model}}", "not installed: sentence-transformers"),
     ],
