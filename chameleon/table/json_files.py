@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from chameleon.table.cell_text import cell_text
 from chameleon.table.found import Found, LeftOut, table_of
-from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
+from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, cell_text, shown, too_many_cells
 from chameleon.table.table import told_apart
 from chameleon.text import clean_cell
 

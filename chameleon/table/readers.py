@@ -22,7 +22,7 @@ from chameleon.table.found import (
 )
 from chameleon.table.json_files import json_line_tables, json_tables
 from chameleon.table.records import Origin, printable, read_file, shown, unpack_gzip
-from chameleon.table.structure import with_groups, with_years
+from chameleon.table.structure import with_groups
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
 from chameleon.table.totals import FOOTER, set_apart
@@ -73,7 +73,7 @@ class Reading(NamedTuple):
         table = set_apart(found.table)
         footers = [" ".join(filter(None, row)) for _, row, why in table.apart or () if why == FOOTER]
         notes = "\n".join(filter(None, [*footers, found.notes]))
-        return replace(found, table=with_years(with_groups(table)), notes=notes)
+        return replace(found, table=with_groups(table), notes=notes)
 
 
 ALL = Reading()

@@ -1,18 +1,21 @@
-"""Numbered records of cells, within bounds, as a `Table`."""
+"""Bytes of files, values as cells, and numbered records of cells; all within bounds."""
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import io
+import json
 import os
 import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from chameleon.errors import InputError
+from chameleon.text import clean_cell
 
 LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
 _PART = 1 << 20  # bytes
@@ -137,3 +140,28 @@ def shown(text: str, limit: int = 60) -> str:
 def printable(name: str) -> str:
     """Replace the control characters of a file's name, which could reach a terminal through an error."""
     return "".join(character if character.isprintable() else "?" for character in name)
+
+
+def cell_text(value: Any) -> str:
+    """Write a value as a cell: 1.0 is "1", True is "true", None is "", dates are ISO, lists are JSON."""
+    # The order matters: a truth value is also a whole number, and a moment is also a date.
+    match value:
+        case None:
+            return ""
+        case str():
+            return clean_cell(value)
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+        case dt.datetime():
+            return value.date().isoformat() if value.time() == dt.time() else value.isoformat(" ")
+        case dt.date():
+            return value.isoformat()
+        case dt.time():
+            return value.isoformat() if value.second or value.microsecond else f"{value:%H:%M}"
+        case bytes() | bytearray() | memoryview():
+            return f"({len(value):,} bytes)"
+        case list() | dict():
+            return clean_cell(json.dumps(value, ensure_ascii=False, default=str))
+    return clean_cell(str(value))

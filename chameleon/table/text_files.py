@@ -8,6 +8,7 @@ sheet, into tables.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,9 +18,8 @@ from typing import Any
 
 from chameleon.errors import InputError, require
 from chameleon.markup import BYTE_ORDER_MARKS
-from chameleon.table.amounts import read_amount
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
-from chameleon.table.dates import read_date, read_time
+from chameleon.table.dates import is_no_value
 from chameleon.table.found import Found, LeftOut, table_of, told_beside
 from chameleon.table.records import Origin, Record, bounded, shown
 from chameleon.text import clean_cell
@@ -29,8 +29,6 @@ _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
 _ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
 _SAMPLE_BYTES, _SAMPLE_CHARS, _SAMPLE_LINES = 100_000, 65_536, 50
 
-# csv.reader wants lines; `splitlines` would also break them at form feeds and Unicode separators.
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _END = "\x1e"
 _MAX_SHARED = 100_000
@@ -121,16 +119,15 @@ def delimited_tables(
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     """Yield the table of `a | b` lines, perhaps below a line with the caption."""
-    lines = [(number, line) for number, line in enumerate(lines_of(text), 1) if line.strip()]
-    caption = ""
-    if len(lines) > 1 and "|" not in lines[0][1] and "|" in lines[1][1]:
-        caption = clean_cell(lines.pop(0)[1])
-    numbers = [number for number, _ in lines]
-    if len(lines) > 1 and is_rule(lines[1][1]):
-        del numbers[1]
-    rows = split_rows([line for _, line in lines])
-    records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
-    yield table_of(records, origin, None, caption)
+    numbered = {number: line for number, line in enumerate(lines_of(text), 1) if line.strip()}
+    (first, *numbers), lines, caption = numbered, [*numbered.values()], ""
+    if len(lines) > 1 and "|" not in lines[0] and "|" in lines[1]:
+        caption = clean_cell(lines.pop(0))
+        first, *numbers = numbers
+    if len(lines) > 1 and is_rule(lines[1]):
+        del numbers[0]
+    rows = (list(map(clean_cell, row)) for row in split_rows(lines))
+    yield table_of(zip([first, *numbers], rows, strict=True), origin, None, caption)
 
 
 def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
@@ -170,25 +167,19 @@ def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool
     Lines may end in any of the three ways, blank lines come as records without cells. Raises `InputError`
     for a quote that is never closed, cells above `csv`'s limit and, if `strict`, text after a closing quote.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    ended = False
-
-    def lines() -> Iterator[str]:
-        nonlocal ended
-        yield from (match[0] for match in _LINE.finditer(text))
-        ended = True
-        yield _END  # ends up in a cell if a quote is still open
-
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+    whole = f"{text}\n{_END}"  # the last line ends up in a cell if a quote is still open
+    lines = io.StringIO(whole)
     tabs_are_data = "\t" in text and (delimiter != "\t" or '"' in text)
     # Nearly all files are plain, and there one C call per cell halves the time for large ones.
     tidy = clean_cell if tabs_are_data or _UNUSUAL.search(text) else str.strip
     # Cells repeat, and sharing them saves a third of a large table's memory; all of them would be too many.
     shared: dict[str, str] = {}
-    reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True, strict=strict)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
     start = 1
     try:
         for cells in reader:
-            if ended:
+            if lines.tell() == len(whole):
                 if cells != [_END]:
                     hint = 'Close it, or write "" for a quote in a cell.'
                     raise origin.error("a quote is opened here and never closed", at=start, hint=hint)
@@ -325,19 +316,17 @@ def sections(records: Iterable[Record]) -> list[Section]:
                 titles = []
             for line in _lines(block):
                 (found[-1].notes if found and (not following or _NOTE.match(line)) else titles).append(line)
-        elif found and not ((titles or above) and all(map(_may_name_a_column, block[above][1]))):
+        elif found and not ((titles or above) and all(map(is_no_value, block[above][1]))):
             found[-1].records += [*((0, [title]) for title in titles), *block]
             titles = []
         else:
             found.append(Section([*titles, *_lines(block[:above])], block[above:]))
             titles = []
     for section in found:
-        _take_notes(section)
+        width = max(len(cells) for _, cells in section.records)
+        while width > 1 and len(section.records) > 2 and len(section.records[-1][1]) == 1:
+            section.notes[:0] = _lines([section.records.pop()])
     return found
-
-
-def _may_name_a_column(cell: str) -> bool:
-    return read_amount(cell) is None and read_date(cell) is None and read_time(cell) is None
 
 
 def _titles_in(block: Sequence[Record]) -> int:
@@ -347,20 +336,6 @@ def _titles_in(block: Sequence[Record]) -> int:
         names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1
         return 0 if names_a_column else above
     return above
-
-
-def _take_notes(section: Section) -> None:
-    """Move the last records of a section that are notes to its notes."""
-    width = max(len(cells) for _, cells in section.records)
-    notes: list[str] = []
-    while width > 1 and len(section.records) > 2:
-        _, cells = section.records[-1]
-        line = _lines(section.records[-1:])[0]
-        if len(cells) != 1:
-            break
-        notes.insert(0, line)
-        section.records.pop()
-    section.notes = notes + section.notes
 
 
 def _filled(cells: Sequence[str]) -> int:
