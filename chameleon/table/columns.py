@@ -16,27 +16,24 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Literal
 
-from chameleon.table.amounts import EITHER, Amount, Number, exact, marks_in, read_amount, two_readings
-from chameleon.table.column_names import ColumnName
-from chameleon.table.dates import (
-    Moment,
-    Span,
-    numeric_date,
-    order_of,
-    read_date,
-    read_span_of_time,
-    read_time,
+from chameleon.table.amounts import (
+    CURRENCIES,
+    EITHER,
+    UNITS,
+    Amount,
+    exact,
+    marks_in,
+    read_amount,
+    two_readings,
 )
+from chameleon.table.column_names import ColumnName
+from chameleon.table.dates import Span, numeric_date, order_of, read_date, read_span_of_time, read_time
 from chameleon.table.meaning import DASHES, Kind, Meaning, is_blank, is_nothing, plain_value, shown
-from chameleon.table.units import CURRENCIES, UNITS
 from chameleon.text import one_line
 
 APART = "units apart"  # the hint for a part of a table without the column of units
 GROUPS = "groups"  # the hint for a column whose blanks may belong to the name above
-_WHY = {
-    APART: "its units stand in another column",
-    GROUPS: "rows without it may belong to the name above",
-}
+_WHY = {APART: "its units stand in another column", GROUPS: "rows without it may belong to the name above"}
 _TRUTHS = {"true": True, "false": False}
 _CODED = re.compile(
     r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE
@@ -129,7 +126,7 @@ def _years(name: ColumnName, found: Meaning) -> Meaning | None:
     years = [value for value in found.values if value is not None]
     if not all(isinstance(year, int) and 1000 <= year <= 2200 for year in years):
         return None
-    spans = [None if year is None else (Moment(year), Moment(year)) for year in found.values]
+    spans = [year and read_date(str(year)) for year in found.values]
     return Meaning("period", found.values, "year", spans=spans) if _are_years(name, years) else None
 
 
@@ -324,8 +321,8 @@ class _Column:
             notes.append(f"figures without a unit, such as {text}, are taken as {unit}")
         if len(of_factor) > 1:
             text, other = next((c, a) for c, a in found.items() if a.base and a.factor != factor)
-            notes.append(f"{self.filled[text]} counts as {plain_value(_in(other, factor))} {unit}")
-        values = {cell: _in(each, factor) if each.base else each.number for cell, each in found.items()}
+            notes.append(f"{self.filled[text]} counts as {plain_value(other.per(factor))} {unit}")
+        values = {cell: each.per(factor) if each.base else each.number for cell, each in found.items()}
         how: dict[str, Any] = {"unit": "" if base == "th" else unit, "base": base, "factor": factor}
         how |= {"notes": tuple(notes), "is_converted": len(of_factor) > 1}
         return self.made(_kind_of(base), values, **how)
@@ -334,10 +331,6 @@ class _Column:
 def _seconds(text: str) -> Fraction | None:
     """Read how long something took; beside "1:37.07", "38.20" is seconds."""
     return Fraction(text) if _BARE_SECONDS.fullmatch(text) else read_span_of_time(text)
-
-
-def _in(amount: Amount, factor: Fraction) -> Number:
-    return amount.number if amount.factor == factor else exact(Fraction(amount.of_base) / factor)
 
 
 def _iso(span: Span, text: str) -> tuple[str, Any]:

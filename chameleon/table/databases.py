@@ -24,7 +24,6 @@ from chameleon.table.records import (
     Origin,
     cell_text,
     limit_in_bytes,
-    printable,
     read_file,
     shown,
     too_many_cells,
@@ -47,13 +46,8 @@ _DUCKDB_NAMES = (
     "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database()"
     " ORDER BY table_type = 'VIEW', table_schema <> 'main', table_schema, table_name"
 )
-_CLOSED = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "allow_community_extensions": "false",
-    "memory_limit": "500MB",
-    "threads": "2",
-}
+_OFF = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
+_CLOSED = {**dict.fromkeys(_OFF, "false"), "memory_limit": "500MB", "threads": "2"}
 _FILES = ("sqlite", "duckdb")
 _BY_DRIVER = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
 _TIMED = ("psycopg", "psycopg2", "pymysql", "mysqldb")  # drivers that take connect_timeout
@@ -217,7 +211,7 @@ def address_name(address: str) -> str:
     kind, _, rest = address.partition(":")
     rest = rest[2:] if rest.startswith("//") else rest.lstrip("/")
     place = _PLACE.fullmatch(re.split("[?#]", rest.rpartition("@")[2])[0])
-    return f"{printable(kind)}://{place[0] if place else '…'}"
+    return f"{kind}://{place[0] if place else '…'}"
 
 
 def _tables(

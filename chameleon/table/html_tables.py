@@ -152,22 +152,17 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
     every = [cell for row in cells for cell in row]
     has_header = any(cell.tag == "th" for cell in every)
     has_caption = table.find("caption") is not None
-    if role in ("presentation", "none"):
-        return "it is marked as layout"
-    if role == "navigation" or "navbox" in table.get("class", ""):
-        return "it is for navigation"
+    if role in ("presentation", "none", "navigation") or "navbox" in table.get("class", ""):
+        return "it is marked as layout or navigation"
     if table.find(".//*[@data-holds-table]") is not None and not (has_header and has_caption):
         return "it holds other tables"
-    if sum(map(bool, cells)) < 2:
-        return "it has one row or none"
-    if max(map(len, cells)) < 2 and not has_header:
-        return "it has one column and no header"
+    if sum(map(bool, cells)) < 2 or (max(map(len, cells)) < 2 and not has_header):
+        return "it has one row or column, or none"
     if has_header or has_caption or role in ("table", "grid"):
         return ""
-    if next(table.iter(*_NOT_DATA), None) is not None:
-        return "it holds forms, headings or other parts of a page, and no header"
     is_long = sum(len(text_of(cell)) for cell in every) > _LONGEST_CELL * len(every)
-    return "its cells are long texts, and it has no header" if is_long else ""
+    is_page = is_long or next(table.iter(*_NOT_DATA), None) is not None
+    return "it has no header, and long texts, forms or headings in its cells" if is_page else ""
 
 
 def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
@@ -266,22 +261,15 @@ def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:
 
 def _one_column(left: Sequence[Slot], right: Sequence[Slot], body: int) -> tuple[Slot, ...] | None:
     """Return two columns as one where the one holds but signs of the other, or nothing; else None."""
-    is_before = is_after = True
-    for row, (a, b) in enumerate(zip(left, right, strict=True)):
-        if a.cell == b.cell:
-            continue
-        if a.text and b.text and (row < body or not _is_amount(a.text + b.text)):
-            return None
-        if row >= body:
-            is_before &= not a.text or (bool(b.text) and _BEFORE.fullmatch(a.text) is not None)
-            is_after &= not b.text or (bool(a.text) and _AFTER.fullmatch(b.text) is not None)
-    if not is_before and not is_after:
+    pairs = list(zip(left, right, strict=True))
+    own = [(row, a.text, b.text) for row, (a, b) in enumerate(pairs) if a.cell != b.cell]
+    if any(a and b and (row < body or not _is_amount(a + b)) for row, a, b in own):
         return None
-    pairs = zip(left, right, strict=True)
-    return tuple(
-        a if a.cell == b.cell or not b.text else b._replace(text=a.text + b.text) if a.text else b
-        for a, b in pairs
-    )
+    are_before = all(not a or (b and _BEFORE.fullmatch(a)) for row, a, b in own if row >= body)
+    are_after = all(not b or (a and _AFTER.fullmatch(b)) for row, a, b in own if row >= body)
+    if not are_before and not are_after:
+        return None
+    return tuple(a if a.cell == b.cell or not b.text else b._replace(text=a.text + b.text) for a, b in pairs)
 
 
 def _is_amount(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Bytes of files, values as cells, and numbered records of cells; all within bounds."""
+"""Bytes of files and their kinds, values as cells, and numbered records of cells; all within bounds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,46 @@ MAX_CELLS = 5_000_000
 MAX_COLUMNS = 10_000
 MAX_CELL = 131_072
 """Characters of a cell: as many as Python's reader of CSV allows. A longer one is a file, not a value."""
+
+_BEGINNINGS = {
+    b"SQLite format 3\x00": "sqlite",
+    b"PAR1\x15": "parquet",
+    b"\xd0\xcf\x11\xe0": "ole",
+    b"{\\rtf": "rtf",
+    b"%!PS": "postscript",
+    b"\x1f\x8b": "gzip",
+    b"BZh91AY&SY": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+}
+_PICTURE = re.compile(rb"\x89PNG\r|\xff\xd8\xff|II[*+]\0|MM\0[*+]|RIFF.{4}WEBP|BM.{4}\0{4}", re.DOTALL)
+_PDF = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,1000}%PDF-")
+_IN_ZIP = {
+    b"application/epub+zip": "epub",
+    b"application/vnd.oasis.opendocument.text": "odt",
+    b"application/vnd.oasis.opendocument.presentation": "odp",
+    b"application/vnd.oasis.opendocument.spreadsheet": "workbook",
+    b"word/document": "docx",
+    b"ppt/presentation.xml": "pptx",
+    b"xl/workbook": "workbook",
+}
+NAMES = {
+    "pdf": "a PDF document",
+    "picture": "a picture",
+    "docx": "a Word document",
+    "pptx": "a PowerPoint presentation",
+    "odt": "an OpenDocument text",
+    "odp": "an OpenDocument presentation",
+    "epub": "an e-book",
+    "rtf": "a text in RTF",
+    "postscript": "PostScript",
+    "gzip": "compressed (gzip)",
+    "bzip2": "a bzip2 archive",
+    "xz": "an xz archive",
+    "ole": "a document of an old Office format (.doc, .ppt, .xls) or an encrypted one",
+    "zip": "an archive (zip)",
+    "workbook": "a workbook",
+}
+"""What kinds are called in errors. SQLite, DuckDB and Parquet are the others."""
 
 Record = tuple[int, Sequence[str]]
 """A record's number (its line or row in the file, from 1) and its cells."""
@@ -63,15 +104,13 @@ def too_large(what: str, limit: int, where: str) -> InputError:
 
 def read_within(file: BinaryIO | gzip.GzipFile, name: str, what: str = "has more") -> bytes:
     """Return the bytes of a file or stream. Raises `InputError` beyond the limit."""
-    left = limit = limit_in_bytes()
-    parts = []
+    limit, data = limit_in_bytes(), bytearray()
     # A pipe has no size, and a file may grow after it was looked at. Room is taken for all that is asked for.
-    while part := file.read(min(left + 1, _PART)):
-        parts.append(part)
-        left -= len(part)
-        if left < 0:
+    while part := file.read(min(limit - len(data) + 1, _PART)):
+        data += part
+        if len(data) > limit:
             raise too_large(what, limit, name)
-    return b"".join(parts)
+    return bytes(data)
 
 
 def read_file(path: Path, name: str = "") -> bytes:
@@ -95,6 +134,23 @@ def read_file(path: Path, name: str = "") -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from error
+
+
+def kind_of_bytes(data: bytes) -> str:
+    """Return the kind that a file's bytes show; "" for text, and for what is not known.
+
+    Of a zip archive it is the kind of the first member that has one, else "zip": a document may hold others.
+    """
+    if data.startswith(b"PK\x03\x04"):
+        marks = {place: kind for mark, kind in _IN_ZIP.items() if (place := data.find(mark)) >= 0}
+        return marks[min(marks)] if marks else "zip"
+    if data[8:12] == b"DUCK":
+        return "duckdb"
+    if _PDF.match(data):
+        return "pdf"
+    if _PICTURE.match(data):
+        return "picture"
+    return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), "")
 
 
 def unpack_gzip(data: bytes, origin: Origin) -> bytes:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from chameleon.table.amounts import read_amount
+from chameleon.table.amounts import UNITS, read_amount
 from chameleon.table.columns import GROUPS
 from chameleon.table.table import Table
-from chameleon.table.units import UNITS
 
 _MOST_HEADS, _SAMPLE = 3, 20
 _UNIT_NAMES = frozenset(("unit", "units", "einheit", "unité", "unidad", "unità", "eenheid"))

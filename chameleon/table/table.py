@@ -137,8 +137,8 @@ class Table:
         if not names:
             raise InputError(_NO_COLUMN)
         if not set(map(len, body)) <= {len(names)}:
-            number, row = next((n, row) for n, row in enumerate(body, 1) if len(row) != len(names))
-            raise InputError(f"row {number} has {len(row)} cells, the header has {len(names)}")
+            number, size = next((n, len(row)) for n, row in enumerate(body, 1) if len(row) != len(names))
+            raise InputError(f"row {number} has {size} cells, the header has {len(names)}")
         self.__dict__.update(header=names, rows=body, caption=caption, hints=tuple(hints), told=tuple(told))
         self.__dict__["apart"] = None if apart is None else tuple(apart)
 
@@ -200,11 +200,8 @@ class Table:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        by_column = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
-        return tuple(
-            Column(name, index, tuple(cells), self)
-            for index, (name, cells) in enumerate(zip(self.header, by_column, strict=True))
-        )
+        cells = list(zip(*self.rows, strict=True)) or [()] * len(self.header)
+        return tuple(Column(name, index, cells[index], self) for index, name in enumerate(self.header))
 
     def hint(self, index: int) -> str:
         """Return how a column is written where its own cells do not tell; see `meaning_of`."""

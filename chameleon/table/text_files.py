@@ -24,7 +24,7 @@ from chameleon.table.found import Found, LeftOut, table_of, told_beside
 from chameleon.table.records import Origin, Record, bounded, shown
 from chameleon.text import clean_cell
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_NO_LETTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffd]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
 _ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
 _SAMPLE_BYTES, _SAMPLE_CHARS, _SAMPLE_LINES = 100_000, 65_536, 50
@@ -53,8 +53,9 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        text, guessed = _guessed(data) if encoding == "utf-8" else ("", "")
-        if not guessed:
+        guessed = _guessed(data[:_SAMPLE_BYTES]) if encoding == "utf-8" else ""
+        text = data.decode(guessed or "utf-8", "replace")
+        if not guessed or (guessed == "cp1252" and _NO_LETTERS.search(text)):
             line = data.count(b"\n", 0, error.start) + 1
             what = f"is not {encoding.upper()}: byte {data[error.start]:#04x} in line {line:,}"
             hint = "It is damaged or in another encoding: save it again as UTF-8."
@@ -62,29 +63,22 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise origin.error("holds a NUL byte, so it is no text", at=line, hint="Save it again as UTF-8 text.")
-    return text, guessed
+    return text, "Windows-1252" if guessed == "cp1252" else guessed
 
 
-def _guessed(data: bytes) -> tuple[str, str]:
-    """Return the text of bytes that are not UTF-8, and its encoding; "" for both where none fits."""
-    sample = data[:_SAMPLE_BYTES]
+def _guessed(sample: bytes) -> str:
+    """Return the encoding of bytes that are not UTF-8; "" where none fits."""
     high = len(_HIGH.findall(sample))
     if len(_HIGH.findall(sample.decode("utf-8", "ignore").encode())) * 2 > high:
-        return "", ""  # most letters are UTF-8: the file is damaged, and would be read as other letters
+        return ""  # most letters are UTF-8: the file is damaged, and would be read as other letters
     if high < len(_LETTERS.findall(sample)):
-        try:
-            text = data.decode("cp1252")
-        except UnicodeDecodeError:
-            return "", ""
-        return ("", "") if _CONTROLS.search(text) else (text, "Windows-1252")
+        return "cp1252"
     use = "a text that is neither UTF-8 nor in Latin letters is read with"
     require("charset-normalizer", use, "corpus", module="charset_normalizer", imports=True)
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, cp_isolation=_ENCODINGS).best()
-    if best is None:
-        return "", ""
-    return data.decode(best.encoding, "replace"), best.encoding
+    return best.encoding if best else ""
 
 
 def format_of_text(text: str) -> str:
@@ -200,11 +194,9 @@ def _delimiter_of(text: str) -> str:
     The first lines may be titles, which no delimiter splits.
     """
     lines = _sample_lines(text)
-    for start in range(min(_MAX_TITLES, max(len(lines) - 2, 0)) + 1):
-        delimiter, share = _best_delimiter(lines[start:])
-        if share > 0.5:
-            return delimiter
-    return ","
+    starts = range(min(_MAX_TITLES, max(len(lines) - 2, 0)) + 1)
+    tries = (_best_delimiter(lines[start:]) for start in starts)
+    return next((delimiter for delimiter, share in tries if share > 0.5), ",")
 
 
 def _best_delimiter(lines: list[str]) -> tuple[str, float]:
@@ -240,6 +232,7 @@ def tables_of(
     `header` says which rows of the file hold the names of the columns, as `Reading` has it.
     """
     lines = _header_lines(header)
+    how["heads"] = None if lines is None else len(lines)
     try:
         filled = list(bounded(records, origin))
         found = sections(filled) if lines is None else [_below(filled, lines, origin)]
@@ -247,10 +240,8 @@ def tables_of(
         yield LeftOut.of(error)
         return
     for each in found:
-        titles, notes = ": ".join(each.titles), "\n".join(each.notes)
-        heads = len(lines) if lines is not None else None
-        how_read = [*told, *told_beside(each.titles, each.notes)]
-        yield table_of(each.records, origin, place, titles, notes, heads=heads, told=how_read, **how)
+        how["told"] = [*told, *told_beside(each.titles, each.notes)]
+        yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), **how)
 
 
 def _header_lines(text: str) -> range | None:
@@ -271,8 +262,7 @@ def _header_lines(text: str) -> range | None:
 def _below(records: Sequence[Record], lines: range, origin: Origin) -> Section:
     """Return the table below the header in these lines; what stands above is its title."""
     first = lines.start if lines else 0
-    heads = [record for record in records if record[0] in lines]
-    if lines and len(heads) < len(lines):
+    if sum(number in lines for number, _ in records) < len(lines):
         raise origin.error("is no row of this file", at=lines.stop - 1)
     above = [record for record in records if record[0] < first and any(record[1])]
     return Section(_lines(above), [record for record in records if record[0] >= first])

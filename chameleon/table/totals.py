@@ -32,12 +32,9 @@ _OF_WORD = {word: of for of, words in _WORDS.items() for word in words.split()}
 _ELSE = """grand general général geral generale complessivo sub sous year to date value dev deviation standard
 of the type estándar padrão de der des di da do van von"""
 _BESIDE = frozenset(_ELSE.split())
-_SUBTOTALS = frozenset(
-    ("subtotal", "subtotals", "subtotale", "subtotaal", "zwischensumme", "teilsumme", "小计", "小計")
-)
-_CJK = re.compile(
-    "|".join(sorted((w for w in _OF_WORD if w[0] > "⺀" and len(w) > 1), key=len, reverse=True))
-)
+_SUBTOTALS = frozenset(word for word in _OF_WORD if word.startswith(("sub", "zwischen", "teil", "小")))
+_LONG_CJK = sorted((word for word in _OF_WORD if word[0] > "⺀" and len(word) > 1), key=len, reverse=True)
+_CJK = re.compile("|".join(_LONG_CJK))
 _BRACKETS = re.compile(r"[(\[][^)\]]*[)\]]")
 _WORD = re.compile(r"[^\W_]+|∑")
 _LIKELY = re.compile(rf"(?<![^\W_])(?:{'|'.join(_OF_WORD)})(?![^\W_])|{_CJK.pattern}", re.IGNORECASE)
