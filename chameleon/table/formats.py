@@ -22,9 +22,7 @@ ELLIPSIS = "…"
 """What a note of omission begins with, and what a cut cell ends with."""
 
 _GAP = "  "
-_LEAST_WIDTH = 20
-_LEAST_COLUMN = 8
-_WIDEST_COLUMN = 40
+_LEAST_WIDTH, _LEAST_COLUMN, _WIDEST_COLUMN = 20, 8, 40  # places
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,6 @@ class Excerpt:
 
     def in_style(self, style: Style) -> str:
         """Return the excerpt as text; see `to_text`."""
-        if style == "json":
-            return self._json()
         note = [self.note] if self.note else []
         match style:
             case "pipe":
@@ -66,14 +62,12 @@ class Excerpt:
                 writer = csv.writer(buffer, delimiter="\t" if style == "tsv" else ",", lineterminator="\n")
                 writer.writerows(self.lines)
                 lines = [buffer.getvalue().removesuffix("\n")]
+            case "json":  # one row a line, which a model reads as easily as the other forms
+                header, *rows = (json.dumps(line, ensure_ascii=False) for line in self.lines)
+                body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
+                told = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
+                return f'{{"header": {header}, "rows": {body}{told}}}'
         return "\n".join([*lines, *note])
-
-    def _json(self) -> str:
-        """Return JSON with one row a line, which a model reads as easily as the other forms."""
-        header, *rows = (json.dumps(line, ensure_ascii=False) for line in self.lines)
-        body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
-        note = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
-        return f'{{"header": {header}, "rows": {body}{note}}}'
 
 
 def to_text(

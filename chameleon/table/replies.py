@@ -120,9 +120,7 @@ def as_subtable(reply: Table, table: Table) -> Table | None:
     if columns is None or not reply.rows:
         return None
     rows = positions(reply.rows, [tuple(row[index] for index in columns) for row in table.rows])
-    if rows is None:
-        return None
-    return table.take_rows(sorted(rows)).take_columns(sorted(columns))
+    return None if rows is None else table.take_rows(sorted(rows)).take_columns(sorted(columns))
 
 
 def normal(text: str) -> str:

@@ -86,18 +86,18 @@ def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     is_told = first.strip(" :-").lower() in _UNIT_NAMES or _is_unit(first.strip("-"))
     measures = [column for column, cell in enumerate(row) if column and cell]
     are_units = is_told and all(map(_is_unit, others))
-    return are_units and any(_is_amount(each[column]) for each in body for column in measures)
+    return are_units and any(read_amount(each[column]) for each in body for column in measures)
 
 
 def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     """Tell whether a row has the names below those of `head`: no figures, where rows below have some."""
     spread = {n for n in range(1, len(row)) if row[n] and head[n] in ("", head[n - 1])}
     under = spread | {n - 1 for n in spread if n - 1 not in spread}
-    if not spread or any(_is_amount(cell) and not YEAR.fullmatch(cell) for cell in row):
+    if not spread or any(read_amount(cell) and not YEAR.fullmatch(cell) for cell in row):
         return False
     if not all(row[n] for n in under):  # the names of these parts follow in the next row
         return len(body) > 1 and _is_below(row, body[0], body[1:])
-    figures = [n for n in under if any(_is_amount(each[n]) for each in body)]
+    figures = [n for n in under if any(read_amount(each[n]) for each in body)]
     aside = [n for n in range(len(row)) if n not in under]
     if any(row[n] not in ("", head[n]) for n in aside):
         return False  # a text of its own beside the names makes it a row
@@ -108,7 +108,3 @@ def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[s
 
 def _is_unit(cell: str) -> bool:
     return not cell or cell.strip("()[] ").lower() in UNITS or bool(_IN_BRACKETS.fullmatch(cell))
-
-
-def _is_amount(cell: str) -> bool:
-    return read_amount(cell) is not None

@@ -214,7 +214,7 @@ class Table:
     @cached_property
     def _mark(self) -> str:
         """What stands before decimals in the columns that tell it, "" where none does or they differ."""
-        marks = set[str]().union(*(marks_in(column.cells) for column in self.columns))
+        marks = marks_in([cell for row in self.rows for cell in row])
         return marks.pop() if len(marks) == 1 else ""
 
     @property

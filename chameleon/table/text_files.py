@@ -113,15 +113,15 @@ def delimited_tables(
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     """Yield the table of `a | b` lines, perhaps below a line with the caption."""
-    numbered = {number: line for number, line in enumerate(lines_of(text), 1) if line.strip()}
-    (first, *numbers), lines, caption = numbered, [*numbered.values()], ""
-    if len(lines) > 1 and "|" not in lines[0] and "|" in lines[1]:
-        caption = clean_cell(lines.pop(0))
-        first, *numbers = numbers
-    if len(lines) > 1 and is_rule(lines[1]):
-        del numbers[0]
-    rows = (list(map(clean_cell, row)) for row in split_rows(lines))
-    yield table_of(zip([first, *numbers], rows, strict=True), origin, None, caption)
+    lines = {number: line for number, line in enumerate(lines_of(text), 1) if line.strip()}
+    numbers, caption = list(lines), ""
+    if len(numbers) > 1 and "|" not in lines[numbers[0]] and "|" in lines[numbers[1]]:
+        caption = clean_cell(lines[numbers.pop(0)])
+    rows = split_rows([lines[number] for number in numbers])
+    if len(rows) < len(numbers):  # the rule is no row
+        del numbers[1]
+    records = [(number, list(map(clean_cell, row))) for number, row in zip(numbers, rows, strict=True)]
+    yield table_of(records, origin, None, caption)
 
 
 def markdown_tables(text: str, origin: Origin) -> Iterator[Found | LeftOut]:

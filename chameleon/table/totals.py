@@ -141,7 +141,10 @@ class _Rows:
                 self.data.append(place)
         for place in reversed(self.data):
             beside = found.get(place + 1, "") + found.get(place - 1, "")
-            if ("total" in beside or " of the " in beside) and self._goes_with(place):
+            label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
+            is_title = len(self.texts) > 1 == len(names) and names != {""}  # one text across all names
+            is_another = label is not None and not label.rest  # "Std" beside "Mean"
+            if ("total" in beside or " of the " in beside) and (is_title or is_another):
                 found[place] = "stands beside a total"
         named = {place for place, why in found.items() if why == _BY_LABEL}
         return {n: found[n] for n in sorted(found) if n not in named or 2 * len(named) < len(self.rows)}
@@ -158,11 +161,6 @@ class _Rows:
             if row == self.table.header and len(row) > 1:
                 found[place] = "repeats the header"
         return found
-
-    def _goes_with(self, place: int) -> bool:
-        """Tell whether a row beside a total is another: "Std" beside "Mean", or one text across all names."""
-        label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
-        return (label is not None and not label.rest) or (len(self.texts) > 1 == len(names) and names != {""})
 
     @cached_property
     def labels(self) -> dict[int, _Label]:

@@ -103,15 +103,6 @@ def test_a_named_pipe_is_read(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_real_tables_in_bars_are_read(shared_data: Path) -> None:
-    with gzip.open(shared_data / "tabmwp" / "dev1k.jsonl.gz", "rt", encoding="utf-8") as file:
-        texts = [json.loads(line)["table"] for line in file]
-    for text in texts:
-        table = read_text(text, "pipe")
-        assert len(table.rows) == text.count("\n")
-        assert len(table.header) == max(line.count("|") for line in text.split("\n")) + 1
-
-
 def complaint(text: str) -> str:
     with pytest.raises(InputError) as caught:
         read_text(text, name="f.txt")
