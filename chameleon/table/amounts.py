@@ -174,9 +174,14 @@ def _negative(found: Amount | None) -> Amount | None:
 
 
 def _bare(cell: str) -> Amount | None:
+    if fraction := _FRACTION.fullmatch(cell):
+        sign, whole, part, of, rest = fraction.groups()
+        value = int(whole or 0) + Fraction(int(part), int(of))
+        value = -value if sign else value
+        return _measured(value, "", rest, cell) if rest else Amount(value)
     match = None if _FRACTIONAL.match(cell) else _AMOUNT.fullmatch(cell)
     if match is None:
-        return _with_fraction(cell)
+        return _added(cell)
     figure = re.sub("[,' ]", "", match["figure"]) + (match["power"] or "")
     number: Number = int(figure) if figure.isdecimal() else Decimal(figure)
     if isinstance(number, Decimal) and number.adjusted() > _LARGEST_POWER:
@@ -189,16 +194,6 @@ def _bare(cell: str) -> Amount | None:
     if ordinal := _ORDINAL.fullmatch(cell):
         return Amount(int(ordinal[1]), "th", "th")
     return _measured(number, money, rest, cell) or _added(cell)
-
-
-def _with_fraction(cell: str) -> Amount | None:
-    match = _FRACTION.fullmatch(cell)
-    if match is None:
-        return _added(cell)
-    sign, whole, part, of, rest = match.groups()
-    number = int(whole or 0) + Fraction(int(part), int(of))
-    number = -number if sign else number
-    return _measured(number, "", rest, cell) if rest else Amount(number)
 
 
 def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None:

@@ -155,7 +155,7 @@ class _Rows:
         found = dict(self._footers())
         last = len(self.rows) - 1 - len(found)
         headings = [place for place in range(last) if self._only_text(place) is not None]
-        if headings[:1] == [0] != headings and all(two - one > 1 for one, two in pairwise(headings)):
+        if len(headings) > 1 and headings[0] == 0 and all(two - one > 1 for one, two in pairwise(headings)):
             found |= dict.fromkeys(headings, "is a heading")
         for place, row in enumerate(self.rows[: last + 1]):
             if row == self.table.header and len(row) > 1:

@@ -87,9 +87,8 @@ def test_any_reply_gives_a_table_or_an_input_error(text: str) -> None:
 
 def test_a_sub_table_is_taken_from_the_original() -> None:
     reply = Table(["PRICE", '"item"'], [["$3", "12 ruler"], [" $2 ", "**pen**"], ["$2", "Pen"]])
-    assert as_subtable(reply, SHOP) == Table(
-        ["Item", "Price"], [["Pen", "$2"], ["Pen", "$2"], ['12" ruler', "$3"]], "Shop"
-    )
+    rows = [["Pen", "$2"], ["Pen", "$2"], ['12" ruler', "$3"]]
+    assert as_subtable(reply, SHOP) == Table(["Item", "Price"], rows, "Shop")
 
 
 @pytest.mark.parametrize(
@@ -122,10 +121,8 @@ def test_a_shuffled_and_restyled_part_is_found(table: Table, data: st.DataObject
     part = table.take_rows(rows).take_columns(columns)
     found = as_subtable(part, table)
     assert found is not None and table.contains(found) and len(found.rows) == len(rows)
-    loud = Table(
-        [f' "{name}" ' for name in part.header], [[f"  {cell} " for cell in row] for row in part.rows]
-    )
-    found = as_subtable(loud, table)
+    rows_aloud = [[f"  {cell} " for cell in row] for row in part.rows]
+    found = as_subtable(Table([f' "{name}" ' for name in part.header], rows_aloud), table)
     assert found is not None and table.contains(found) and len(found.rows) == len(rows)
 
 
