@@ -141,10 +141,11 @@ class _Rows:
                 self.data.append(place)
         for place in reversed(self.data):
             beside = found.get(place + 1, "") + found.get(place - 1, "")
+            if "total" not in beside and " of the " not in beside:
+                continue
             label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
             is_title = len(self.texts) > 1 == len(names) and names != {""}  # one text across all names
-            is_another = label is not None and not label.rest  # "Std" beside "Mean"
-            if ("total" in beside or " of the " in beside) and (is_title or is_another):
+            if is_title or (label is not None and not label.rest):  # as "Std" beside "Mean"
                 found[place] = "stands beside a total"
         named = {place for place, why in found.items() if why == _BY_LABEL}
         return {n: found[n] for n in sorted(found) if n not in named or 2 * len(named) < len(self.rows)}
