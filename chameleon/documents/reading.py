@@ -18,8 +18,7 @@ from chameleon.documents.outline import sections_of
 from chameleon.documents.parts import Part
 from chameleon.documents.passages import Passage, passage_from_json, passage_to_json, passages_of
 from chameleon.errors import InputError
-from chameleon.table.file_kinds import NAMES, kind_of_bytes
-from chameleon.table.records import Origin
+from chameleon.table.records import NAMES, Origin, kind_of_bytes
 from chameleon.table.text_files import decode
 
 MAX_BYTES, MAX_TEXT_BYTES = 50_000_000, 1_000_000

@@ -3,15 +3,58 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from chameleon.table.units import UNITS
+from chameleon.text import one_line
 
 Number = int | Decimal | Fraction
 """An exact number; a fraction where decimals would not end."""
+
+# A line for each kind: names of a unit behind the first and how many of the first of the line it is.
+_MEASURES = (
+    "m 1 metre meter; km 1000 kilometre kilometer kms; cm 0.01 centimetre centimeter; mm 0.001 millimetre"
+    " millimeter; mi 1609.344 mile; ft 0.3048 foot feet; in 0.0254 inch inches; yd 0.9144 yard; nmi 1852",
+    "kg 1 kilogram kilo kgs; g 0.001 gram gramme; mg 0.000001 milligram; t 1000 tonne; lb 0.45359237 pound"
+    " lbs; oz 0.028349523125 ounce",
+    "s 1 second sec secs; ms 0.001 millisecond; μs 0.000001 µs us microsecond; min 60 minute mins;"
+    " h 3600 hour hr hrs; day 86400; week 604800; month 2629800; year 31557600 yr yrs",
+    "km² 1 km2 sqkm square_kilometre square_kilometer; mi² 2.589988110336 sqmi sq_mi square_mile; ha 0.01"
+    " hectare; acre 0.0040468564224; m² 0.000001 m2 sqm square_metre square_meter",
+    "l 1 litre liter; ml 0.001 millilitre milliliter; gal 3.785411784 gallon",
+    "km/h 1 kph kmh; mph 1.609344; m/s 3.6; knot 1.852 kn kt",
+    "byte 1; kb 1000; mb 1000000; gb 1000000000; tb 1000000000000",
+    "% 1 percent pct",
+    "°c 1 celsius degree",
+    "°f 1 fahrenheit",
+    "hp 1 horsepower; kw 1.34102209 kilowatt; mw 1341.02209 megawatt",
+)
+_MONIES = (
+    "$ 1 usd dollar buck us$; ¢ 0.01 cent",
+    *("€ 1 eur euro", "£ 1 gbp", "¥ 1 yen jpy", "₹ 1 inr rupee", "₩ 1 krw", "₽ 1 rub", "₺ 1", "chf 1"),
+    *("a$ 1 aud au$", "c$ 1 cad ca$", "hk$ 1 hkd", "nz$ 1 nzd", "s$ 1 sgd", "r$ 1 brl", "cny 1 rmb", "mxn 1"),
+    *("sek 1", "nok 1", "dkk 1", "kr 1", "pln 1 zł", "czk 1 kč", "huf 1", "zar 1", "aed 1", "thb 1"),
+)
+CURRENCIES = frozenset(line.split()[0] for line in _MONIES)
+"""The bases of all kinds of money."""
+
+
+def _named() -> dict[str, tuple[str, Fraction]]:
+    found: dict[str, tuple[str, Fraction]] = {}
+    for line in (*_MEASURES, *_MONIES):
+        base = line.split()[0]
+        for entry in line.split(";"):
+            name, factor, *others = entry.split()
+            for each in (name, *others):
+                found.setdefault(each.replace("_", " "), (base, Fraction(factor)))
+    return {f"{name}s": unit for name, unit in found.items() if len(name) > 1} | found
+
+
+UNITS = _named()
+"""The base and the factor of each unit, by its names in lower case, plural or not."""
 
 _LONGEST = 80
 _ONE = Fraction(1)
@@ -37,11 +80,8 @@ _SCALES = {
     "dozen": 12, "k": 10**3, "thousand": 10**3, "lakh": 10**5, "m": 10**6, "mn": 10**6, "million": 10**6,
     "crore": 10**7, "b": 10**9, "bn": 10**9, "billion": 10**9, "trillion": 10**12,
 }  # fmt: skip
-_FRACTION = re.compile(
-    r"(?P<sign>-?)(?P<whole>\d{1,9}) (?P<part>\d{1,4})/(?P<of>[1-9]\d{0,3})(?P<rest>(?!\d).*)"
-)
+_FRACTION = re.compile(r"(-?)(?:(\d{1,9}) |(?=\d/\d\d?(?!\d)))(\d{1,4})/([1-9]\d{0,3})(?!\d)(.*)")
 _FRACTIONAL = re.compile(r"-?(?:\d+ )?\d+/\d")
-_HALF = re.compile(r"(?P<sign>-?)(?P<part>\d)/(?P<of>[1-9]\d?)(?P<rest>(?!\d).*)")
 _IN_BRACKETS = re.compile(r"(?P<before>[-+]?(?:[^\d()]*))\((?P<inside>[^()]*)\)(?P<after>\D{0,12})")
 _CONVERTED = re.compile(r"(?P<figure>.*\S) ?[(\[](?P<inside>[^()\[\]]*)[)\]]")
 _BOOKED = re.compile(r"(?P<figure>.*\d) ?(?P<side>CR|DR)\.?")
@@ -52,6 +92,17 @@ _OTHERS = frozenset(("mW", "Mb", "Gb", "Kb", "kb", "mb", "Tb"))  # milliwatts an
 _SIGNS = frozenset("$€£¥₹₩₽₺")
 _MOST_WORDS, _LARGEST_POWER = 3, 300
 _AGE = frozenset(("bc", "bce", "ad", "ce", "a", "p", "am", "pm"))
+
+_SURE = {  # what only one decimal mark allows: 2,50 and 0,125 and 1.310,125 and 1.310.000
+    mark: re.compile(
+        rf"(?<![\d.,])(?:(?:0|\d{{4,}})[{mark}]\d+|\d+[{mark}](?!\d{{3}}(?!\d))\d+"
+        rf"|\d{{1,3}}(?:(?:[{other}]\d{{3}})+[{mark}]\d+|(?:[{other}]\d{{3}}){{2,}}))(?![.,]?\d)"
+    )
+    for mark, other in (",.", ".,")
+}
+EITHER = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![.,]?\d)")
+"""A figure such as 12.500 or 7,125, which may mean two things."""
+_COMMA_MONEY = re.compile(r"€|\b(?:EUR|kr|SEK|NOK|DKK|PLN|CZK|BRL|CHF)\b|R\$|zł")
 
 
 class Amount(NamedTuple):
@@ -66,6 +117,10 @@ class Amount(NamedTuple):
     def of_base(self) -> Number:
         """Return the number in the base of its unit."""
         return self.number if self.factor == 1 else Fraction(self.number) * self.factor
+
+    def per(self, factor: Fraction) -> Number:
+        """Return the number in a unit of the same kind that is so many of the base."""
+        return self.number if self.factor == factor else exact(Fraction(self.of_base) / factor)
 
 
 def plain_signs(text: str) -> str:
@@ -119,36 +174,26 @@ def _negative(found: Amount | None) -> Amount | None:
 
 
 def _bare(cell: str) -> Amount | None:
+    if fraction := _FRACTION.fullmatch(cell):
+        sign, whole, part, of, rest = fraction.groups()
+        value = int(whole or 0) + Fraction(int(part), int(of))
+        value = -value if sign else value
+        return _measured(value, "", rest, cell) if rest else Amount(value)
     match = None if _FRACTIONAL.match(cell) else _AMOUNT.fullmatch(cell)
     if match is None:
-        return _with_fraction(cell)
-    figure = match["figure"]
-    whole = figure.replace(",", "").replace("'", "").replace(" ", "")
-    if match["power"] or "." in whole:
-        decimal = Decimal(whole + (match["power"] or ""))
-        if decimal.adjusted() > _LARGEST_POWER:
-            return None
-        number: Number = decimal
-    elif len(whole) > 400:
+        return _added(cell)
+    figure = re.sub("[,' ]", "", match["figure"]) + (match["power"] or "")
+    number: Number = int(figure) if figure.isdecimal() else Decimal(figure)
+    if isinstance(number, Decimal) and number.adjusted() > _LARGEST_POWER:
         return None
-    else:
-        number = int(whole)
     if match["sign"] == "-" or match["minus"]:
         number = -number
     rest, money = match["rest"], match["money"] or ""
     if not rest:
         return _of(number, money) if money else Amount(number)
-    return _measured(number, money, rest, cell) or _ordinal(cell) or _added(cell)
-
-
-def _with_fraction(cell: str) -> Amount | None:
-    match = _FRACTION.fullmatch(cell) or _HALF.fullmatch(cell.strip())
-    if match is None:
-        return _added(cell)
-    groups = match.groupdict()
-    number = int(groups.get("whole") or 0) + Fraction(int(match["part"]), int(match["of"]))
-    number = -number if match["sign"] else number
-    return _measured(number, "", match["rest"], cell) if match["rest"] else Amount(number)
+    if ordinal := _ORDINAL.fullmatch(cell):
+        return Amount(int(ordinal[1]), "th", "th")
+    return _measured(number, money, rest, cell) or _added(cell)
 
 
 def _measured(number: Number, money: str, rest: str, cell: str) -> Amount | None:
@@ -191,11 +236,6 @@ def _of(number: Number, unit: str, more: str = "") -> Amount:
     return Amount(number, f"{unit} {more}".rstrip(), f"{base} {more}".rstrip(), factor)
 
 
-def _ordinal(cell: str) -> Amount | None:
-    match = _ORDINAL.fullmatch(cell)
-    return Amount(int(match[1]), "th", "th") if match else None
-
-
 def _added(cell: str) -> Amount | None:
     """Read an amount in several units of one kind: "6 ft 11 in", "2h 31m"."""
     parts = _SEVERAL.findall(cell)
@@ -206,12 +246,42 @@ def _added(cell: str) -> Amount | None:
         return None  # 9'58" is a time
     is_time = bool({"h", "hr", "hrs", "s", "sec"} & {*names})
     units = [_FEET[name] if name in "'\"" or (name == "m" and is_time) else name for name in names]
-    known = [UNITS.get(unit) for unit in units]
-    if None in known or len({each[0] for each in known if each}) > 1:
-        return None
-    factors = [each[1] for each in known if each]
-    if factors != sorted(factors, reverse=True) or len({*factors}) < len(factors):
+    known = [UNITS[unit] for unit in units if unit in UNITS]
+    bases, factors = {base for base, _ in known}, [factor for _, factor in known]
+    if len(known) < len(units) or len(bases) > 1 or factors != sorted({*factors}, reverse=True):
         return None
     total = sum(Fraction(figure) * factor for (figure, _), factor in zip(parts, factors, strict=True))
-    number = total / factors[-1]
-    return _of(number.numerator if number.denominator == 1 else number, units[-1])
+    return _of(exact(total / factors[-1]), units[-1])
+
+
+def exact(value: Fraction) -> Number:
+    """Return a fraction as int where it is a whole number."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def marks_in(cells: Iterable[str]) -> set[str]:
+    """Return which of "," and "." surely stand before decimals in these cells."""
+    sure = ((mark, cell) for mark in _SURE for cell in cells if mark in cell and _SURE[mark].search(cell))
+    return {mark for mark, cell in sure if read_amount(cell, mark) is not None}
+
+
+def two_readings(cells: Collection[str], mark: str, told: Iterable[str]) -> str:
+    """Say why figures such as 12.500 may mean two things; "" where they do not.
+
+    They may where `mark` is "?", where what is `told` has money of a place with decimal commas, and where
+    each figure with a point has three digits behind it and others are whole: numbers that are printed with
+    three decimals all have them.
+    """
+    if mark == "." and any(map(_COMMA_MONEY.search, told)) and "." not in marks_in(cells):
+        mark = "?"
+    marked = next((cell for cell in cells if "." in cell or "," in cell), "")
+    is_open = mark == "?" or (mark == "." and EITHER.search(marked) and _look_like_thousands(cells))
+    either = next(filter(EITHER.search, cells), "") if is_open else ""
+    return either and f"{one_line(either, 20)} may mean thousands or decimals"
+
+
+def _look_like_thousands(cells: Iterable[str]) -> bool:
+    figures = [cell.strip(" -€$") for cell in cells if cell.strip()]
+    pointed = [cell for cell in figures if "." in cell]
+    are_open = all(EITHER.search(cell) and "," not in cell and cell[0] != "0" for cell in pointed)
+    return bool(pointed) and are_open and any("." not in cell and len(cell) <= 3 for cell in figures)

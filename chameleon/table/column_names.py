@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from chameleon.table.amounts import Number
+from chameleon.table.amounts import CURRENCIES, UNITS, Number
 from chameleon.table.meaning import is_blank
-from chameleon.table.units import CURRENCIES, UNITS
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+|#")
 _KEYS = "id ids code key no nr nos num number index # ref reference sku isbn ean barcode uuid"
@@ -28,6 +27,7 @@ _LISTS = {name: frozenset(words.split()) for name, words in (
     ("hours", "hour hours hrs hh worked overtime"), ("seat", "seat seats room gate flat apartment"),
     ("place", "no nr number num # index"),
 )}  # fmt: skip
+_JOINED = re.compile(rf"\A({_RECORDS.replace(' ', '|')})id\Z")  # as in "customerid"
 _LONGEST = 12
 _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 
@@ -37,7 +37,8 @@ class ColumnName:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = [part for word in _WORDS.findall(text) for part in _parts(word.lower())]
+        words = (_JOINED.sub(r"\1 id", word.lower()) for word in _WORDS.findall(text))
+        self.words = " ".join(words).split()
 
     def has(self, sort: str) -> bool:
         """Tell whether one of its words is of a sort: "version", "unit", "time", …"""
@@ -68,12 +69,6 @@ class ColumnName:
         """Return the unit that it tells in brackets, as in "Weight (kg)" and "Price ($)"; "" for none."""
         told = (text.strip() for text in _IN_BRACKETS.findall(self.text))
         return next((unit for unit in told if unit.lower() in UNITS), "")
-
-
-def _parts(word: str) -> tuple[str, ...]:
-    """Part a word such as "customerid"."""
-    is_joined = word.endswith("id") and word[:-2] in _LISTS["record"]
-    return (word[:-2], "id") if is_joined else (word,)
 
 
 def names_units(name: str, cells: Iterable[str]) -> bool:

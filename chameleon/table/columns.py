@@ -16,27 +16,24 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Literal
 
-from chameleon.table.amounts import Amount, Number, read_amount
-from chameleon.table.column_names import ColumnName
-from chameleon.table.conventions import (
+from chameleon.table.amounts import (
+    CURRENCIES,
     EITHER,
+    UNITS,
+    Amount,
+    exact,
     marks_in,
-    may_have_commas,
-    numeric_date,
-    order_of,
+    read_amount,
     two_readings,
 )
-from chameleon.table.dates import Moment, Span, read_date, read_span_of_time, read_time
+from chameleon.table.column_names import ColumnName
+from chameleon.table.dates import Span, numeric_date, order_of, read_date, read_span_of_time, read_time
 from chameleon.table.meaning import DASHES, Kind, Meaning, is_blank, is_nothing, plain_value, shown
-from chameleon.table.units import CURRENCIES, UNITS
 from chameleon.text import one_line
 
 APART = "units apart"  # the hint for a part of a table without the column of units
 GROUPS = "groups"  # the hint for a column whose blanks may belong to the name above
-_WHY = {
-    APART: "its units stand in another column",
-    GROUPS: "rows without it may belong to the name above",
-}
+_WHY = {APART: "its units stand in another column", GROUPS: "rows without it may belong to the name above"}
 _TRUTHS = {"true": True, "false": False}
 _CODED = re.compile(
     r"0\d+|\+\d[\d ()/-]{6,}|(?:[A-Z]{1,4}[-_ ./#]?|#)?\d+[A-Z]?|0x[0-9A-F]+|\d+(?:\.\d+){2,}", re.IGNORECASE
@@ -53,6 +50,7 @@ _BARE_SECONDS = re.compile(r"[1-5]?\d\.\d{1,3}", re.ASCII)
 _SAMPLE, _LEAST = 64, 0.5  # of the filled cells so many have to be of a kind for the column to be
 _SHOWN, _LONGEST_SHOWN = 3, 24
 _LONGEST_INTEGER, _MOST_YEARS = 19, 10
+_KINDS: Mapping[str, Kind] = {"": "number", "th": "number", "%": "percent", "s": "duration"}
 _ReadAs = Literal["number", "date", "time"]
 
 
@@ -69,8 +67,7 @@ def meaning_of(name: str, cells: Sequence[str], hint: str = "") -> Meaning:
     if is_version and all(map(_VERSION.fullmatch, filter(None, cells))):
         return Meaning("code", list(cells))
     if (plain := _plain_figures(cells, hint)) is not None and not told.names(plain.values):
-        is_open = may_have_commas([name]) and "." not in marks_in(cells)
-        if why := two_readings(cells, "?" if is_open else hint or "."):
+        if why := two_readings(cells, hint or ".", [name]):
             odd = tuple(place for place, cell in enumerate(cells) if EITHER.search(cell))
             return Meaning("unclear", list(cells), why=why, odd=odd, read_as="number", mark="?")
         return _years(told, plain) or _days(told, plain) or _with_unit_of(told, plain)
@@ -116,16 +113,12 @@ def _plain_column(money: str, *, grouped: bool) -> re.Pattern[str]:
 
 def _days(name: ColumnName, found: Meaning) -> Meaning | None:
     """Return figures such as 20240304 as days, under a name of time."""
-    if not name.has("time") or not all(
-        value is None or 19000101 <= value <= 22001231 for value in found.values
-    ):
+    numbers = [value for value in found.values if value is not None]
+    if not name.has("time") or not all(19000101 <= value <= 22001231 for value in numbers):
         return None
-    days = [
-        None if value is None else read_date(f"{value // 10**4}-{value // 100 % 100}-{value % 100}")
-        for value in found.values
-    ]
+    days = [read_date(re.sub(r"(\d{4})(\d\d)", r"\1-\2-", str(value))) for value in found.values]
     dates = [day and day[0].date for day in days]
-    return Meaning("date", dates, spans=days) if dates.count(None) == found.values.count(None) else None
+    return Meaning("date", dates, spans=days) if len(dates) - dates.count(None) == len(numbers) else None
 
 
 def _years(name: ColumnName, found: Meaning) -> Meaning | None:
@@ -133,10 +126,12 @@ def _years(name: ColumnName, found: Meaning) -> Meaning | None:
     years = [value for value in found.values if value is not None]
     if not all(isinstance(year, int) and 1000 <= year <= 2200 for year in years):
         return None
-    if not (name.has("time") or (min(years) >= 1800 and max(years) <= 2100)):
-        return None
-    spans = [None if year is None else (Moment(year), Moment(year)) for year in found.values]
-    return Meaning("period", found.values, "year", spans=spans)
+    spans = [year and read_date(str(year)) for year in found.values]
+    return Meaning("period", found.values, "year", spans=spans) if _are_years(name, years) else None
+
+
+def _are_years(name: ColumnName, figures: Sequence[int]) -> bool:
+    return name.has("time") or (min(figures) >= 1800 and max(figures) <= 2100)
 
 
 def _with_unit_of(name: ColumnName, found: Meaning) -> Meaning:
@@ -148,10 +143,7 @@ def _with_unit_of(name: ColumnName, found: Meaning) -> Meaning:
 
 
 def _kind_of(base: str) -> Kind:
-    if not base or base == "th":
-        return "number"
-    kinds: Mapping[str, Kind] = {"%": "percent", "s": "duration"}
-    return "money" if base.partition(" ")[0] in CURRENCIES else kinds.get(base, "quantity")
+    return "money" if base.partition(" ")[0] in CURRENCIES else _KINDS.get(base, "quantity")
 
 
 class _Column:
@@ -159,6 +151,7 @@ class _Column:
 
     def __init__(self, name: ColumnName, cells: Sequence[str], filled: Mapping[str, str], hint: str) -> None:
         self.name, self.cells, self.filled, self.hint = name, cells, filled, hint
+        self.filled_places = [place for place, cell in enumerate(cells) if cell in filled]
         self.sample = list(filled.values())[:: max(1, len(filled) // _SAMPLE)]
 
     def read(self, read: Callable[[str], Any]) -> dict[str, Any] | None:
@@ -166,28 +159,25 @@ class _Column:
         if sum(read(text) is not None for text in self.sample) < _LEAST * len(self.sample):
             return None
         found = {cell: read(text) for cell, text in self.filled.items()}
-        known = sum(found.get(cell) is not None for cell in self.cells if cell in found)
-        return found if known >= _LEAST * sum(cell in found for cell in self.cells) else None
+        return found if len(self.odd(found)) <= (1 - _LEAST) * len(self.filled_places) else None
 
     def odd(self, found: Mapping[str, Any]) -> list[int]:
         """Return the places of the filled cells that could not be read."""
-        return [n for n, cell in enumerate(self.cells) if cell in self.filled and found.get(cell) is None]
+        return [place for place in self.filled_places if found[self.cells[place]] is None]
 
     def unread(self, found: Mapping[str, Any], read_as: _ReadAs) -> Meaning:
         """Return that the column is unclear, naming the cells that could not be read."""
         odd = self.odd(found)
         named = ", ".join(one_line(self.cells[place], _LONGEST_SHOWN) for place in odd[:_SHOWN])
         more = f" and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
-        return self.unclear(
-            f"{'cell' if len(odd) == 1 else 'cells'} {named}{more} cannot be read", odd, read_as
-        )
+        return self.unclear(f"cell{'s'[: len(odd) > 1]} {named}{more} cannot be read", odd, read_as)
 
     def unclear(self, why: str, odd: Sequence[int], read_as: _ReadAs = "number", **how: Any) -> Meaning:
         return Meaning("unclear", list(self.cells), why=why, odd=tuple(odd), read_as=read_as, **how)
 
     def places(self, test: Callable[[str], Any]) -> list[int]:
         """Return the places of the filled cells whose text passes a test."""
-        return [n for n, cell in enumerate(self.cells) if cell in self.filled and test(self.filled[cell])]
+        return [place for place in self.filled_places if test(self.filled[self.cells[place]])]
 
     def made(self, kind: Kind, found: Mapping[str, Any], **how: Any) -> Meaning:
         """Return the meaning with a value for each cell, and a note of blanks that are words."""
@@ -201,48 +191,36 @@ class _Column:
     def coded(self) -> Meaning | None:
         """Codes: ids, ZIPs, phones, seats. Figures among them are codes as well."""
         texts = self.filled.values()
-        if not all(map(_CODED.fullmatch, self.sample)) or not all(map(_CODED.fullmatch, texts)):
+        if not all(map(_CODED.fullmatch, texts)):
             return None
+        is_surely = self.name.has("seat") or any(map(_SURELY_CODED.fullmatch, texts))
+        are_codes = (is_surely or not all(map(read_amount, texts))) and not any(map(read_date, self.sample))
         if all(text.isdigit() and len(text) < _LONGEST_INTEGER for text in texts):
-            numbers = [int(self.filled[cell]) for cell in self.cells if cell in self.filled]
-            if self.name.names(numbers):
-                return Meaning("code", list(self.cells))
-        are_codes = (
-            self.name.has("seat")
-            or any(map(_SURELY_CODED.fullmatch, texts))
-            or not all(map(read_amount, texts))
-        )
-        are_dates = any(map(read_date, self.sample))
-        return Meaning("code", list(self.cells)) if are_codes and not are_dates else None
+            are_codes |= self.name.names([int(self.filled[self.cells[n]]) for n in self.filled_places])
+        return Meaning("code", list(self.cells)) if are_codes else None
 
     @property
     def timed(self) -> Meaning | None:
         """Times of day, and how long things took: "59:12" beside "1:02:03" is minutes."""
         if not any(":" in text or text[-1:] in "mM." for text in self.sample):
             return None
-        times = self.read(read_time)
+        texts, times = self.filled.values(), self.read(read_time)
         long = self.read(_seconds) if times is None or self.odd(times) else None
-        if long is not None and not self.odd(long):
-            return self._lengths({cell: _number(value) for cell, value in long.items()})
-        if times is None:
-            return None if long is None else self.unread(long, "time")
-        if self.odd(times):
-            return self.unread(times, "time")
-        parts = {text.count(":") for text in self.filled.values()}
-        if parts == {1, 2} and not any("m" in text.lower() for text in self.filled.values()):
+        if long is not None and not self.odd(long):  # 38:30 is minutes and seconds, under "Hours" hours
+            values = {cell: exact(value) for cell, value in long.items()}
+            is_clear = any(text.count(":") > 1 or "." in text for text in texts)
+            if self.name.has("hours") and not is_clear:
+                return self.made("duration", values, unit="min", base="s", factor=Fraction(60))
+            notes = () if is_clear else (f"{next(iter(texts))} is taken as minutes and seconds",)
+            return self.made("duration", values, unit="s", base="s", notes=notes)
+        read = long if times is None else times
+        if read is None or self.odd(read):
+            return None if read is None else self.unread(read, "time")
+        if {text.count(":") for text in texts} == {1, 2} and not any("m" in text.lower() for text in texts):
             odd = self.places(lambda text: text.count(":") == 1)
             why = f"{self.cells[odd[0]]} may be hours or minutes, beside times with seconds"
             return self.unclear(why, odd, "time")
-        return self.made("time", times)
-
-    def _lengths(self, found: Mapping[str, Number]) -> Meaning:
-        """Return how long things took: figures such as 38:30 are minutes and seconds, under "Hours" hours."""
-        if any(text.count(":") > 1 or "." in text for text in self.filled.values()):
-            return self.made("duration", found, unit="s", base="s")
-        if self.name.has("hours"):
-            return self.made("duration", found, unit="min", base="s", factor=Fraction(60))
-        note = f"{next(iter(self.filled.values()))} is taken as minutes and seconds"
-        return self.made("duration", found, unit="s", base="s", notes=(note,))
+        return self.made("time", read)
 
     @property
     def dated(self) -> Meaning | None:
@@ -262,39 +240,34 @@ class _Column:
             if amounts is not None and len(self.odd(amounts)) < len(odd):
                 return None
             return self.unread(found, "date")
+        spans = [found.get(cell) for cell in self.cells]
         if doubt:
-            return self.unclear(doubt, self.places(numeric_date), "date", spans=self._spans(found))
+            return self.unclear(doubt, self.places(numeric_date), "date", spans=spans)
         zones = {match[1] for text in self.filled.values() if (match := _ZONE.search(text))}
         if len(zones) > 1:
             return self.unclear("its times are of different zones", self.places(_ZONE.search), "date")
-        spans = [span for span in found.values() if span is not None]
-        if all(one.date is not None and one[:3] == two[:3] for one, two in spans):
-            kind: Kind = "datetime" if any(one.at for one, _ in spans) else "date"
-            values = {cell: _moment_value(span[0], kind) for cell, span in found.items() if span}
-            return self.made(kind, values, spans=self._spans(found), day_first=order)
-        return self._period(found, spans)
+        if any(one.date is None or one[:3] != two[:3] for one, two in found.values()):
+            return self._period(found, spans)
+        days = {cell: one.date for cell, (one, _) in found.items()}
+        if not any(one.at for one, _ in found.values()):
+            return self.made("date", days, spans=spans, day_first=order)
+        moments = {cell: dt.datetime.combine(days[cell], one.timed.at) for cell, (one, _) in found.items()}
+        return self.made("datetime", moments, spans=spans, day_first=order)
 
-    def _spans(self, found: Mapping[str, Span | None]) -> list[Span | None]:
-        return [found.get(cell) for cell in self.cells]
-
-    def _period(self, found: Mapping[str, Span | None], spans: Sequence[Span]) -> Meaning | None:
+    def _period(self, found: Mapping[str, Span], spans: Sequence[Span | None]) -> Meaning | None:
         """Return periods: years as numbers, months, quarters and weeks as the texts that order them."""
         short = [int(text[-2:]) for text in self.filled.values() if _SHORT_MONTH.fullmatch(text)]
         if short and max(short) - min(short) > _MOST_YEARS:
             why = f"{next(iter(self.filled))} may be a day or a year"
             return self.unclear(why, self.places(_SHORT_MONTH.fullmatch), "date")
-        iso = {cell: _iso(span, self.filled[cell]) for cell, span in found.items() if span}
+        iso = {cell: _iso(span, self.filled[cell]) for cell, span in found.items()}
         units = {unit for unit, _ in iso.values()}
         unit = units.pop() if len(units) == 1 else ""
-        if unit == "year" and not self._are_years([one.year for one, _ in spans]):
+        are_plain = all(map(str.isdigit, self.filled.values()))
+        if unit == "year" and are_plain and not _are_years(self.name, [year for _, year in iso.values()]):
             return None
         values = {cell: text for cell, (_, text) in iso.items()} if unit else {c: c for c in found}
-        return self.made("period", values, unit=unit, spans=self._spans(found))
-
-    def _are_years(self, years: Sequence[int]) -> bool:
-        if any(not text.isdigit() for text in self.filled.values()):
-            return True
-        return self.name.has("time") or (min(years) >= 1800 and max(years) <= 2100)
+        return self.made("period", values, unit=unit, spans=spans)
 
     def _has_months(self) -> bool:
         """Whether cells such as 2024-01 are months: at least one of them is no season such as 2011-12."""
@@ -307,27 +280,20 @@ class _Column:
         texts = self.filled.values()
         marks = marks_in(texts)
         mark = marks.pop() if len(marks) == 1 else "." if marks or self.hint not in (",", "?") else self.hint
-        found: dict[str, Amount | None] | None = self.read(
-            partial(read_amount, mark="," if mark == "," else ".")
-        )
+        found = self.read(partial(read_amount, mark="," if mark == "," else "."))
         if found is None and marks:
             found = self.read(partial(read_amount, mark=","))
-        if found is None:
-            return None
-        if self.odd(found):
-            return self.unread(found, "number")
+        if found is None or self.odd(found):
+            return None if found is None else self.unread(found, "number")
         if any(map(_SCORE.fullmatch, texts)) and not any(map(_MIXED_NUMBER.match, texts)):
             return None  # 3/10 may be a score, or a date
-        is_open = mark == "." and may_have_commas((self.name.text, *texts)) and "." not in marks_in(texts)
-        if why := two_readings(texts, "?" if is_open else mark):
+        if why := two_readings(texts, mark, (self.name.text, *texts)):
             return self.unclear(why, self.places(EITHER.search), mark="?")
-        made = self._in_one_unit({cell: amount for cell, amount in found.items() if amount is not None})
+        made = self._in_one_unit(found)
         return replace(made, mark=mark if mark == "," else "") if made is not None else None
 
     def _in_one_unit(self, found: Mapping[str, Amount]) -> Meaning | None:
-        counts, rows = Counter(self.cells), Counter[str]()
-        for cell, amount in found.items():
-            rows[amount.unit] += counts[cell]
+        rows = Counter(found[self.cells[place]].unit for place in self.filled_places)
         of_unit = {amount.unit: amount for amount in found.values()}
         units = [unit for unit in rows if of_unit[unit].base]
         if not units:
@@ -337,13 +303,12 @@ class _Column:
         if len(bases) > 1:
             if not any(each.partition(" ")[0] in _BASES for each in bases) and len(bases) > len(found) / 2:
                 return None  # texts that begin with a figure
-            odd = [n for n, cell in enumerate(self.cells) if cell in found and found[cell].base != base]
-            why = f"its figures are in {', '.join(units[:-1])} and {units[-1]}"
-            return self.unclear(why, odd)
+            odd = [place for place in self.filled_places if found[self.cells[place]].base != base]
+            return self.unclear(f"its figures are in {', '.join(units[:-1])} and {units[-1]}", odd)
         of = base.partition(" ")[0]
         is_told = bool(self.name.unit) and UNITS[self.name.unit.lower()][0] != base
         if bare and (is_told or (of in _BASES and of not in CURRENCIES)):
-            odd = [n for n, cell in enumerate(self.cells) if cell in found and not found[cell].base]
+            odd = [place for place in self.filled_places if not found[self.cells[place]].base]
             return self.unclear(f"{self.cells[odd[0]]} stands without {units[0]}", odd)
         of_factor = Counter[Fraction]()
         for unit in units:
@@ -356,31 +321,16 @@ class _Column:
             notes.append(f"figures without a unit, such as {text}, are taken as {unit}")
         if len(of_factor) > 1:
             text, other = next((c, a) for c, a in found.items() if a.base and a.factor != factor)
-            notes.append(f"{self.filled[text]} counts as {plain_value(_in(other, factor))} {unit}")
-            values = {cell: _in(each, factor) if each.base else each.number for cell, each in found.items()}
-        else:
-            values = {cell: amount.number for cell, amount in found.items()}
-        told = "" if base == "th" else unit
-        how: dict[str, Any] = {"unit": told, "base": base, "factor": factor, "notes": tuple(notes)}
-        return self.made(_kind_of(base), values, is_converted=len(of_factor) > 1, **how)
+            notes.append(f"{self.filled[text]} counts as {plain_value(other.per(factor))} {unit}")
+        values = {cell: each.per(factor) if each.base else each.number for cell, each in found.items()}
+        how: dict[str, Any] = {"unit": "" if base == "th" else unit, "base": base, "factor": factor}
+        how |= {"notes": tuple(notes), "is_converted": len(of_factor) > 1}
+        return self.made(_kind_of(base), values, **how)
 
 
 def _seconds(text: str) -> Fraction | None:
     """Read how long something took; beside "1:37.07", "38.20" is seconds."""
     return Fraction(text) if _BARE_SECONDS.fullmatch(text) else read_span_of_time(text)
-
-
-def _in(amount: Amount, factor: Fraction) -> Number:
-    return amount.number if amount.factor == factor else _number(Fraction(amount.of_base) / factor)
-
-
-def _number(value: Fraction) -> Number:
-    return value.numerator if value.denominator == 1 else value
-
-
-def _moment_value(moment: Moment, kind: Kind) -> dt.date | dt.datetime:
-    day = dt.date(moment.year, moment.month, moment.day)
-    return day if kind == "date" else dt.datetime.combine(day, moment.at or dt.time())
 
 
 def _iso(span: Span, text: str) -> tuple[str, Any]:

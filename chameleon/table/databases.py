@@ -13,17 +13,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from chameleon.errors import MissingPackage, require
-from chameleon.table.cell_text import cell_text
 from chameleon.table.found import Finding, Found, LeftOut, Unread, table_of
 from chameleon.table.records import (
     MAX_CELLS,
     Origin,
+    cell_text,
     limit_in_bytes,
-    printable,
     read_file,
     shown,
     too_many_cells,
@@ -34,6 +34,7 @@ SECONDS = 10.0
 """How long the tables of a file may take together, or one of a server: a view may never end."""
 
 Wanted = Callable[[str], bool]
+_Fetch = Callable[[int], Sequence[Sequence[Any]]]
 
 _AT_ONCE = 500  # rows; each may hold millions of characters
 _SQLITE_NAMES = (
@@ -45,13 +46,8 @@ _DUCKDB_NAMES = (
     "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = current_database()"
     " ORDER BY table_type = 'VIEW', table_schema <> 'main', table_schema, table_name"
 )
-_CLOSED = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "allow_community_extensions": "false",
-    "memory_limit": "500MB",
-    "threads": "2",
-}
+_OFF = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
+_CLOSED = {**dict.fromkeys(_OFF, "false"), "memory_limit": "500MB", "threads": "2"}
 _FILES = ("sqlite", "duckdb")
 _BY_DRIVER = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
 _TIMED = ("psycopg", "psycopg2", "pymysql", "mysqldb")  # drivers that take connect_timeout
@@ -66,7 +62,7 @@ _READ_ONLY = {
 class _Database(NamedTuple):
     """An open database: `run` gives the names of a query's columns, and what fetches some of its rows."""
 
-    run: Callable[[str], tuple[list[str], Callable[[int], Sequence[Sequence[Any]]]]]
+    run: Callable[[str], tuple[list[str], _Fetch]]
     error: type[Exception]
     interrupt: Callable[[], object] | None = None
     secret: str = ""
@@ -107,26 +103,23 @@ def duckdb_tables(
 
     def run(query: str) -> Any:
         # Moments with a time zone are handed out only where another package is installed.
-        described = [
-            (_quoted(name), kind) for name, kind, *_ in connection.execute(f"DESCRIBE {query}").fetchall()
-        ]
-        cells = [
-            f"CAST({name} AS VARCHAR) AS {name}" if "TIME ZONE" in kind else name for name, kind in described
-        ]
-        found = connection.execute(f"SELECT {', '.join(cells)} FROM ({query})")  # noqa: S608
+        described = connection.execute(f"DESCRIBE {query}").fetchall()
+        moments = [_quoted(name) for name, kind, *_ in described if "TIME ZONE" in kind]
+        texts = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in moments)
+        found = connection.execute(f"SELECT * REPLACE ({texts}) FROM ({query})" if texts else query)  # noqa: S608
         return [name for name, *_ in found.description], found.fetchmany
 
     with copy_of(source) as path:
         literal, place = "'" + str(path).replace("'", "''") + "'", ":memory:" if is_parquet else str(path)
         try:
-            with closing(duckdb.connect(place, config=dict(_CLOSED))) as connection:
+            with closing(duckdb.connect(place, config=_CLOSED)) as connection:
                 if is_parquet:
                     connection.execute(f"SET allowed_paths = [{literal}]")
                 connection.execute("SET enable_external_access = false")
                 connection.execute("SET lock_configuration = true")
                 opened = _Database(run, duckdb.Error, connection.interrupt, str(path))
                 if is_parquet:
-                    yield _read(opened, f"read_parquet({literal})", origin, {}, SECONDS)
+                    yield _read(opened, f"read_parquet({literal})", origin, "", SECONDS)
                     return
                 names = {
                     name if schema == "main" else f"{schema}.{name}": f"{_quoted(schema)}.{_quoted(name)}"
@@ -184,7 +177,7 @@ def server_tables(address: str, sheet: str | None = None) -> Iterator[Finding]:
                 connection = stack.enter_context(engine.connect())
                 for statement in _READ_ONLY.get(engine.dialect.name, ()):
                     connection.exec_driver_sql(statement)
-                found = next(_tables(opened, {name: source}, origin, lambda _: True))
+                found = _read(opened, source, origin, name, SECONDS)
             has_table |= isinstance(found, Found)
             yield found
     except exc.SQLAlchemyError as error:
@@ -218,7 +211,7 @@ def address_name(address: str) -> str:
     kind, _, rest = address.partition(":")
     rest = rest[2:] if rest.startswith("//") else rest.lstrip("/")
     place = _PLACE.fullmatch(re.split("[?#]", rest.rpartition("@")[2])[0])
-    return f"{printable(kind)}://{place[0] if place else '…'}"
+    return f"{kind}://{place[0] if place else '…'}"
 
 
 def _tables(
@@ -227,36 +220,25 @@ def _tables(
     """Yield the tables by their names, each with what SQL calls it, quoted."""
     ends = time.monotonic() + SECONDS
     for name, source in sources.items():
-        where = Origin(f"{origin.name}, table {shown(name)}", "row")
-        if not wanted(name):
-            yield Unread(name)
-            continue
-        try:
-            yield _read(database, source, where, {"table": name}, ends - time.monotonic())
-        except database.error as problem:
-            yield LeftOut(where.name, f"cannot be read ({_error_line(problem, database.secret)})")
+        seconds = ends - time.monotonic()
+        yield _read(database, source, origin, name, seconds) if wanted(name) else Unread(name)
 
 
-def _read(
-    database: _Database, source: str, where: Origin, place: Mapping[str, str], seconds: float
-) -> Found | LeftOut:
+def _read(database: _Database, source: str, origin: Origin, name: str, seconds: float) -> Found | LeftOut:
     """Return a table, or why it is left out; what would be too large is counted, not fetched."""
-    too_slow = where.error(
-        f"takes more than {SECONDS:.1f} s to be read", hint="Name a smaller table or view."
-    )
-    ends = time.monotonic() + max(seconds, 0.1)
-    timer = threading.Timer(ends - time.monotonic(), database.interrupt or bool)
+    where = Origin(f"{origin.name}, table {shown(name)}", "row") if name else origin
+    hint = "Name a smaller table or view."
+    too_slow = where.error(f"takes more than {SECONDS:.1f} s to be read", hint=hint)
+    seconds = max(seconds, 0.1)
+    ends = time.monotonic() + seconds
+    timer = threading.Timer(seconds, database.interrupt or bool)
     timer.start()
 
-    def records() -> Iterator[tuple[int, list[str]]]:
-        yield 0, list(map(cell_text, header))
-        number = 0
+    def rows_of(fetch: _Fetch) -> Iterator[Sequence[Any]]:
         while portion := fetch(_AT_ONCE):
             if time.monotonic() > ends:
                 raise too_slow
-            for row in portion:
-                number += 1
-                yield number, list(map(cell_text, row))
+            yield from portion
 
     try:
         _, fetch = database.run(f"SELECT COUNT(*) FROM {source}")  # noqa: S608
@@ -264,11 +246,13 @@ def _read(
         header, fetch = database.run(f"SELECT * FROM {source}")  # noqa: S608
         if rows * len(header) > MAX_CELLS:
             return LeftOut.of(too_many_cells(where))
-        return table_of(records(), where, place, " ".join(place.get("table", "").replace("_", " ").split()))
+        records = ([*map(cell_text, row)] for row in chain([header], rows_of(fetch)))
+        place = {"table": name} if name else {}
+        return table_of(enumerate(records), where, place, " ".join(name.replace("_", " ").split()))
     except database.error as error:
         if re.search("interrupt|timeout", f"{type(error).__name__}{error}", re.IGNORECASE):
             return LeftOut.of(too_slow)
-        raise
+        return LeftOut(where.name, f"cannot be read ({_error_line(error, database.secret)})")
     finally:
         timer.cancel()
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from chameleon.table.amounts import plain_signs
+from chameleon.table.amounts import plain_signs, read_amount
 
 MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
@@ -45,6 +46,7 @@ _DATES = tuple(
 )
 _TIME = re.compile(_CLOCK, re.IGNORECASE)
 _HOUR = re.compile(r"(?P<hour>\d{1,2}) ?(?P<half>[ap])\.? ?m\.?", re.IGNORECASE)
+_NUMERIC = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(?:\d{4}|\d{2})(?!\d)")
 _LONGEST = 40
 _PIVOT = 50  # two figures below it are a year of this century
 
@@ -65,12 +67,6 @@ class Moment(NamedTuple):
     def timed(self) -> Moment:
         """Return it with its time of day, midnight where none is told."""
         return self._replace(at=self.at or dt.time())
-
-    @property
-    def key(self) -> tuple[int, ...]:
-        """Return what dates are ordered by."""
-        at = self.at or dt.time()
-        return (*self[:3], at.hour, at.minute, at.second, at.microsecond)
 
     @property
     def date(self) -> dt.date | None:
@@ -125,15 +121,16 @@ def _span(part: dict[str, str | None], *, day_first: bool, has_months: bool) -> 
     except ValueError:
         return None
     moment, until = Moment(year, month, day, at), part.get("until")
-    if has_months and until:
-        return (Moment(year, int(until)),) * 2 if 1 <= int(until) <= 12 else None
-    last_year = int(until if until and len(until) == 4 else f"{year // 100}{until}") if until else 0
-    last_year = year + 9 if part.get("decade") else last_year
-    if until and last_year < year:  # 1999-00 ends in 2000; 24/7 and 2024/12 are none
-        last_year += 100 if len(until) == 2 and last_year + 100 == year + 1 else 0
-    if until and not has_months and last_year <= year and not 1 <= int(until) <= 12:
-        return None
-    return moment, Moment(last_year) if last_year > year else moment
+    if not until:
+        return moment, Moment(year + 9) if part.get("decade") else moment
+    is_month = 1 <= int(until) <= 12
+    if has_months:
+        return (Moment(year, int(until)),) * 2 if is_month else None
+    is_next = (year % 100, until) == (99, "00")  # 1999-00 ends in 2000; 24/7 and 2024/12 are none
+    last_year = year + 1 if is_next else int(until if len(until) == 4 else f"{year // 100}{until}")
+    if last_year > year:
+        return moment, Moment(last_year)
+    return (moment, moment) if is_month else None
 
 
 def _time_of(part: dict[str, str | None]) -> dt.time:
@@ -165,8 +162,31 @@ def read_span_of_time(text: str) -> Fraction | None:
     match = _TIME.fullmatch(text.strip())
     if match is None or match["half"] or int(match["minute"]) > 59 or int(match["second"] or 0) > 59:
         return None
-    first, second = int(match["hour"]), int(match["minute"])
-    whole = (
-        60 * first + second if match["second"] is None else 3600 * first + 60 * second + int(match["second"])
-    )
+    whole = 60 * int(match["hour"]) + int(match["minute"])
+    if match["second"]:
+        whole = 60 * whole + int(match["second"])
     return whole + Fraction(match["part"] or 0)
+
+
+def numeric_date(text: str) -> tuple[int, int] | None:
+    """Return the first two figures of a date such as 13/04/2024; None for other texts."""
+    match = _NUMERIC.match(text)
+    return (int(match[1]), int(match[3])) if match else None
+
+
+def order_of(texts: Collection[str], hint: str) -> tuple[bool | None, str]:
+    """Return whether days come first in dates such as 13/04/2024, and what is in doubt about that."""
+    pairs = {text: pair for text in texts if (pair := numeric_date(text))}
+    first, second = any(a > 12 for a, _ in pairs.values()), any(b > 12 for _, b in pairs.values())
+    if first and second:
+        return True, "some dates have the day first and some the month"
+    if first or second or hint in ("day first", "month first"):
+        return first or (not second and hint == "day first"), ""
+    told = next((text for text, (a, b) in pairs.items() if a != b), "")
+    doubt = f"it does not tell day from month (day first or month first), as in {told}" if told else ""
+    return None, doubt
+
+
+def is_no_value(cell: str) -> bool:
+    """Tell whether a cell is a text: no amount, date or time."""
+    return read_amount(cell) is None and read_date(cell) is None and read_time(cell) is None

@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from typing import Literal, get_args
@@ -14,7 +13,7 @@ from typing import Literal, get_args
 from chameleon.errors import InputError
 from chameleon.table.bars import escape_bars, join_bars
 from chameleon.table.table import Table
-from chameleon.text import clean_cell, estimated_tokens, harmless
+from chameleon.text import clean_cell, counted, estimated_tokens, harmless
 
 Style = Literal["pipe", "numbered", "markdown", "html", "tsv", "csv", "json"]
 STYLES: tuple[Style, ...] = get_args(Style)
@@ -23,9 +22,7 @@ ELLIPSIS = "…"
 """What a note of omission begins with, and what a cut cell ends with."""
 
 _GAP = "  "
-_LEAST_WIDTH = 20
-_LEAST_COLUMN = 8
-_WIDEST_COLUMN = 40
+_LEAST_WIDTH, _LEAST_COLUMN, _WIDEST_COLUMN = 20, 8, 40  # places
 
 
 @dataclass(frozen=True)
@@ -43,49 +40,34 @@ class Excerpt:
 
     def in_style(self, style: Style) -> str:
         """Return the excerpt as text; see `to_text`."""
+        note = [self.note] if self.note else []
         match style:
             case "pipe":
-                return self._noted(list(map(join_bars, self.lines)))
+                lines = list(map(join_bars, self.lines))
             case "numbered":
-                return self._numbered()
+                header, *rows = (" | ".join(map(escape_bars, line)) for line in self.lines)
+                numbered = (f"row {number} : {row}" for number, row in enumerate(rows, self.first))
+                text = "\n".join([f"col : {header}", *numbered, *note]).rstrip()
+                return text.replace("*/", "* /")  # Chain-of-Table's prompts put tables between /* and */
             case "markdown":
                 lines = [f"| {' | '.join(map(escape_bars, line))} |" for line in self.lines]
                 lines.insert(1, f"|{'---|' * len(self.header)}")
-                return self._noted(lines)
             case "html":
-                return self._html()
+                cells = [[f"<td>{html.escape(cell)}</td>" for cell in line] for line in self.rows]
+                names = [f"<th>{html.escape(name)}</th>" for name in self.header]
+                lines = ["<table>", *(f"<tr>{''.join(line)}</tr>" for line in (names, *cells)), "</table>"]
+                note = [f"<p>{html.escape(each)}</p>" for each in note]
             case "tsv" | "csv":
                 buffer = io.StringIO()
                 writer = csv.writer(buffer, delimiter="\t" if style == "tsv" else ",", lineterminator="\n")
                 writer.writerows(self.lines)
-                return self._noted([buffer.getvalue().removesuffix("\n")])
-            case "json":
-                return self._json()
-
-    def _noted(self, lines: list[str]) -> str:
-        return "\n".join([*lines, self.note] if self.note else lines)
-
-    def _numbered(self) -> str:
-        """Return the header and the numbered rows as Chain-of-Table's prompts have them."""
-        header, *rows = (" | ".join(map(escape_bars, line)) for line in self.lines)
-        counted = (f"row {number} : {row}" for number, row in enumerate(rows, self.first))
-        text = self._noted([f"col : {header}", *counted]).rstrip()
-        return text.replace("*/", "* /")  # these prompts put tables between /* and */
-
-    def _html(self) -> str:
-        def line(cells: Sequence[str], tag: str) -> str:
-            return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-        rows = [line(row, "td") for row in self.rows]
-        note = [f"<p>{html.escape(self.note)}</p>"] if self.note else []
-        return "\n".join(["<table>", line(self.header, "th"), *rows, "</table>", *note])
-
-    def _json(self) -> str:
-        """Return JSON with one row a line, which a model reads as easily as the other forms."""
-        header, *rows = (json.dumps(line, ensure_ascii=False) for line in self.lines)
-        body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
-        note = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
-        return f'{{"header": {header}, "rows": {body}{note}}}'
+                lines = [buffer.getvalue().removesuffix("\n")]
+            case "json":  # one row a line, which a model reads as easily as the other forms
+                header, *rows = (json.dumps(line, ensure_ascii=False) for line in self.lines)
+                body = "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"
+                told = f', "note": {json.dumps(self.note, ensure_ascii=False)}' if self.note else ""
+                return f'{{"header": {header}, "rows": {body}{told}}}'
+        return "\n".join([*lines, *note])
 
 
 def to_text(
@@ -126,11 +108,9 @@ def excerpt(
         lines = lines[: max(fitting, 1)]  # the header always fits
     cut = sum(max_cell is not None and len(cell) > max_cell for line in lines for cell in line)
     lines = [_cut(line, max_cell) for line in lines]
-    notes = []
-    if hidden := len(table.rows) - (len(lines) - 1):
-        notes.append(f"{hidden:,} more {'row' if hidden == 1 else 'rows'} not shown")
-    if cut:
-        notes.append(f"{cut:,} {'cell' if cut == 1 else 'cells'} cut to {max_cell:,} characters")
+    hidden = len(table.rows) - (len(lines) - 1)
+    notes = [f"{counted(hidden, 'more row')} not shown"] if hidden else []
+    notes += [f"{counted(cut, 'cell')} cut to {max_cell:,} characters"] if cut else []
     return Excerpt(lines[0], lines[1:], f"{ELLIPSIS} {'; '.join(notes)}" if notes else "")
 
 
@@ -161,12 +141,10 @@ def to_terminal(table: Table, width: int = 80, max_rows: int | None = 20) -> str
         cells = [padded(cell, size, to_right=to_right) for cell, size, to_right in placed]
         text.append(_GAP.join(cells).rstrip())
     text.insert(1, _GAP.join("─" * size for size in widths))
-    if part.note:
-        text.append(part.note)
+    text += [part.note] if part.note else []
     if hidden := [name or "(unnamed)" for name in lines[0][len(widths) :]]:
         named = ", ".join(name[:_LEAST_WIDTH] for name in hidden[:5]) + (", …" if len(hidden) > 5 else "")
-        noun = "column" if len(hidden) == 1 else "columns"
-        text.append(f"{ELLIPSIS} {len(hidden):,} more {noun} not shown: {named}")
+        text.append(f"{ELLIPSIS} {counted(len(hidden), 'more column')} not shown: {named}")
     return "\n".join(text)
 
 
@@ -197,9 +175,8 @@ def _widths(lines: list[list[str]], numbers: list[bool], width: int) -> list[int
         natural = min(_WIDEST_COLUMN, max(places(name), widest))
         widths.append(natural)
         least.append(min(natural, width, max(_LEAST_COLUMN, widest if is_number else 0)))
-    count = 1
-    while count < len(least) and sum(least[: count + 1]) + len(_GAP) * count <= width:
-        count += 1
+    taken = [total + len(_GAP) * gaps for gaps, total in enumerate(accumulate(least))]
+    count = max(1, sum(total <= width for total in taken))
     widths = widths[:count]
     room = width - len(_GAP) * (count - 1)
     while sum(widths) > room:

@@ -10,7 +10,7 @@ from chameleon.errors import ChameleonError, InputError
 from chameleon.table.records import Origin, Record, bounded
 from chameleon.table.structure import header_rows, joined_header
 from chameleon.table.table import Table, told_apart
-from chameleon.text import one_line
+from chameleon.text import counted, one_line
 
 _LONGEST_CAPTION, _LONGEST_TOLD = 300, 60  # characters
 
@@ -74,7 +74,7 @@ class Unread:
 
 
 Finding = Found | LeftOut | Note | Unread
-_WITHOUT_TABLE: Mapping[str, Any] = {kind.__name__: kind for kind in (LeftOut, Note, Unread)}
+_KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in (Found, LeftOut, Note, Unread)}
 
 
 def finding_to_json(finding: Finding) -> list[Any]:
@@ -87,9 +87,7 @@ def finding_to_json(finding: Finding) -> list[Any]:
 def finding_from_json(data: Sequence[Any]) -> Finding:
     """Return what `finding_to_json` wrote."""
     kind, first, *others = data
-    if kind == "Found":
-        return Found(Table.from_json(first), *others)
-    finding: Finding = _WITHOUT_TABLE[kind](first, *others)
+    finding: Finding = _KINDS[kind](Table.from_json(first) if kind == "Found" else first, *others)
     return finding
 
 
@@ -136,12 +134,9 @@ def table_of(
 
 def told_beside(titles: Sequence[str], notes: Sequence[str]) -> list[str]:
     """Say which lines above and below a table are no part of it."""
-    beside = (("above", "its title", titles), ("below", "no row", notes))
-    return [
-        f"the text {where} the table is {what}: {in_short(lines, '; ')}"
-        for where, what, lines in beside
-        if lines
-    ]
+    above = [f"the text above the table is its title: {in_short(titles, '; ')}"] if titles else []
+    below = [f"the text below the table is no row: {in_short(notes, '; ')}"] if notes else []
+    return above + below
 
 
 def in_short(texts: Sequence[str], joint: str = ", ") -> str:
@@ -156,10 +151,10 @@ def _fitted(number: int, cells: Sequence[str], width: int, origin: Origin, *, pa
         return cells[:width]
     if extra < 0 and pad:
         return (*cells, *[""] * -extra)
-    if extra:
-        count = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
-        hint = "Write an empty cell where nothing is known."
-        if extra > 0:
-            hint = "Put quotes around a cell that holds the delimiter."
-        raise origin.error(f"{count} found, but the header has {width:,}", at=number, hint=hint)
-    return cells
+    if not extra:
+        return cells
+    hint = "Write an empty cell where nothing is known."
+    if extra > 0:
+        hint = "Put quotes around a cell that holds the delimiter."
+    what = f"{counted(len(cells), 'cell')} found, but the header has {width:,}"
+    raise origin.error(what, at=number, hint=hint)

@@ -94,10 +94,9 @@ def _texts(value: Any) -> Iterator[str]:
     """Yield the values that a result holds, as texts."""
     if isinstance(value, Table):
         yield from (cell for row in value.rows for cell in row)
-    elif isinstance(value, Mapping):
-        yield from (text for each in value.values() for text in _texts(each))
-    elif isinstance(value, list | tuple):
-        yield from (text for each in value for text in _texts(each))
+    elif isinstance(value, Mapping | list | tuple):
+        parts = value.values() if isinstance(value, Mapping) else value
+        yield from (text for each in parts for text in _texts(each))
     elif value is not None:
         yield str(value)
 

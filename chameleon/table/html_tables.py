@@ -118,25 +118,20 @@ def text_of(element: Any) -> str:
     parts = list[str]()
     begun = list[int]()
     for event, node in etree.iterwalk(element, events=("start", "end")):
-        is_break = isinstance(node.tag, str) and _BREAKS.fullmatch(node.tag) and node is not element
+        is_inner = node is not element
+        edge = " " if is_inner and isinstance(node.tag, str) and _BREAKS.fullmatch(node.tag) else ""
         if event == "start":
-            parts.append(" " if is_break else "")
-            begun.append(len(parts))
-            parts.append(node.text or "")
+            begun.append(len(parts) + 1)
+            parts += [edge, node.text or ""]
             continue
         start = begun.pop()
-        if node.tag == "sup" and node is not element and _is_mark(parts, start):
+        # Marks in marks may hold all of a text, which would be joined again and again.
+        lengths = (len(parts[place]) for place in range(start, len(parts)))
+        if is_inner and node.tag == "sup" and all(size <= _LONGEST_MARK for size in accumulate(lengths)):
             before = "".join(parts[max(0, start - 9) : start])[-9:]
             parts[start:] = [_superscript(before, "".join(parts[start:]), node.tail or "")]
-        parts.append(" " if is_break else "")
-        parts.append((node.tail or "") if node is not element else "")
+        parts += [edge, (node.tail or "") if is_inner else ""]
     return _SPACES.sub(" ", clean_cell("".join(parts)))
-
-
-def _is_mark(parts: Sequence[str], start: int) -> bool:
-    """Tell whether the parts from there on are as short as a mark: marks in marks may hold all of a text."""
-    lengths = (len(parts[place]) for place in range(start, len(parts)))
-    return all(length <= _LONGEST_MARK for length in accumulate(lengths))
 
 
 def _superscript(before: str, raised: str, after: str) -> str:
@@ -157,23 +152,17 @@ def _layout_reason(table: Any, rows: Sequence[Any]) -> str:
     every = [cell for row in cells for cell in row]
     has_header = any(cell.tag == "th" for cell in every)
     has_caption = table.find("caption") is not None
-    if role in ("presentation", "none"):
-        return "it is marked as layout"
-    if role == "navigation" or "navbox" in table.get("class", ""):
-        return "it is for navigation"
+    if role in ("presentation", "none", "navigation") or "navbox" in table.get("class", ""):
+        return "it is marked as layout or navigation"
     if table.find(".//*[@data-holds-table]") is not None and not (has_header and has_caption):
         return "it holds other tables"
-    if sum(map(bool, cells)) < 2:
-        return "it has one row or none"
-    if max(map(len, cells)) < 2 and not has_header:
-        return "it has one column and no header"
+    if sum(map(bool, cells)) < 2 or (max(map(len, cells)) < 2 and not has_header):
+        return "it has one row or column, or none"
     if has_header or has_caption or role in ("table", "grid"):
         return ""
-    if next(table.iter(*_NOT_DATA), None) is not None:
-        return "it holds forms, headings or other parts of a page, and no header"
-    if sum(len(text_of(cell)) for cell in every) > _LONGEST_CELL * len(every):
-        return "its cells are long texts, and it has no header"
-    return ""
+    is_long = sum(len(text_of(cell)) for cell in every) > _LONGEST_CELL * len(every)
+    is_page = is_long or next(table.iter(*_NOT_DATA), None) is not None
+    return "it has no header, and long texts, forms or headings in its cells" if is_page else ""
 
 
 def _grid(rows: Iterable[Any], origin: Origin) -> list[_Row]:
@@ -215,7 +204,7 @@ def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], l
     width = max(map(len, grid))
     rows = [[*slots, *[_EMPTY] * (width - len(slots))] for slots in grid]
     titles = list[str]()
-    while width > 1 and len(rows) > 1 and _is_one_cell(rows[0]):
+    while len(rows) > 1 and _is_one_cell(rows[0]):
         titles.append(rows.pop(0)[0].text)
     rows = _joined_columns(rows)
     above = _header_rows(rows)
@@ -227,18 +216,12 @@ def _records(grid: Sequence[_Row], *, keep_notes: bool) -> tuple[list[Record], l
     else:
         body = [slots for slots in body if not _is_one_cell(slots)]
     names, cells = ([[slot.text for slot in slots] for slots in part] for part in (header, body))
-    is_turned = not above and all(
-        slots[0].is_header and not any(slot.is_header for slot in slots[1:]) for slots in (*header, *body)
-    )
-    if is_turned:
+    marks = [[slot.is_header for slot in slots] for slots in (*header, *body)]
+    if not above and all(first and not any(others) for first, *others in marks):
         return list(enumerate(zip(*names, *cells, strict=True), 1)), titles, notes
-    joined = joined_header(names)
-    kept = [
-        texts
-        for texts, slots in zip(cells, body, strict=True)
-        if texts not in names or not all(slot.is_header for slot in slots)
-    ]
-    return list(enumerate([joined, *kept], 1)), titles, notes
+    marked = zip(cells, marks[len(header) :], strict=True)
+    kept = [texts for texts, are_names in marked if texts not in names or not all(are_names)]
+    return list(enumerate([joined_header(names), *kept], 1)), titles, notes
 
 
 def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
@@ -250,17 +233,16 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
         return above if above < len(rows) else 0
     if any(slot.is_header for slots in rows for slot in slots):
         return 0
-    joined = header_rows([[slot.text for slot in slots] for slots in rows[:_FIRST_ROWS]])
-    above = 1
-    for (corner, *_), (first, *others) in pairwise(rows[:6]):
-        filled = [slot.text for slot in others if slot.text]
-        aside = all(not slot.text or slot.text.startswith("(") for slot in (corner, first))
-        if not filled or not (
-            all(map(_YEAR.fullmatch, filled)) or (aside and not any(map(_is_amount, filled)))
-        ):
+    texts = [[slot.text for slot in slots] for slots in rows]
+    joined, above = header_rows(texts[:_FIRST_ROWS]), 1
+    for (corner, *_), (first, *others) in pairwise(texts[:6]):
+        filled = [text for text in others if text]
+        aside = all(text[:1] in ("", "(") for text in (corner, first))
+        are_names = all(map(_YEAR.fullmatch, filled)) or (aside and not any(map(_is_amount, filled)))
+        if not filled or not are_names:
             break
         above += 1
-    has_figures = [any(_is_amount(slot.text) for slot in slots[1:]) for slots in rows]
+    has_figures = [any(map(_is_amount, others)) for _, *others in texts]
     is_clear = above > 1 and not has_figures[0] and any(has_figures[above:])
     return above if is_clear else joined if joined > 1 else 0
 
@@ -268,7 +250,7 @@ def _header_rows(rows: Sequence[Sequence[Slot]]) -> int:
 def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:
     """Return the rows with signs at their amounts, and without columns that hold nothing of their own."""
     body = next((n for n, slots in enumerate(rows) if any(_is_amount(slot.text) for slot in slots[1:])), 0)
-    columns = list[tuple[Slot, ...]]()
+    columns = list[Sequence[Slot]]()
     for column in zip(*rows, strict=True):
         if columns and (one := _one_column(columns[-1], column, body)):
             columns[-1] = one
@@ -279,22 +261,15 @@ def _joined_columns(rows: Sequence[Sequence[Slot]]) -> list[_Row]:
 
 def _one_column(left: Sequence[Slot], right: Sequence[Slot], body: int) -> tuple[Slot, ...] | None:
     """Return two columns as one where the one holds but signs of the other, or nothing; else None."""
-    is_before = is_after = True
-    for row, (a, b) in enumerate(zip(left, right, strict=True)):
-        if a.cell == b.cell:
-            continue
-        if a.text and b.text and (row < body or not _is_amount(a.text + b.text)):
-            return None
-        if row >= body:
-            is_before &= not a.text or (bool(b.text) and _BEFORE.fullmatch(a.text) is not None)
-            is_after &= not b.text or (bool(a.text) and _AFTER.fullmatch(b.text) is not None)
-    if not is_before and not is_after:
+    pairs = list(zip(left, right, strict=True))
+    own = [(row, a.text, b.text) for row, (a, b) in enumerate(pairs) if a.cell != b.cell]
+    if any(a and b and (row < body or not _is_amount(a + b)) for row, a, b in own):
         return None
-    pairs = zip(left, right, strict=True)
-    return tuple(
-        a if a.cell == b.cell or not b.text else b._replace(text=a.text + b.text) if a.text else b
-        for a, b in pairs
-    )
+    are_before = all(not a or (b and _BEFORE.fullmatch(a)) for row, a, b in own if row >= body)
+    are_after = all(not b or (a and _AFTER.fullmatch(b)) for row, a, b in own if row >= body)
+    if not are_before and not are_after:
+        return None
+    return tuple(a if a.cell == b.cell or not b.text else b._replace(text=a.text + b.text) for a, b in pairs)
 
 
 def _is_amount(text: str) -> bool:

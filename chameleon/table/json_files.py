@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from chameleon.table.cell_text import cell_text
 from chameleon.table.found import Found, LeftOut, table_of
-from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, shown, too_many_cells
+from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, Record, cell_text, shown, too_many_cells
 from chameleon.table.table import told_apart
 from chameleon.text import clean_cell
 
@@ -125,12 +125,10 @@ def _of_rows(
     if kind is list:
         yield from ((number, list(map(cell_text, row))) for number, row in values)
         return
-    keys = dict.fromkeys(names)
-    for number, row in values:
-        keys.update(dict.fromkeys(row))
-        if len(keys) > MAX_COLUMNS:
-            hint = "Each key becomes a column; put what varies from row to row into cells."
-            raise origin.error(f"the objects have more than {MAX_COLUMNS:,} keys", at=number, hint=hint)
+    keys = dict.fromkeys(chain(names, chain.from_iterable(row for _, row in values)))
+    if len(keys) > MAX_COLUMNS:
+        hint = "Each key becomes a column; put what varies from row to row into cells."
+        raise origin.error(f"the objects have more than {MAX_COLUMNS:,} keys", hint=hint)
     if len(keys) * len(values) > MAX_CELLS:
         raise too_many_cells(origin)
     yield 0, list(map(clean_cell, keys))
@@ -143,7 +141,7 @@ def _keyed(data: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
     waiting: list[tuple[list[str], Any]] = [([], data)]
     while waiting:
         keys, value = waiting.pop()
-        if keys and _shape(value) in ("rows", "whole"):
+        if _shape(value) in ("rows", "whole"):
             found.append((keys, value))
         elif isinstance(value, dict):
             waiting += reversed([([*keys, clean_cell(key)], inner) for key, inner in value.items()])

@@ -90,7 +90,7 @@ class Meaning:
     def keys(self) -> list[Any]:
         """Return what cells are ordered by, None for a blank; all None where they have no order."""
         if self.kind in DATES:
-            return [None if span is None else (span[0].key, span[1].key) for span in self.spans]
+            return [span and (span[0].timed, span[1].timed) for span in self.spans]
         return list(self.values) if self.is_ordered else [None] * len(self.values)
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -10,19 +9,10 @@ from typing import Any, NamedTuple
 
 from chameleon.errors import InputError
 from chameleon.table.databases import address_name, duckdb_tables, server_tables, sqlite_tables
-from chameleon.table.file_kinds import NAMES, kind_of_bytes
-from chameleon.table.found import (
-    Finding,
-    Found,
-    LeftOut,
-    Note,
-    Unread,
-    finding_from_json,
-    finding_to_json,
-)
+from chameleon.table.found import Finding, Found, LeftOut, Note, Unread, finding_from_json, finding_to_json
 from chameleon.table.json_files import json_line_tables, json_tables
-from chameleon.table.records import Origin, printable, read_file, shown, unpack_gzip
-from chameleon.table.structure import with_groups, with_years
+from chameleon.table.records import NAMES, Origin, kind_of_bytes, printable, read_file, shown, unpack_gzip
+from chameleon.table.structure import with_groups
 from chameleon.table.table import Table, told_apart
 from chameleon.table.text_files import bar_table, decode, delimited_tables, format_of_text, markdown_tables
 from chameleon.table.totals import FOOTER, set_apart
@@ -44,7 +34,7 @@ _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in
 KINDS = tuple(f".{suffix}" for suffix in _BY_SUFFIX)
 """Suffixes of files that hold tables."""
 
-_TEXTS = ("", "csv", "tsv", "pipe", "markdown", "json", "jsonl")
+_OF_TEXTS = {"json": json_tables, "jsonl": json_line_tables, "markdown": markdown_tables, "pipe": bar_table}
 _DATABASES = ("sqlite", "duckdb", "parquet")
 _OF_ROWS = ("csv", "tsv", "workbook")
 _AMBIGUOUS = (".db", ".db3")  # these are of SQLite, of DuckDB or of something else
@@ -73,7 +63,7 @@ class Reading(NamedTuple):
         table = set_apart(found.table)
         footers = [" ".join(filter(None, row)) for _, row, why in table.apart or () if why == FOOTER]
         notes = "\n".join(filter(None, [*footers, found.notes]))
-        return replace(found, table=with_years(with_groups(table)), notes=notes)
+        return replace(found, table=with_groups(table), notes=notes)
 
 
 ALL = Reading()
@@ -144,10 +134,10 @@ def read_tables(source: Path | bytes, name: str, how: Reading = ALL) -> Iterator
             findings = workbook_tables(data, origin, wanted, is_named=sheet is not None, header=how.header)
         case "sqlite":
             findings = sqlite_tables(source, origin, wanted)
-        case "duckdb" | "parquet" as of_duckdb:
-            findings = duckdb_tables(source, origin, wanted, is_parquet=of_duckdb == "parquet")
-        case of_text:
-            findings = _tables_of_text(data, origin, of_text, how.header)
+        case "duckdb" | "parquet":
+            findings = duckdb_tables(source, origin, wanted, is_parquet=kind == "parquet")
+        case _:
+            findings = _tables_of_text(data, origin, kind, how.header)
     for finding in findings:
         has_table |= isinstance(finding, Found)
         yield how.structured(finding) if isinstance(finding, Found) else finding
@@ -176,37 +166,26 @@ def choose_table(
         findings = tables_in(source, name, Reading(sheet, True, header, keep_totals))
     found = list(findings)
     tables = [each for each in found if isinstance(each, Found | Unread)]
+    left_out = [each for each in found if isinstance(each, LeftOut)]
     names = told_apart([each.label or f"table {number}" for number, each in enumerate(tables, 1)])
     for number, (own, each) in enumerate(zip(names, tables, strict=True), 1):
         is_meant = sheet is None or sheet.casefold() in (own.casefold(), str(number))
         if is_meant and isinstance(each, Found):
+            notes = [note for note in found if isinstance(note, Note)]
+            told = [f"{note.where.replace(name, PurePath(name).name)} {note.what}" for note in notes]
+            table = replace(each.table, told=(*told, *each.table.told))
             others = [other for other in names if other != own]
-            short = PurePath(name).name
-            notes = [
-                f"{note.where.replace(name, short)} {note.what}" for note in found if isinstance(note, Note)
-            ]
-            faults = [fault for fault in found if isinstance(fault, LeftOut) and fault.is_fault]
-            warnings = [f"{fault.where}: {fault.why}" for fault in faults]
-            table = replace(each.table, told=(*notes, *each.table.told))
+            warnings = [f"{fault.where}: {fault.why}" for fault in left_out if fault.is_fault]
             return replace(each, table=table, name=own, others=others, warnings=warnings)
-    left_out = [each for each in found if isinstance(each, LeftOut)]
-    raise _without_table(left_out, names, name, sheet)
-
-
-def _without_table(
-    left_out: Sequence[LeftOut], names: Sequence[str], name: str, sheet: str | None
-) -> InputError:
-    """Return the error for a source that does not hold the table that is asked for."""
     hint = f"There are: {', '.join(map(shown, names[:20]))}." if names else ""
-    meant = [each for each in left_out if (each.is_fault if sheet is None else shown(sheet) in each.where)]
-    if meant:
-        return InputError(meant[0].why, where=meant[0].where, hint=hint)
+    for fault in left_out:
+        if fault.is_fault if sheet is None else shown(sheet) in fault.where:
+            raise InputError(fault.why, where=fault.where, hint=hint)
     if sheet is not None and names:
-        return InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
-    why = "; ".join(each.why for each in left_out[:3])
-    return InputError(
-        f"holds no table{why and f' ({why})'}", where=name, hint=hint or "Give a file with a table."
-    )
+        raise InputError(f"no sheet or table is named {shown(sheet)}", where=name, hint=hint)
+    why = "; ".join(fault.why for fault in left_out[:3])
+    what = f"holds no table{why and f' ({why})'}"
+    raise InputError(what, where=name, hint=hint or "Give a file with a table.")
 
 
 def read_table(
@@ -242,16 +221,16 @@ def _is_short_text(source: Path | bytes, name: str) -> bool:
     try:
         if isinstance(source, bytes):
             start, size = source[:_START_BYTES], len(source)
-        elif not stat.S_ISREG((status := source.stat()).st_mode):
-            return False
+        elif not source.is_file():  # a pipe, which may be read once
+            return not source.exists()
         else:
             with source.open("rb") as file:
-                start, size = file.read(_START_BYTES), status.st_size
+                start, size = file.read(_START_BYTES), source.stat().st_size
     except (OSError, ValueError):
         return True
     kind = _kind_of(start, name)
     is_page = kind == "" and b"<" in start
-    return size <= _SHORT_BYTES and kind in _TEXTS and not is_page and kind_of_bytes(start) != "gzip"
+    return size <= _SHORT_BYTES and kind in ("", "csv", "tsv", *_OF_TEXTS) and not is_page
 
 
 def _kind_of(data: bytes, name: str) -> str:
@@ -271,18 +250,11 @@ def _tables_of_text(data: bytes, origin: Origin, kind: str, header: str) -> Iter
         if guessed:
             yield Note(origin.name, f"is not UTF-8, and was read as {guessed}")
         kind = kind or format_of_text(text)
-    match kind:
-        case "html":
-            from chameleon.table.html_tables import page_tables
+    if kind == "html":
+        from chameleon.table.html_tables import page_tables
 
-            yield from page_tables(data, origin)
-        case "json":
-            yield from json_tables(text, origin)
-        case "jsonl":
-            yield from json_line_tables(text, origin)
-        case "markdown":
-            yield from markdown_tables(text, origin)
-        case "pipe":
-            yield from bar_table(text, origin)
-        case _:
-            yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "", header)
+        yield from page_tables(data, origin)
+    elif kind in _OF_TEXTS:
+        yield from _OF_TEXTS[kind](text, origin)
+    else:
+        yield from delimited_tables(text, origin, "\t" if kind == "tsv" else "", header)

@@ -1,18 +1,22 @@
-"""Numbered records of cells, within bounds, as a `Table`."""
+"""Bytes of files and their kinds, values as cells, and numbered records of cells; all within bounds."""
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import io
+import json
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from chameleon.errors import InputError
+from chameleon.text import clean_cell
 
 LIMIT_VARIABLE = "CHAMELEON_MAX_TABLE_MB"
 _PART = 1 << 20  # bytes
@@ -21,6 +25,46 @@ MAX_CELLS = 5_000_000
 MAX_COLUMNS = 10_000
 MAX_CELL = 131_072
 """Characters of a cell: as many as Python's reader of CSV allows. A longer one is a file, not a value."""
+
+_BEGINNINGS = {
+    b"SQLite format 3\x00": "sqlite",
+    b"PAR1\x15": "parquet",
+    b"\xd0\xcf\x11\xe0": "ole",
+    b"{\\rtf": "rtf",
+    b"%!PS": "postscript",
+    b"\x1f\x8b": "gzip",
+    b"BZh91AY&SY": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+}
+_PICTURE = re.compile(rb"\x89PNG\r|\xff\xd8\xff|II[*+]\0|MM\0[*+]|RIFF.{4}WEBP|BM.{4}\0{4}", re.DOTALL)
+_PDF = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,1000}%PDF-")
+_IN_ZIP = {
+    b"application/epub+zip": "epub",
+    b"application/vnd.oasis.opendocument.text": "odt",
+    b"application/vnd.oasis.opendocument.presentation": "odp",
+    b"application/vnd.oasis.opendocument.spreadsheet": "workbook",
+    b"word/document": "docx",
+    b"ppt/presentation.xml": "pptx",
+    b"xl/workbook": "workbook",
+}
+NAMES = {
+    "pdf": "a PDF document",
+    "picture": "a picture",
+    "docx": "a Word document",
+    "pptx": "a PowerPoint presentation",
+    "odt": "an OpenDocument text",
+    "odp": "an OpenDocument presentation",
+    "epub": "an e-book",
+    "rtf": "a text in RTF",
+    "postscript": "PostScript",
+    "gzip": "compressed (gzip)",
+    "bzip2": "a bzip2 archive",
+    "xz": "an xz archive",
+    "ole": "a document of an old Office format (.doc, .ppt, .xls) or an encrypted one",
+    "zip": "an archive (zip)",
+    "workbook": "a workbook",
+}
+"""What kinds are called in errors. SQLite, DuckDB and Parquet are the others."""
 
 Record = tuple[int, Sequence[str]]
 """A record's number (its line or row in the file, from 1) and its cells."""
@@ -60,15 +104,13 @@ def too_large(what: str, limit: int, where: str) -> InputError:
 
 def read_within(file: BinaryIO | gzip.GzipFile, name: str, what: str = "has more") -> bytes:
     """Return the bytes of a file or stream. Raises `InputError` beyond the limit."""
-    left = limit = limit_in_bytes()
-    parts = []
+    limit, data = limit_in_bytes(), bytearray()
     # A pipe has no size, and a file may grow after it was looked at. Room is taken for all that is asked for.
-    while part := file.read(min(left + 1, _PART)):
-        parts.append(part)
-        left -= len(part)
-        if left < 0:
+    while part := file.read(min(limit - len(data) + 1, _PART)):
+        data += part
+        if len(data) > limit:
             raise too_large(what, limit, name)
-    return b"".join(parts)
+    return bytes(data)
 
 
 def read_file(path: Path, name: str = "") -> bytes:
@@ -92,6 +134,23 @@ def read_file(path: Path, name: str = "") -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read ({reason})", where=where, hint="Check the path.") from error
+
+
+def kind_of_bytes(data: bytes) -> str:
+    """Return the kind that a file's bytes show; "" for text, and for what is not known.
+
+    Of a zip archive it is the kind of the first member that has one, else "zip": a document may hold others.
+    """
+    if data.startswith(b"PK\x03\x04"):
+        marks = {place: kind for mark, kind in _IN_ZIP.items() if (place := data.find(mark)) >= 0}
+        return marks[min(marks)] if marks else "zip"
+    if data[8:12] == b"DUCK":
+        return "duckdb"
+    if _PDF.match(data):
+        return "pdf"
+    if _PICTURE.match(data):
+        return "picture"
+    return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), "")
 
 
 def unpack_gzip(data: bytes, origin: Origin) -> bytes:
@@ -137,3 +196,28 @@ def shown(text: str, limit: int = 60) -> str:
 def printable(name: str) -> str:
     """Replace the control characters of a file's name, which could reach a terminal through an error."""
     return "".join(character if character.isprintable() else "?" for character in name)
+
+
+def cell_text(value: Any) -> str:
+    """Write a value as a cell: 1.0 is "1", True is "true", None is "", dates are ISO, lists are JSON."""
+    # The order matters: a truth value is also a whole number, and a moment is also a date.
+    match value:
+        case None:
+            return ""
+        case str():
+            return clean_cell(value)
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+        case dt.datetime():
+            return value.date().isoformat() if value.time() == dt.time() else value.isoformat(" ")
+        case dt.date():
+            return value.isoformat()
+        case dt.time():
+            return value.isoformat() if value.second or value.microsecond else f"{value:%H:%M}"
+        case bytes() | bytearray() | memoryview():
+            return f"({len(value):,} bytes)"
+        case list() | dict():
+            return clean_cell(json.dumps(value, ensure_ascii=False, default=str))
+    return clean_cell(str(value))

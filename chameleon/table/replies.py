@@ -8,7 +8,6 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise
-from typing import NamedTuple, Self
 
 from chameleon.errors import InputError
 from chameleon.quoting import untagged
@@ -39,82 +38,65 @@ def parse_table(text: str, like: Table | None = None) -> Table:
     fault: InputError | None = None
     known = {normal(name) for name in like.header if name} if like else set[str]()
     for block in [*reversed(_FENCED.findall(text)), text]:
-        found = [*Found.in_json(block), *Found.with_bars(block)]
+        found = [*_in_json(block), *_with_bars(block)]
         if not found:  # prose is full of commas: outside a fence, a known column or a tab speaks for a table
-            found = [*Found.delimited(block)]
-            is_bare = block is text and "\t" not in text
-            found = [each for each in found if not is_bare or known & {*map(normal, each.lines[0])}]
-        for lines, is_ruled in found:
+            is_clear = block is not text or "\t" in text
+            found = [each for each in _delimited(block) if is_clear or known & {*map(normal, each[0])}]
+        for lines in found:
             try:
-                return _fitted(lines, like, is_ruled=is_ruled)
+                return _fitted(lines, like)
             except InputError as error:
                 fault = fault or error
     raise fault or _ORIGIN.error("holds no table", hint="Ask for lines of cells with bars between them.")
 
 
-class Found(NamedTuple):
-    """The lines of a table that a reply may hold, and whether a rule stands under the first."""
-
-    lines: list[list[str]]
-    is_ruled: bool = False
-
-    @classmethod
-    def in_json(cls, text: str) -> Iterator[Self]:
-        """Yield the table that a text gives as JSON, if it gives one."""
-        begin, ends = (
-            re.search(r"^\s*[\[{]", text, re.MULTILINE),
-            [*re.finditer(r"[]}]\s*$", text, re.MULTILINE)],
-        )
-        if begin is not None and ends and begin.start() < ends[-1].end():
-            with suppress(InputError):  # a header, or prose, may begin with a bracket as well
-                records = json_records(text[begin.start() : ends[-1].end()], _ORIGIN)
-                yield cls([list(cells) for _, cells in records])
-
-    @classmethod
-    def with_bars(cls, text: str) -> Iterator[Self]:
-        """Yield tables with bars, the last first, but after all tables of several lines those of one."""
-        tables = list[list[str]]()
-        lines = [line for line in lines_of(text) if line.strip()]
-        for has_bars, run in groupby(lines, has_bar):
-            table = list(run) if has_bars else []
-            begins = [0, *(place - 1 for place in range(2, len(table)) if is_rule(table[place])), len(table)]
-            tables += [table[begin:end] for begin, end in pairwise(begins) if begin < end]
-        tables.reverse()
-        for table in sorted(tables, key=lambda table: len(table) == 1):
-            labelled = all(map(_LABEL.match, table))
-            cells = split_rows([_LABEL.sub("", line) for line in table] if labelled else table)
-            yield cls(cells, is_ruled=len(table) > 1 and is_rule(table[1]))
-
-    @classmethod
-    def delimited(cls, text: str) -> Iterator[Self]:
-        """Yield the table of two lines or more with tabs, or commas, that a block is."""
-        delimiter = "\t" if "\t" in text else ","
-        lines = [line for line in lines_of(text) if delimiter in line and not _NOTE.match(line)]
-        with suppress(InputError):
-            records = [*delimited_records("\n".join(lines), delimiter, _ORIGIN, strict=True)]
-            if len(records) > 1:
-                yield cls([list(cells) for _, cells in records])
+class _Ruled(list[list[str]]):
+    """Lines of a table of which the first is a header beyond doubt, by the rule below it."""
 
 
-def _fitted(lines: Sequence[Sequence[str]], like: Table | None, *, is_ruled: bool) -> Table:
-    """Return the table, names as `like` has them. Raises `InputError` where rows differ in width.
+def _in_json(text: str) -> Iterator[list[list[str]]]:
+    """Yield the lines of the table that a text gives as JSON, if it gives one."""
+    begin = re.search(r"^\s*[\[{]", text, re.MULTILINE)
+    end = re.match(r"(?s:.*)[]}]\s*$", text, re.MULTILINE)
+    if begin and end and begin.start() < end.end():
+        with suppress(InputError):  # a header, or prose, may begin with a bracket as well
+            yield [list(cells) for _, cells in json_records(text[begin.start() : end.end()], _ORIGIN)]
 
-    Under a rule, the first line is a header beyond doubt.
-    """
+
+def _with_bars(text: str) -> Iterator[list[list[str]]]:
+    """Yield tables with bars, the last first, but after all tables of several lines those of one."""
+    tables = list[list[str]]()
+    for has_bars, run in groupby((line for line in lines_of(text) if line.strip()), has_bar):
+        table = list(run) if has_bars else []
+        begins = [0, *(place - 1 for place in range(2, len(table)) if is_rule(table[place])), len(table)]
+        tables += [table[begin:end] for begin, end in pairwise(begins) if begin < end]
+    tables.reverse()
+    for table in sorted(tables, key=lambda table: len(table) == 1):
+        labelled = all(map(_LABEL.match, table))
+        cells = split_rows([_LABEL.sub("", line) for line in table] if labelled else table)
+        yield _Ruled(cells) if len(table) > 1 and is_rule(table[1]) else cells
+
+
+def _delimited(text: str) -> Iterator[list[list[str]]]:
+    """Yield the table of two lines or more with tabs, or commas, that a block is."""
+    delimiter = "\t" if "\t" in text else ","
+    lines = [line for line in lines_of(text) if delimiter in line and not _NOTE.match(line)]
+    with suppress(InputError):
+        records = [*delimited_records("\n".join(lines), delimiter, _ORIGIN, strict=True)]
+        if len(records) > 1:
+            yield [list(cells) for _, cells in records]
+
+
+def _fitted(lines: list[list[str]], like: Table | None) -> Table:
+    """Return the table, names as `like` has them. Raises `InputError` where rows differ in width."""
     header, *rows = cells = [[clean_cell(cell) for cell in line] for line in lines]
-    if like is not None and not is_ruled and _lacks_header(header, like):
+    if like is not None and not isinstance(lines, _Ruled) and _lacks_header(header, like):
         header, rows = list(like.header), cells
     if like is not None:
         spelling = {normal(name): name for name in reversed(like.header)}
         header = [name if name in like.header else spelling.get(normal(name), name) for name in header]
     width = len(header)
-    if not width:
-        raise _ORIGIN.error("holds bars without cells")
-    for number, row in enumerate(rows, 1):
-        if len(row) > width and not any(row[width:]):
-            del row[width:]
-        if len(row) != width:
-            raise _ORIGIN.error(f"row {number} has {len(row)} cells, the header has {width}")
+    rows = [row if any(row[width:]) else row[:width] for row in rows]
     return Table(header, rows, like.caption if like else "")
 
 
@@ -138,9 +120,7 @@ def as_subtable(reply: Table, table: Table) -> Table | None:
     if columns is None or not reply.rows:
         return None
     rows = positions(reply.rows, [tuple(row[index] for index in columns) for row in table.rows])
-    if rows is None:
-        return None
-    return table.take_rows(sorted(rows)).take_columns(sorted(columns))
+    return None if rows is None else table.take_rows(sorted(rows)).take_columns(sorted(columns))
 
 
 def normal(text: str) -> str:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from chameleon.table.amounts import read_amount
+from chameleon.table.amounts import UNITS, read_amount
 from chameleon.table.columns import GROUPS
 from chameleon.table.table import Table
-from chameleon.table.units import UNITS
 
 _MOST_HEADS, _SAMPLE = 3, 20
 _UNIT_NAMES = frozenset(("unit", "units", "einheit", "unité", "unidad", "unità", "eenheid"))
-_LEAST_YEARS, _OF_YEAR = 3, re.compile(r"(?:FY ?)?(?:19|20)\d\d(?:[ -]?[QH][1-4])?", re.IGNORECASE)
 _OFTEN = 0.25  # of the rows stand below a name where groups are named once
 _NO_NAMES = ("money", "percent", "quantity", "duration", "unclear", "empty")
 YEAR = re.compile(r"(?:19|20)\d\d")
@@ -55,19 +53,6 @@ def joined_header(rows: Sequence[Sequence[str]]) -> list[str]:
     return names
 
 
-def with_years(table: Table) -> Table:
-    """Return the table with a note where columns such as "2023" and "2024" are one measure, in one unit."""
-    years = [each for each in table.columns if _OF_YEAR.fullmatch(each.name.strip())]
-    meanings = [each.meaning for each in years]
-    if len(years) < _LEAST_YEARS or len({(each.kind, each.base) for each in meanings}) > 1:
-        return table
-    if not meanings[0].is_number:
-        return table
-    return replace(
-        table, told=(*table.told, f"{years[0].name} to {years[-1].name} are one measure over time")
-    )
-
-
 def with_groups(table: Table) -> Table:
     """Return the table with the groups that its first columns name once, filled down.
 
@@ -80,15 +65,11 @@ def with_groups(table: Table) -> Table:
         if not places or 0 in places or not places <= blank or column.meaning.kind in _NO_NAMES:
             break
         leading, blank = leading + 1, places
-    if not leading:
+    below = [row[leading:] for row in table.rows if not row[0]]
+    told = [cell for cell in columns[0].cells if cell]  # what is named twice is no group
+    are_groups = leading and all(map(all, below)) and len(set(told)) >= max(2, len(told))
+    if not are_groups or len(below) < max(2, _OFTEN * len(table.rows)):
         return table
-    blanks = [place for place, row in enumerate(table.rows) if not row[0]]
-    is_full = all(all(table.rows[place][leading:]) for place in blanks)
-    if not is_full or len(blanks) < max(2, _OFTEN * len(table.rows)):
-        return table
-    told = [cell for cell in columns[0].cells if cell]
-    if len(set(told)) < max(2, len(told)):
-        return table  # what is named twice is no group
     is_open = columns[0].meaning.is_number or all(each.meaning.is_number for each in columns[leading:])
     if is_open:
         return replace(table, hints=(GROUPS, *map(table.hint, range(1, len(columns)))))
@@ -96,31 +77,27 @@ def with_groups(table: Table) -> Table:
     for above, row in pairwise(rows):
         row[:leading] = [cell or over for cell, over in zip(row[:leading], above[:leading], strict=True)]
     names = " and ".join(each.name or "the first column" for each in columns[:leading])
-    return replace(
-        table,
-        rows=tuple(map(tuple, rows)),
-        told=(*table.told, f"{names}: blanks are filled with the name above"),
-    )
+    note = f"{names}: blanks are filled with the name above"
+    return replace(table, rows=tuple(map(tuple, rows)), told=(*table.told, note))
 
 
 def _is_of_units(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     first, *others = row
-    filled = [cell for cell in others if cell]
     is_told = first.strip(" :-").lower() in _UNIT_NAMES or _is_unit(first.strip("-"))
     measures = [column for column, cell in enumerate(row) if column and cell]
-    is_all = is_told and bool(filled) and all(map(_is_unit, filled))
-    return is_all and any(_is_amount(each[column]) for each in body for column in measures)
+    are_units = is_told and all(map(_is_unit, others))
+    return are_units and any(read_amount(each[column]) for each in body for column in measures)
 
 
 def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     """Tell whether a row has the names below those of `head`: no figures, where rows below have some."""
     spread = {n for n in range(1, len(row)) if row[n] and head[n] in ("", head[n - 1])}
     under = spread | {n - 1 for n in spread if n - 1 not in spread}
-    if not spread or any(_is_amount(cell) and not YEAR.fullmatch(cell) for cell in row):
+    if not spread or any(read_amount(cell) and not YEAR.fullmatch(cell) for cell in row):
         return False
     if not all(row[n] for n in under):  # the names of these parts follow in the next row
         return len(body) > 1 and _is_below(row, body[0], body[1:])
-    figures = [n for n in under if any(_is_amount(each[n]) for each in body)]
+    figures = [n for n in under if any(read_amount(each[n]) for each in body)]
     aside = [n for n in range(len(row)) if n not in under]
     if any(row[n] not in ("", head[n]) for n in aside):
         return False  # a text of its own beside the names makes it a row
@@ -131,7 +108,3 @@ def _is_below(head: Sequence[str], row: Sequence[str], body: Sequence[Sequence[s
 
 def _is_unit(cell: str) -> bool:
     return not cell or cell.strip("()[] ").lower() in UNITS or bool(_IN_BRACKETS.fullmatch(cell))
-
-
-def _is_amount(cell: str) -> bool:
-    return read_amount(cell) is not None

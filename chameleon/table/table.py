@@ -12,18 +12,17 @@ from typing import Any, ClassVar, NamedTuple
 
 from chameleon.cached import cached_property
 from chameleon.errors import InputError, MissingPackage
-from chameleon.table.cell_text import cell_text
+from chameleon.table.amounts import marks_in
 from chameleon.table.column_names import ColumnName, names_units
 from chameleon.table.columns import APART, meaning_of, with_units
-from chameleon.table.conventions import marks_in
 from chameleon.table.meaning import Meaning
+from chameleon.table.records import cell_text
 from chameleon.text import one_line
 from chameleon.values import held_as
 
 Row = tuple[str, ...]
 _NO_COLUMN = "a table needs at least one column"
 _SHOWN_ROWS, _SHOWN_CELL = 20, 200
-_FRAMES = ("itertuples", "iter_rows")  # what DataFrames of pandas and polars have
 _MOST_TOLD, _LONGEST_TOLD = 4, 80  # rows that are set apart, and characters of each
 
 
@@ -83,28 +82,24 @@ class Column:
                 return column
             if column._alone.is_number and not (is_money and ColumnName(column.name).has("money")):
                 return None
-        for column in columns[max(self.index - 1, 0) : self.index]:
-            if is_money and names_units(column.name, column.cells):
-                return column
-        return None
+        left = columns[self.index - 1] if is_money and self.index else None
+        return left if left and names_units(left.name, left.cells) else None
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
     """Return names of columns, the second "Total" as "Total (2)"; blank ones stay blank."""
-    used: dict[str, int] = {}
+    used, found = dict[str, int](), list[str]()
     for name in names:
         own = name
         while name and own in used:
             used[name] += 1
             own = f"{name} ({used[name]})"
-        used[own or f"\0{len(used)}"] = 1
-    return ["" if name.startswith("\0") else name for name in used]
+        used[own] = 1
+        found.append(own)
+    return found
 
 
-@held_as(
-    "$table",
-    lambda value: Table.from_pandas(value) if any(hasattr(value, name) for name in _FRAMES) else None,
-)
+@held_as("$table", lambda value: Table.from_pandas(value) if _is_frame(value) else None)
 @dataclass(frozen=True)
 class Table:
     """A small table of strings, shared freely because nobody can change it.
@@ -133,7 +128,7 @@ class Table:
         apart: Iterable[Apart] | None = None,
         told: Iterable[str] = (),
     ) -> None:
-        if any(hasattr(header, name) for name in _FRAMES):
+        if _is_frame(header):
             raise InputError("a table is not made of a DataFrame so", hint="Call Table.from_pandas(df).")
         names, body = tuple(header), tuple(map(tuple, rows))
         # Asked of all cells at once: a loop over them would take most of the time that reading a file takes.
@@ -142,14 +137,10 @@ class Table:
         if not names:
             raise InputError(_NO_COLUMN)
         if not set(map(len, body)) <= {len(names)}:
-            number, row = next((n, row) for n, row in enumerate(body, 1) if len(row) != len(names))
-            raise InputError(f"row {number} has {len(row)} cells, the header has {len(names)}")
-        object.__setattr__(self, "header", names)
-        object.__setattr__(self, "rows", body)
-        object.__setattr__(self, "caption", caption)
-        object.__setattr__(self, "hints", tuple(hints))
-        object.__setattr__(self, "apart", None if apart is None else tuple(apart))
-        object.__setattr__(self, "told", tuple(told))
+            number, size = next((n, len(row)) for n, row in enumerate(body, 1) if len(row) != len(names))
+            raise InputError(f"row {number} has {size} cells, the header has {len(names)}")
+        self.__dict__.update(header=names, rows=body, caption=caption, hints=tuple(hints), told=tuple(told))
+        self.__dict__["apart"] = None if apart is None else tuple(apart)
 
     @property
     def chars(self) -> int:
@@ -199,19 +190,18 @@ class Table:
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""
-        lines = [[escape(cell[:_SHOWN_CELL]) for cell in line] for line in self.rows[:_SHOWN_ROWS]]
+        lines = [
+            [f"<td>{escape(cell[:_SHOWN_CELL])}</td>" for cell in row] for row in self.rows[:_SHOWN_ROWS]
+        ]
         head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
-        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
+        body = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
         note = f"<p>{len(self.rows):,} rows × {len(self.header)} columns</p>"
         return f"<table><caption>{escape(self.caption)}</caption><tr>{head}</tr>{body}</table>{note}"
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        by_column = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
-        return tuple(
-            Column(name, index, tuple(cells), self)
-            for index, (name, cells) in enumerate(zip(self.header, by_column, strict=True))
-        )
+        cells = list(zip(*self.rows, strict=True)) or [()] * len(self.header)
+        return tuple(Column(name, index, cells[index], self) for index, name in enumerate(self.header))
 
     def hint(self, index: int) -> str:
         """Return how a column is written where its own cells do not tell; see `meaning_of`."""
@@ -224,7 +214,7 @@ class Table:
     @cached_property
     def _mark(self) -> str:
         """What stands before decimals in the columns that tell it, "" where none does or they differ."""
-        marks = set[str]().union(*(marks_in(column.cells) for column in self.columns))
+        marks = marks_in([cell for row in self.rows for cell in row])
         return marks.pop() if len(marks) == 1 else ""
 
     @property
@@ -270,8 +260,7 @@ class Table:
     def take_rows(self, indexes: Iterable[int]) -> Table:
         """Return the rows at these positions, in this order; the rows themselves are shared, not copied."""
         rows = self.rows
-        places = range(len(self.header))
-        return self._like(self.header, tuple([rows[index] for index in indexes]), places=places)
+        return self._like(self.header, tuple([rows[index] for index in indexes]))
 
     def take_columns(self, indexes: Iterable[int]) -> Table:
         """Return the columns at these positions, in this order. Raises `InputError` for none."""
@@ -280,61 +269,51 @@ class Table:
             raise InputError(_NO_COLUMN)
         cells = [map(itemgetter(index), self.rows) for index in chosen]
         header = tuple([self.header[index] for index in chosen])
-        return self._like(header, tuple(zip(*cells, strict=True)), places=chosen)
+        return self._like(header, tuple(zip(*cells, strict=True)), chosen)
 
     def with_column(self, name: str, cells: Iterable[str]) -> Table:
         """Add a column on the right. Raises `InputError` unless each row gets one text."""
         added = tuple(cells)
         if len(added) != len(self.rows):
-            raise InputError(
-                f"the column {name!r} has {len(added)} cells, the table has {len(self.rows)} rows"
-            )
-        if not {type(name), *map(type, added)} <= {str}:
-            name, added = _text(name), tuple(map(_text, added))
-        rows = [(*row, cell) for row, cell in zip(self.rows, added, strict=True)]
-        return self._like((*self.header, name), tuple(rows), places=(*range(len(self.header)), -1))
+            what = f"the column {name!r} has {len(added)} cells, the table has {len(self.rows)} rows"
+            raise InputError(what)
+        rows = [(*row, _text(cell)) for row, cell in zip(self.rows, added, strict=True)]
+        return self._like((*self.header, _text(name)), tuple(rows), (*range(len(self.header)), -1))
 
     def with_caption(self, caption: str) -> Table:
         """Return the table under another caption."""
-        made = self._like(self.header, self.rows, caption, places=range(len(self.header)))
-        made.__dict__.update(apart=self.apart, told=self.told)
+        made = self._like(self.header, self.rows)
+        made.__dict__.update(caption=caption, apart=self.apart, told=self.told)
         return made
 
     def contains(self, part: Table) -> bool:
         """Tell whether `part` is a sub-table: some of these rows (each as often as here) and columns."""
-        left = list(self.header)
+        left: list[str | None] = list(self.header)
         indexes = []
         for name in part.header:
             if name not in left:
                 return False
             indexes.append(left.index(name))
-            left[indexes[-1]] = "\0taken"
+            left[indexes[-1]] = None
         mine = Counter(tuple(row[index] for index in indexes) for row in self.rows)
         return not Counter(part.rows) - mine
 
-    def _like(
-        self, header: Row, rows: tuple[Row, ...], caption: str | None = None, *, places: Sequence[int]
-    ) -> Table:
+    def _like(self, header: Row, rows: tuple[Row, ...], places: Sequence[int] = ()) -> Table:
         """Make a table of texts that are known to fit, since they come from tables: none is looked at.
 
-        `places` are those of its columns in this one, negative for a new one: they are written alike.
+        `places` are those of its columns in this one, by default the same, negative for a new one: they are
+        written alike.
         """
-        made = object.__new__(Table)
-        fields = made.__dict__
-        fields |= {"header": header, "rows": rows, "hints": (), "told": ()}
-        fields["apart"] = None if self.apart is None else ()
-        fields["caption"] = self.caption if caption is None else caption
-        fields["_whole"] = (self, tuple(places))
+        made, whole = object.__new__(Table), (self, tuple(places or range(len(header))))
+        fields: dict[str, Any] = {"header": header, "rows": rows, "caption": self.caption, "hints": ()}
+        made.__dict__.update(fields, told=(), apart=None if self.apart is None else (), _whole=whole)
         return made
 
     _whole: ClassVar[tuple[Table, tuple[int, ...]] | None] = None
 
     def to_json(self) -> dict[str, Any]:
-        data = {
-            "header": list(self.header),
-            "rows": [list(row) for row in self.rows],
-            "caption": self.caption,
-        }
+        rows = [list(row) for row in self.rows]
+        data = {"header": list(self.header), "rows": rows, "caption": self.caption}
         hints = list(map(self.hint, range(len(self.header)))) if self.hints or self._whole else []
         apart = {} if self.apart is None else {"apart": [[n, list(row), why] for n, row, why in self.apart]}
         told = {"told": list(self.told)} if self.told else {}
@@ -359,6 +338,10 @@ class Table:
     @property
     def _dated(self) -> list[int]:
         return [each.index for each in self.columns if each.meaning.kind in ("date", "datetime")]
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # of pandas, of polars
 
 
 def _text(cell: Any) -> str:

@@ -8,6 +8,7 @@ sheet, into tables.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,20 +18,17 @@ from typing import Any
 
 from chameleon.errors import InputError, require
 from chameleon.markup import BYTE_ORDER_MARKS
-from chameleon.table.amounts import read_amount
 from chameleon.table.bars import has_bar, is_rule, lines_of, split_rows
-from chameleon.table.dates import read_date, read_time
+from chameleon.table.dates import is_no_value
 from chameleon.table.found import Found, LeftOut, table_of, told_beside
 from chameleon.table.records import Origin, Record, bounded, shown
 from chameleon.text import clean_cell
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_NO_LETTERS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffd]")
 _HIGH, _LETTERS = re.compile(rb"[\x80-\xff]"), re.compile(rb"[A-Za-z]")
 _ENCODINGS = ["cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949", "koi8_r"]
 _SAMPLE_BYTES, _SAMPLE_CHARS, _SAMPLE_LINES = 100_000, 65_536, 50
 
-# csv.reader wants lines; `splitlines` would also break them at form feeds and Unicode separators.
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _UNUSUAL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _END = "\x1e"
 _MAX_SHARED = 100_000
@@ -55,8 +53,9 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        text, guessed = _guessed(data) if encoding == "utf-8" else ("", "")
-        if not guessed:
+        guessed = _guessed(data[:_SAMPLE_BYTES]) if encoding == "utf-8" else ""
+        text = data.decode(guessed or "utf-8", "replace")
+        if not guessed or (guessed == "cp1252" and _NO_LETTERS.search(text)):
             line = data.count(b"\n", 0, error.start) + 1
             what = f"is not {encoding.upper()}: byte {data[error.start]:#04x} in line {line:,}"
             hint = "It is damaged or in another encoding: save it again as UTF-8."
@@ -64,29 +63,22 @@ def decode(data: bytes, origin: Origin) -> tuple[str, str]:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise origin.error("holds a NUL byte, so it is no text", at=line, hint="Save it again as UTF-8 text.")
-    return text, guessed
+    return text, "Windows-1252" if guessed == "cp1252" else guessed
 
 
-def _guessed(data: bytes) -> tuple[str, str]:
-    """Return the text of bytes that are not UTF-8, and its encoding; "" for both where none fits."""
-    sample = data[:_SAMPLE_BYTES]
+def _guessed(sample: bytes) -> str:
+    """Return the encoding of bytes that are not UTF-8; "" where none fits."""
     high = len(_HIGH.findall(sample))
     if len(_HIGH.findall(sample.decode("utf-8", "ignore").encode())) * 2 > high:
-        return "", ""  # most letters are UTF-8: the file is damaged, and would be read as other letters
+        return ""  # most letters are UTF-8: the file is damaged, and would be read as other letters
     if high < len(_LETTERS.findall(sample)):
-        try:
-            text = data.decode("cp1252")
-        except UnicodeDecodeError:
-            return "", ""
-        return ("", "") if _CONTROLS.search(text) else (text, "Windows-1252")
+        return "cp1252"
     use = "a text that is neither UTF-8 nor in Latin letters is read with"
     require("charset-normalizer", use, "corpus", module="charset_normalizer", imports=True)
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, cp_isolation=_ENCODINGS).best()
-    if best is None:
-        return "", ""
-    return data.decode(best.encoding, "replace"), best.encoding
+    return best.encoding if best else ""
 
 
 def format_of_text(text: str) -> str:
@@ -121,15 +113,14 @@ def delimited_tables(
 
 def bar_table(text: str, origin: Origin) -> Iterator[Found | LeftOut]:
     """Yield the table of `a | b` lines, perhaps below a line with the caption."""
-    lines = [(number, line) for number, line in enumerate(lines_of(text), 1) if line.strip()]
-    caption = ""
-    if len(lines) > 1 and "|" not in lines[0][1] and "|" in lines[1][1]:
-        caption = clean_cell(lines.pop(0)[1])
-    numbers = [number for number, _ in lines]
-    if len(lines) > 1 and is_rule(lines[1][1]):
+    lines = {number: line for number, line in enumerate(lines_of(text), 1) if line.strip()}
+    numbers, caption = list(lines), ""
+    if len(numbers) > 1 and "|" not in lines[numbers[0]] and "|" in lines[numbers[1]]:
+        caption = clean_cell(lines[numbers.pop(0)])
+    rows = split_rows([lines[number] for number in numbers])
+    if len(rows) < len(numbers):  # the rule is no row
         del numbers[1]
-    rows = split_rows([line for _, line in lines])
-    records = [(n, [clean_cell(cell) for cell in row]) for n, row in zip(numbers, rows, strict=True)]
+    records = [(number, list(map(clean_cell, row))) for number, row in zip(numbers, rows, strict=True)]
     yield table_of(records, origin, None, caption)
 
 
@@ -170,25 +161,19 @@ def delimited_records(text: str, delimiter: str, origin: Origin, *, strict: bool
     Lines may end in any of the three ways, blank lines come as records without cells. Raises `InputError`
     for a quote that is never closed, cells above `csv`'s limit and, if `strict`, text after a closing quote.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    ended = False
-
-    def lines() -> Iterator[str]:
-        nonlocal ended
-        yield from (match[0] for match in _LINE.finditer(text))
-        ended = True
-        yield _END  # ends up in a cell if a quote is still open
-
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+    whole = f"{text}\n{_END}"  # the last line ends up in a cell if a quote is still open
+    lines = io.StringIO(whole)
     tabs_are_data = "\t" in text and (delimiter != "\t" or '"' in text)
     # Nearly all files are plain, and there one C call per cell halves the time for large ones.
     tidy = clean_cell if tabs_are_data or _UNUSUAL.search(text) else str.strip
     # Cells repeat, and sharing them saves a third of a large table's memory; all of them would be too many.
     shared: dict[str, str] = {}
-    reader = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True, strict=strict)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
     start = 1
     try:
         for cells in reader:
-            if ended:
+            if lines.tell() == len(whole):
                 if cells != [_END]:
                     hint = 'Close it, or write "" for a quote in a cell.'
                     raise origin.error("a quote is opened here and never closed", at=start, hint=hint)
@@ -209,11 +194,9 @@ def _delimiter_of(text: str) -> str:
     The first lines may be titles, which no delimiter splits.
     """
     lines = _sample_lines(text)
-    for start in range(min(_MAX_TITLES, max(len(lines) - 2, 0)) + 1):
-        delimiter, share = _best_delimiter(lines[start:])
-        if share > 0.5:
-            return delimiter
-    return ","
+    starts = range(min(_MAX_TITLES, max(len(lines) - 2, 0)) + 1)
+    tries = (_best_delimiter(lines[start:]) for start in starts)
+    return next((delimiter for delimiter, share in tries if share > 0.5), ",")
 
 
 def _best_delimiter(lines: list[str]) -> tuple[str, float]:
@@ -249,6 +232,7 @@ def tables_of(
     `header` says which rows of the file hold the names of the columns, as `Reading` has it.
     """
     lines = _header_lines(header)
+    how["heads"] = None if lines is None else len(lines)
     try:
         filled = list(bounded(records, origin))
         found = sections(filled) if lines is None else [_below(filled, lines, origin)]
@@ -256,10 +240,8 @@ def tables_of(
         yield LeftOut.of(error)
         return
     for each in found:
-        titles, notes = ": ".join(each.titles), "\n".join(each.notes)
-        heads = len(lines) if lines is not None else None
-        how_read = [*told, *told_beside(each.titles, each.notes)]
-        yield table_of(each.records, origin, place, titles, notes, heads=heads, told=how_read, **how)
+        how["told"] = [*told, *told_beside(each.titles, each.notes)]
+        yield table_of(each.records, origin, place, ": ".join(each.titles), "\n".join(each.notes), **how)
 
 
 def _header_lines(text: str) -> range | None:
@@ -280,8 +262,7 @@ def _header_lines(text: str) -> range | None:
 def _below(records: Sequence[Record], lines: range, origin: Origin) -> Section:
     """Return the table below the header in these lines; what stands above is its title."""
     first = lines.start if lines else 0
-    heads = [record for record in records if record[0] in lines]
-    if lines and len(heads) < len(lines):
+    if sum(number in lines for number, _ in records) < len(lines):
         raise origin.error("is no row of this file", at=lines.stop - 1)
     above = [record for record in records if record[0] < first and any(record[1])]
     return Section(_lines(above), [record for record in records if record[0] >= first])
@@ -325,19 +306,17 @@ def sections(records: Iterable[Record]) -> list[Section]:
                 titles = []
             for line in _lines(block):
                 (found[-1].notes if found and (not following or _NOTE.match(line)) else titles).append(line)
-        elif found and not ((titles or above) and all(map(_may_name_a_column, block[above][1]))):
+        elif found and not ((titles or above) and all(map(is_no_value, block[above][1]))):
             found[-1].records += [*((0, [title]) for title in titles), *block]
             titles = []
         else:
             found.append(Section([*titles, *_lines(block[:above])], block[above:]))
             titles = []
     for section in found:
-        _take_notes(section)
+        width = max(len(cells) for _, cells in section.records)
+        while width > 1 and len(section.records) > 2 and len(section.records[-1][1]) == 1:
+            section.notes[:0] = _lines([section.records.pop()])
     return found
-
-
-def _may_name_a_column(cell: str) -> bool:
-    return read_amount(cell) is None and read_date(cell) is None and read_time(cell) is None
 
 
 def _titles_in(block: Sequence[Record]) -> int:
@@ -347,20 +326,6 @@ def _titles_in(block: Sequence[Record]) -> int:
         names_a_column = above == 1 and len(block[0][1]) == 1 and len(_lines(block[:1])[0].split()) == 1
         return 0 if names_a_column else above
     return above
-
-
-def _take_notes(section: Section) -> None:
-    """Move the last records of a section that are notes to its notes."""
-    width = max(len(cells) for _, cells in section.records)
-    notes: list[str] = []
-    while width > 1 and len(section.records) > 2:
-        _, cells = section.records[-1]
-        line = _lines(section.records[-1:])[0]
-        if len(cells) != 1:
-            break
-        notes.insert(0, line)
-        section.records.pop()
-    section.notes = notes + section.notes
 
 
 def _filled(cells: Sequence[str]) -> int:

@@ -11,8 +11,7 @@ from statistics import median, pstdev, stdev
 from typing import Any, NamedTuple
 
 from chameleon.cached import cached_property
-from chameleon.table.amounts import read_amount
-from chameleon.table.dates import read_date, read_time
+from chameleon.table.dates import is_no_value
 from chameleon.table.meaning import is_blank, shown
 from chameleon.table.table import Table
 
@@ -33,12 +32,9 @@ _OF_WORD = {word: of for of, words in _WORDS.items() for word in words.split()}
 _ELSE = """grand general général geral generale complessivo sub sous year to date value dev deviation standard
 of the type estándar padrão de der des di da do van von"""
 _BESIDE = frozenset(_ELSE.split())
-_SUBTOTALS = frozenset(
-    ("subtotal", "subtotals", "subtotale", "subtotaal", "zwischensumme", "teilsumme", "小计", "小計")
-)
-_CJK = re.compile(
-    "|".join(sorted((w for w in _OF_WORD if w[0] > "⺀" and len(w) > 1), key=len, reverse=True))
-)
+_SUBTOTALS = frozenset(word for word in _OF_WORD if word.startswith(("sub", "zwischen", "teil", "小")))
+_LONG_CJK = sorted((word for word in _OF_WORD if word[0] > "⺀" and len(word) > 1), key=len, reverse=True)
+_CJK = re.compile("|".join(_LONG_CJK))
 _BRACKETS = re.compile(r"[(\[][^)\]]*[)\]]")
 _WORD = re.compile(r"[^\W_]+|∑")
 _LIKELY = re.compile(rf"(?<![^\W_])(?:{'|'.join(_OF_WORD)})(?![^\W_])|{_CJK.pattern}", re.IGNORECASE)
@@ -107,11 +103,9 @@ def with_named(table: Table, question: str) -> Table:
     for place, row, _ in table.apart or ():
         for column, cell in zip(table.columns, row, strict=True):
             label, said = _label_of(cell), cell.strip(" :").lower()
-            is_own = False
+            is_own = label is not None and f" {said} " in spaced and said not in _ASKED
             if label is not None and label.rest:
                 is_own = label.rest <= words and label.rest not in map(_words, set(column.cells))
-            elif label is not None:
-                is_own = f" {said} " in spaced and said not in _ASKED
             if is_own or (said and said in low and re.search(_TOLD.format(re.escape(said)), low)):
                 places.add(place)
     if not places:
@@ -127,6 +121,8 @@ class _Rows:
         self.table, self.rows = table, table.rows
         self.data: list[int] = []  # places of the rows that a total may close
         self.bounds = [0]  # in `data`: where rows begin that a total closes
+        self.sums: dict[int, list[tuple[Fraction, int]]] = {}
+        """By column the sums and counts of the figures in the first rows of `data`: of none, one, two, …"""
         self.looked = 0
 
     def found(self) -> dict[int, str]:
@@ -145,7 +141,11 @@ class _Rows:
                 self.data.append(place)
         for place in reversed(self.data):
             beside = found.get(place + 1, "") + found.get(place - 1, "")
-            if ("total" in beside or " of the " in beside) and self._goes_with(place):
+            if "total" not in beside and " of the " not in beside:
+                continue
+            label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
+            is_title = len(self.texts) > 1 == len(names) and names != {""}  # one text across all names
+            if is_title or (label is not None and not label.rest):  # as "Std" beside "Mean"
                 found[place] = "stands beside a total"
         named = {place for place, why in found.items() if why == _BY_LABEL}
         return {n: found[n] for n in sorted(found) if n not in named or 2 * len(named) < len(self.rows)}
@@ -156,21 +156,12 @@ class _Rows:
         found = dict(self._footers())
         last = len(self.rows) - 1 - len(found)
         headings = [place for place in range(last) if self._only_text(place) is not None]
-        is_headed = (
-            headings[:1] == [0]
-            and len(headings) > 1
-            and all(two - one > 1 for one, two in pairwise(headings))
-        )
-        found |= dict.fromkeys(headings if is_headed else (), "is a heading")
+        if len(headings) > 1 and headings[0] == 0 and all(two - one > 1 for one, two in pairwise(headings)):
+            found |= dict.fromkeys(headings, "is a heading")
         for place, row in enumerate(self.rows[: last + 1]):
             if row == self.table.header and len(row) > 1:
                 found[place] = "repeats the header"
         return found
-
-    def _goes_with(self, place: int) -> bool:
-        """Tell whether a row beside a total is another: "Std" beside "Mean", or one text across all names."""
-        label, names = self.labels.get(place), {self.rows[place][column] for column in self.texts}
-        return (label is not None and not label.rest) or (len(self.texts) > 1 == len(names) and names != {""})
 
     @cached_property
     def labels(self) -> dict[int, _Label]:
@@ -219,19 +210,6 @@ class _Rows:
                 found[column.index] = None
         return found
 
-    @cached_property
-    def sums(self) -> dict[int, list[tuple[Fraction, int]]]:
-        """By column the sums and counts of the figures in the first rows of `data`: of none, one, two, …"""
-        return {column: [(Fraction(0), 0)] for column in self.figures}
-
-    def _sum(self) -> None:
-        """Add up the rows that are not in the sums yet."""
-        for column, values in self.figures.items():
-            sums = self.sums[column]
-            for place in self.data[len(sums) - 1 :]:
-                (total, count), value = sums[-1], values[place]
-                sums.append((total, count) if value is None else (total + value, count + 1))
-
     def _footers(self) -> Iterator[tuple[int, str]]:
         """Yield the last rows of one text, such as "Source: …", or of a sentence."""
         for place in range(len(self.rows) - 1, max(0, len(self.rows) - _FEW), -1):
@@ -247,15 +225,15 @@ class _Rows:
         filled, width = [cell for cell in self.rows[place] if cell], len(self.table.header)
         is_one = len({*filled}) == 1 < width and len(filled) in (1, max(width, 3))
         is_one = is_one and (len(filled) == 1 or len(filled[0].split()) >= _LEAST_FOOTER)
-        return filled[0] if is_one and _is_text(filled[0]) else None
+        return filled[0] if is_one and is_no_value(filled[0]) else None
 
     def _total(self, place: int, last: int) -> str:
         """Say what a row is the total of, or that its label says so; "" for data."""
         row, label = self.rows[place], self.labels.get(place)
         if label is None:
             is_named = any(row[column] for column in self.texts)
-            has_digits = self._digits(row) >= _LEAST_DIGITS
-            is_sure = has_digits and (place == last > 2 or not is_named)
+            digits = sum(len(re.sub(r"\D", "", row[column])) for column in self.figures)
+            is_sure = digits >= _LEAST_DIGITS and (place == last > 2 or not is_named)
             if (is_named or not self.texts or self.unnamed > 1) and not is_sure:
                 return ""
             is_any = place == last > 2 and not is_named
@@ -263,8 +241,10 @@ class _Rows:
         above = self.rows[self.data[-1]] if self.data else row
         others = [column for column in self.texts if _label_of(row[column]) is None]
         beside = [column for column in others if not (is_blank(row[column]) or row[column] == above[column])]
-        is_alone = not beside
-        of = self._below(last) if place == 0 else self
+        is_alone, of = not beside, self
+        if place == 0:  # it may close all rows below
+            of = copy(self)
+            of.data, of.sums = [n for n in range(1, last + 1) if n not in self.labels], {}
         is_tail = place == 0 or all(each in self.labels for each in range(place + 1, last + 1)[:_FEW])
         may_be = is_alone or not label.rest if label.of == "sum" else is_tail and not label.rest
         if may_be and (why := of._closes(place, (label.of,), 1)):
@@ -273,17 +253,9 @@ class _Rows:
         if (is_edge and of._is_less(place)) or len(beside) > 1:
             return ""
         is_whole = len(others) < len(self.texts) - 1  # such a label in more than one cell
-        is_plain = (
-            label.is_subtotal or (is_edge and not label.rest) or (is_alone and (bool(others) or is_whole))
-        )
+        is_bare = is_alone and (bool(others) or is_whole)
+        is_plain = label.is_subtotal or (is_edge and not label.rest) or is_bare
         return _BY_LABEL if label.of == "sum" and is_plain else ""
-
-    def _below(self, last: int) -> _Rows:
-        """Return these rows with all below the first as those that it may close."""
-        below = copy(self)
-        below.data = [place for place in range(1, last + 1) if place not in self.labels]
-        below.__dict__.pop("sums", None)
-        return below
 
     def _is_less(self, place: int) -> bool:
         """Tell whether all figures of a row are less than another of their column: no sum is."""
@@ -291,12 +263,13 @@ class _Rows:
         told = [(value, others) for value, others in pairs if value is not None and others]
         return bool(told) and all(min(others) >= 0 and value < max(others) for value, others in told)
 
-    def _digits(self, row: Sequence[str]) -> int:
-        return sum(len(re.sub(r"\D", "", row[column])) for column in self.figures)
-
     def _closes(self, place: int, operations: Sequence[str], least: int) -> str:
         """Say of which rows the figures of a row are the sum, say; "" where they are of none."""
-        self._sum()
+        for column, values in self.figures.items():
+            sums = self.sums.setdefault(column, [(Fraction(0), 0)])
+            for new in self.data[len(sums) - 1 :]:
+                (total, filled), value = sums[-1], values[new]
+                sums.append((total, filled) if value is None else (total + value, filled + 1))
         row = {column: values[place] for column, values in self.figures.items()}
         told = {column: value for column, value in row.items() if value is not None}
         starts = dict.fromkeys([self.bounds[-1], 0, *self.bounds[:-_MOST_NESTED:-1]])
@@ -331,7 +304,3 @@ class _Rows:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
-
-
-def _is_text(cell: str) -> bool:
-    return read_amount(cell) is None and read_date(cell) is None and read_time(cell) is None

@@ -9,14 +9,12 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.table.amounts import read_amount
-from chameleon.table.cell_text import cell_text
 from chameleon.table.found import Finding, LeftOut, Note, Unread, in_short
-from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, shown, too_many_cells
+from chameleon.table.records import MAX_CELLS, MAX_COLUMNS, Origin, cell_text, shown, too_many_cells
 from chameleon.table.structure import YEAR
 from chameleon.table.text_files import tables_of
 from chameleon.text import counted
@@ -59,23 +57,21 @@ def workbook_tables(
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data)) if data.startswith(b"PK") else None
-        source = _Source(archive, origin) if archive else None
+        source = _Source(data, origin) if data.startswith(b"PK") else None
         with CalamineWorkbook.from_object(io.BytesIO(data)) as workbook:
             for index, about in enumerate(workbook.sheets_metadata):
                 where = Origin(f"{origin.name}, sheet {shown(about.name)}", "row")
                 if about.typ != SheetTypeEnum.WorkSheet:
                     continue
-                if about.visible != SheetVisibleEnum.Visible and not is_named:
+                is_hidden = about.visible != SheetVisibleEnum.Visible and not is_named
+                if is_hidden:
                     how = "very hidden" if about.visible == SheetVisibleEnum.VeryHidden else "hidden"
                     yield Note(where.name, f"is {how}, and not read unless it is named")
-                    yield Unread(about.name)
-                    continue
-                if not wanted(about.name):
+                if is_hidden or not wanted(about.name):
                     yield Unread(about.name)
                     continue
                 try:
-                    part = source.part(index, where) if source else _Part(b"", {})
+                    xml = source.sheet(index, where) if source else b""
                     sheet = workbook.get_sheet_by_name(about.name)
                     if sheet.height * sheet.width > MAX_CELLS:
                         raise too_many_cells(where)
@@ -85,15 +81,14 @@ def workbook_tables(
                 if not sheet.start:
                     yield LeftOut(where.name, "is empty", is_fault=False)
                     continue
-                rows = part.texts(sheet)
-                told = [*part.told, *_fill_merged(rows, sheet)]
+                rows = _texts(sheet, xml, source.formats if source else {})
+                told = [*_hidden(xml), *_fill_merged(rows, sheet)]
                 records, place = enumerate(rows, sheet.start[0] + 1), {"sheet": about.name}
                 yield from tables_of(records, where, place, header=header, told=told, pad=True)
     except (CalamineError, zipfile.BadZipFile, KeyError, OSError, EOFError, zlib.error) as error:
         hint = "Open it in a spreadsheet program and save it again, without a password."
-        raise origin.error(
-            f"cannot be read as a spreadsheet ({shown(str(error), 100)})", hint=hint
-        ) from error
+        what = f"cannot be read as a spreadsheet ({shown(str(error), 100)})"
+        raise origin.error(what, hint=hint) from error
 
 
 def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
@@ -125,31 +120,26 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> list[str]:
 class _Source:
     """The parts of an .xlsx file that tell what its cells do not: hidden rows, formats, formulas."""
 
-    def __init__(self, archive: zipfile.ZipFile, origin: Origin) -> None:
-        unpacked = sum(member.file_size for member in archive.infolist())
+    def __init__(self, data: bytes, origin: Origin) -> None:
+        self.archive = zipfile.ZipFile(io.BytesIO(data))
+        unpacked = sum(member.file_size for member in self.archive.infolist())
         if unpacked > MAX_UNPACKED_BYTES:
             what = f"unpacks to {unpacked / 1e6:,.0f} MB, more than {MAX_UNPACKED_BYTES / 1e6:,.0f} MB"
             raise origin.error(what, hint="Save the sheet as CSV, or split it.")
-        self.archive = archive
-        book, relations = self._read("xl/workbook.xml"), self._read("xl/_rels/workbook.xml.rels")
-        targets = dict(_RELATION.findall(relations))
+        book = self._read("xl/workbook.xml")
+        targets = dict(_RELATION.findall(self._read("xl/_rels/workbook.xml.rels")))
         self.parts = [f"xl/{targets[id].decode()}" for id in _SHEET.findall(book) if id in targets]
         self.is_uncomputed = b'fullCalcOnLoad="1"' in book
         self.formats = _formats(self._read("xl/styles.xml"))
 
     def _read(self, name: str) -> bytes:
-        try:
-            return self.archive.read(name)
-        except KeyError:
-            return b""
+        return self.archive.read(name) if name in self.archive.namelist() else b""
 
-    def part(self, index: int, where: Origin) -> _Part:
-        """Return the part of a sheet. Raises `InputError` for a huge one, and for formulas without values."""
+    def sheet(self, index: int, where: Origin) -> bytes:
+        """Return the XML of a sheet. Raises `InputError` for a huge one, and for formulas without values."""
         source = self.archive.read(self.parts[index]) if index < len(self.parts) else b""
         rows = max(map(int, _ROW.findall(source)), default=0)
-        letters = {found[1] for found in _COLUMN.finditer(source)}
-        last = max(letters, key=lambda name: (len(name), name), default=b"")
-        if rows * _number_of(last) > MAX_CELLS:
+        if rows * max(map(_number_of, set(_COLUMN.findall(source))), default=0) > MAX_CELLS:
             raise too_many_cells(where)
         unsaved = _UNSAVED.search(source) if b"<f" in source else None
         if unsaved is None and self.is_uncomputed:
@@ -157,33 +147,28 @@ class _Source:
         if unsaved:
             hint = "Open the workbook in a spreadsheet program and save it."
             raise where.error(f"cell {unsaved[1].decode()} holds a formula without a saved value", hint=hint)
-        return _Part(source, self.formats)
+        return source
 
 
-class _Part:
-    """What the XML of a sheet tells: hidden rows and columns, and cells with such a format."""
+def _hidden(source: bytes) -> list[str]:
+    """Say which rows and columns of a sheet are hidden."""
+    columns = sum(int(end) - int(begin) + 1 for begin, end in _HIDDEN_COLUMNS.findall(source))
+    found = ((len(_HIDDEN_ROW.findall(source)), "row"), (min(columns, MAX_COLUMNS), "column"))
+    hidden = [counted(count, what) for count, what in found if count]
+    return [f"{' and '.join(hidden)} hidden in the workbook, and read all the same"] if hidden else []
 
-    def __init__(self, source: bytes, formats: Mapping[bytes, _Format]) -> None:
-        self.source, self.formats = source, formats
 
-    @property
-    def told(self) -> list[str]:
-        columns = sum(int(end) - int(begin) + 1 for begin, end in _HIDDEN_COLUMNS.findall(self.source))
-        found = ((len(_HIDDEN_ROW.findall(self.source)), "row"), (min(columns, MAX_COLUMNS), "column"))
-        hidden = [counted(count, what) for count, what in found if count]
-        return [f"{' and '.join(hidden)} hidden in the workbook, and read all the same"] if hidden else []
-
-    def texts(self, sheet: Any) -> list[list[str]]:
-        """Return the cells of a sheet as texts, with what their formats show."""
-        values, (top, left) = sheet.to_python(), sheet.start
-        rows = [list(map(cell_text, row)) for row in values]
-        for letters, number, style in _STYLED.findall(self.source) if self.formats else ():
-            row, column = int(number) - 1 - top, _number_of(letters) - 1 - left
-            is_here = 0 <= row < len(rows) and 0 <= column < len(rows[row])
-            value = values[row][column] if is_here and style in self.formats else None
-            if isinstance(value, float):
-                rows[row][column] = self.formats[style](value)
-        return rows
+def _texts(sheet: Any, source: bytes, formats: Mapping[bytes, _Format]) -> list[list[str]]:
+    """Return the cells of a sheet as texts, with what their formats show."""
+    values, (top, left) = sheet.to_python(), sheet.start
+    rows = [list(map(cell_text, row)) for row in values]
+    for letters, number, style in _STYLED.findall(source) if formats else ():
+        row, column = int(number) - 1 - top, _number_of(letters) - 1 - left
+        is_here = 0 <= row < len(rows) and 0 <= column < len(rows[row])
+        value = values[row][column] if is_here and style in formats else None
+        if isinstance(value, float):
+            rows[row][column] = formats[style](value)
+    return rows
 
 
 def _formats(styles: bytes) -> dict[bytes, _Format]:
@@ -208,11 +193,12 @@ def _percent(value: float) -> str:
 
 def _with_zeros(code: str, value: float) -> str:
     """Write 2116 as "02116" by the format "00000", and 123456789 as "123-45-6789" by "000-00-0000"."""
-    digits = iter(f"{value:.0f}".zfill(code.count("0")))
-    extra = len(f"{value:.0f}") - code.count("0")
     if not value.is_integer() or value < 0:
         return cell_text(value)
-    return "".join(islice(digits, max(extra, 0))) + "".join(next(digits) if c == "0" else c for c in code)
+    size = code.count("0")
+    figures = f"{value:.0f}".zfill(size)
+    digits = iter(figures[-size:])
+    return figures[:-size] + "".join(next(digits) if c == "0" else c for c in code)
 
 
 def _number_of(letters: bytes) -> int:

@@ -13,8 +13,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from chameleon.cached import cached_property
+from chameleon.table.amounts import UNITS
 from chameleon.table.dates import MONTHS
-from chameleon.table.units import UNITS
 from chameleon.yaml_text import read_yaml
 
 Stems = tuple[str, ...]

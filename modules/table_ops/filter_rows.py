@@ -225,7 +225,7 @@ def _meets(moment: Moment, wanted: Moment, order: Callable[..., bool] | None) ->
         return False
     mine, theirs = ([each[place] for place in places] for each in (moment, wanted))
     if wanted.at is not None:
-        mine, theirs = list(moment.key), list(wanted.key)
+        mine, theirs = list(moment.timed), list(wanted.timed)
     return order(mine, theirs) if order else mine == theirs
 
 

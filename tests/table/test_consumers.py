@@ -1,7 +1,4 @@
-"""Programs, SQL, operations, conditions and the reader without a model see one value in a cell, or none does.
-
-`python -m tests.table.test_consumers` prints the table of forms and consumers.
-"""
+"""Programs, SQL, operations, conditions and the reader without a model see one value in a cell, or none."""
 
 from __future__ import annotations
 
@@ -108,10 +105,3 @@ def test_in_a_mixed_column_all_refuse(cell: str, odd: str) -> None:
     table = Table(["V"], [[cell], [other], [odd]])
     assert (table.to_program_input()["rows"][0][0], SqlTable.of(table).rows[0][0]) == (cell, cell)
     assert (_summed(table), _met(table, cell), _folded(table)) == (REFUSED, REFUSED, REFUSED)
-
-
-if __name__ == "__main__":
-    print(f"{'cell':18}" + "".join(f"{name:>20}" for name in readings(["1", "2"])))
-    for cell, (other, _) in {**NUMBERS, **OTHERS}.items():
-        for cells, label in (([cell, other], cell), ([cell, other, "<5"], "  beside <5")):
-            print(f"{label:18}" + "".join(f"{value!s:>20}" for value in readings(cells).values()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 
 import pytest
@@ -86,6 +85,8 @@ def test_bad_limits_and_styles() -> None:
             to_text(SALES, **limits)
     with pytest.raises(InputError, match=r"'xml'\. There are: pipe, numbered, markdown"):
         to_text(SALES, "xml")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at least 20 places, not 19"):
+        to_terminal(SALES, 19)
 
 
 @given(tables(), st.sampled_from(["pipe", "markdown", "json"]))
@@ -105,20 +106,6 @@ def test_delimited_text_is_read_back(table: Table, style: str) -> None:
 @given(tables(min_rows=1, filled=True), st.sampled_from(["pipe", "tsv", "json"]))
 def test_files_are_read_back(table: Table, style: str) -> None:
     assert read_text(to_text(table, style), style, keep_totals=True) == table  # type: ignore[arg-type]
-
-
-@given(tables(min_columns=2, min_rows=1, filled=True, bars=False))
-def test_csv_files_are_read_back(table: Table) -> None:
-    assert read_text(to_text(table, "csv"), "csv", keep_totals=True) == table
-
-
-@given(tables())
-def test_html_shows_every_cell(table: Table) -> None:
-    text = to_text(table, "html")
-    shown = [
-        html.unescape(part.split("</t", 1)[0]) for part in text.replace("<th>", "<td>").split("<td>")[1:]
-    ]
-    assert shown == [cell for line in (table.header, *table.rows) for cell in line]
 
 
 def test_the_pipe_encoding_of_chain_of_table_counts_rows_and_never_ends_its_block() -> None:
@@ -172,21 +159,8 @@ def test_a_cell_cannot_steer_the_terminal() -> None:
     assert text.count("\n") == 3
 
 
-def test_a_terminal_may_be_too_narrow() -> None:
-    with pytest.raises(InputError, match="at least 20 places, not 19"):
-        to_terminal(Table(["a"]), 19)
-
-
-@given(
-    st.integers(1, 12).flatmap(
-        lambda width: st.lists(st.lists(st.text(max_size=30), min_size=width, max_size=width), max_size=4)
-    ),
-    st.integers(20, 120),
-)
+@given(st.lists(st.lists(st.text(max_size=30), min_size=9, max_size=9), max_size=4), st.integers(20, 120))
 def test_no_line_of_cells_is_wider_than_the_terminal(rows: list[list[str]], width: int) -> None:
-    if not rows:
-        return
-    table = Table(rows[0], rows[1:])
-    lines = to_terminal(table, width).split("\n")
-    assert all(places(line) <= width for line in lines[: len(rows) + 1])
+    lines = to_terminal(Table(map(str, range(9)), rows), width).split("\n")
+    assert all(places(line) <= width for line in lines[: len(rows) + 2])
     assert all(line.isprintable() for line in lines)

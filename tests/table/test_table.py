@@ -15,9 +15,8 @@ from tests.table.strategies import tables
 def test_taken_rows_and_columns_are_those_named(table: Table, data: st.DataObject) -> None:
     columns = data.draw(st.lists(st.integers(0, len(table.header) - 1), min_size=1, max_size=5))
     rows = data.draw(st.lists(st.integers(0, len(table.rows) - 1), max_size=5)) if table.rows else []
-    expected = Table(
-        [table.header[index] for index in columns], [[row[i] for i in columns] for row in table.rows], "c"
-    )
+    header = [table.header[index] for index in columns]
+    expected = Table(header, [[row[i] for i in columns] for row in table.rows], "c")
     assert table.with_caption("c").take_columns(iter(columns)) == expected
     assert table.take_rows(iter(rows)) == Table(table.header, [table.rows[index] for index in rows])
     assert table.take_columns(columns).columns == expected.columns
@@ -27,9 +26,8 @@ def test_taken_rows_and_columns_are_those_named(table: Table, data: st.DataObjec
 def test_a_column_more_stands_on_the_right(table: Table, name: str) -> None:
     cells = [str(number) for number in range(len(table.rows))]
     wider = table.with_column(name, iter(cells))
-    assert wider == Table(
-        [*table.header, name], [[*row, cell] for row, cell in zip(table.rows, cells, strict=True)]
-    )
+    rows = [[*row, cell] for row, cell in zip(table.rows, cells, strict=True)]
+    assert wider == Table([*table.header, name], rows)
     assert wider.take_columns(range(len(table.header))) == table
 
 
@@ -64,16 +62,13 @@ def test_a_dataframe_becomes_a_table_and_back() -> None:
 
 def test_a_dataframe_of_polars_becomes_a_table() -> None:
     polars = pytest.importorskip("polars")
-    assert Table.from_polars(polars.DataFrame({"a": [1, None], "b": ["x", "y"]})).rows == (
-        ("1", "x"),
-        ("", "y"),
-    )
+    frame = polars.DataFrame({"a": [1, None], "b": ["x", "y"]})
+    assert Table.from_polars(frame).rows == (("1", "x"), ("", "y"))
 
 
 def test_records_become_a_table() -> None:
-    assert Table.from_records([{"a": 1, "b": None}, {"c": [1]}]) == Table(
-        "abc", [["1", "", ""], ["", "", "[1]"]]
-    )
+    found = Table.from_records([{"a": 1, "b": None}, {"c": [1]}])
+    assert found == Table("abc", [["1", "", ""], ["", "", "[1]"]])
     assert Table.from_records([["Type", "Type"], [1, 2.0]]) == Table(["Type", "Type (2)"], [["1", "2"]])
 
 

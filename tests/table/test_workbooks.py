@@ -123,20 +123,6 @@ def test_two_tables_in_a_sheet_and_one_that_cannot_be_read_beside_another() -> N
     assert fault.where == "x.xlsx, sheet 'Sums'" and "B2 holds a formula without a saved value" in fault.why
 
 
-@pytest.mark.parametrize(
-    ("rows", "part"),
-    [
-        ([], "holds no table"),
-        ([["a", "b"]], "has a header but no rows"),
-        ([["a"] * 10_001, [1]], "10,001 columns, more than 10,000"),
-    ],
-)
-def test_bad_sheets(rows: list[list[Any]], part: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_table(workbook(("S", rows)), name="w.xlsx")
-    assert part in str(caught.value) and str(caught.value).startswith("w.xlsx")
-
-
 def test_a_sheet_that_says_to_be_huge_is_refused_at_once() -> None:
     cells = b'<row r="1"><c r="A1"><v>1</v></c></row><row r="%d"><c r="%s"><v>1</v></c></row>'
     head = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
