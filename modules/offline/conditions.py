@@ -88,7 +88,7 @@ class Frame:
                 has_zeros = column.kind == "number" and 0 in column.numbers
                 empty = Either((Filled(column.index),), negated=True)
                 condition = Compares(column.index, "==", 0) if has_zeros else empty
-                cost = Cost.IDEA if is_date and self.items[place].value != "absent" else 0.0
+                cost = Cost.PART if is_date and self.items[place].value != "absent" else 0.0
                 yield Bound(condition, cost, frozenset((place, place + 1)))
 
     def _beside(self) -> Iterator[Bound]:
@@ -186,8 +186,9 @@ class Frame:
     ) -> Iterator[tuple[SheetColumn, float, set[int]]]:
         """The columns that a number may be compared with: named beside it, of its unit, or the only one."""
         is_other = self.kind(end) == "column" and self.column(end, "number") is None
-        if is_compared and is_other and not measure.base:
-            return  # more than one author
+        is_row = self.kind(end) == "noun" and self.items[end].value
+        if (is_row or (is_compared and is_other)) and not measure.base:
+            return  # more than one author, two orders
         nears = [end, before - 1] if is_compared else [end] if self._touches(place, end) else []
         is_beside = (
             self.kind(place - 1) == "column" and self.items[place].start < self.items[place - 1].end + 2

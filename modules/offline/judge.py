@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chameleon.errors import Declined
 from chameleon.modules.offline.costs import Cost
-from chameleon.modules.offline.forms import Count, Fold, Form, Pick, Result, rows_left_out
+from chameleon.modules.offline.forms import Count, Fold, Form, Grouped, Pick, Result, rows_left_out
 from chameleon.modules.offline.kinds import forms_of
 from chameleon.modules.offline.links import Links
 from chameleon.modules.offline.rows import Either, Is, Unfit, Where
@@ -19,7 +19,10 @@ from chameleon.table import Table
 _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
 _COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
-_SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“])")
+_SENTENCE = re.compile(  # no end is the point of an initial, of "St." or of a German "3."
+    r"(?<=[.?!])(?<!\b[A-Z]\.)(?<!\b(?:Dr|St|Mr|Ms|Jr|Sr|No|Nr|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)(?<! \d\.)(?<! \d\d\.)"
+    r"\s+(?=[A-Z\"'“])"
+)
 Read = tuple[float, Form, Sheet, Result]
 
 
@@ -164,9 +167,10 @@ def _is_part(condition: Is, sheet: Sheet) -> bool:
 def _differ(first: Read, other: Read) -> bool:
     """Tell whether two readings come to something else; one number of two columns is so by chance."""
     (_, one, sheet, result), (_, two, beside, also) = first, other
-    if set(result.values) != set(also.values):
+    in_order = isinstance(two, Grouped) and two.best and two.count > 1
+    if result.values != also.values if in_order else set(result.values) != set(also.values):
         return not _names_the_same(one, two, sheet)
-    if sheet is not beside or not result.kind == "number" == also.kind:
+    if sheet is not beside or not result.kind == "number" == also.kind or result.rows == also.rows:
         return False
     names, others = ({sheet.columns[index].name for index in form.columns} for form in (one, two))
     return names != others

@@ -6,6 +6,7 @@ Each yields the forms that a question may mean, with what they cost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 from chameleon.modules.offline.conditions import Frame
@@ -39,13 +40,20 @@ class Kinds(Question):
 
     def forms(self) -> Iterator[Costed]:
         """Yield the forms of the kind that the marks of the question tell."""
-        if self.has("unread", "unknown") or self.asks == "why" or self._states():
+        if self.has("unread", "unknown") or self.asks == "why" or self._states() or self._asks_of_verb():
             return
+        if any(
+            item.kind == "ask" and self.frame.kind(p - 1) == "and" for p, item in enumerate(self.frame.items)
+        ):
+            return  # two questions
+        denied = [max(each.taken) + 1 for each in self.bounds if getattr(each.condition, "negated", False)]
+        if any(self.frame.kind(place) in ("dates", "date") for place in denied):
+            return  # not shipped in May: in other months, or not at all
         count, marks = (
             self.one("count"),
             ("more", "comparative", "compare", "first", "last", "most", "superlative"),
         )
-        asks_much = self.has("how") or (count is not None and count.value == "how many")
+        asks_much = self.has("how") or (count is not None and count.value != "number")
         is_pair = (
             self._pair() is not None and self.has(*marks) and bool({"or", "than"} & set(self.frame.kinds))
         )
@@ -80,6 +88,22 @@ class Kinds(Question):
         has_verb = self.has("verb") or any(verb in words.phrases.get((token.low,), ()) for token in tokens)
         return has_verb and ask is None and bool(tokens) and tokens[0].low not in words.request
 
+    def _asks_of_verb(self) -> bool:
+        """Whether "who" does what a cell says, as in "who approved it", which no column tells."""
+        ask, items = self.one("ask"), self.frame.items
+        cell = next((b for a, b in pairwise(items) if a is ask and b.kind == "cell"), None)
+        after = self.after(ask, 1)
+        if (
+            cell is not None
+            and after is not None
+            and after.start == cell.end
+            and after.kind in ("noun", "column")
+        ):
+            return False  # who has open orders
+        before = self.frame.tokens[cell.start - 1].low if cell is not None else ""
+        is_word = cell is not None and self.frame.tokens[cell.start].text.islower()
+        return self.asks == "who" and is_word and before not in self.sheet.words.data["passive"].split()
+
     def _sums_groups(self) -> bool:
         """Whether it names a column for each group, and asks nothing else: "visits by city"."""
         is_bare = not self.has("ask", "count") and self.frame.tokens[0].low not in self.sheet.words.request
@@ -89,6 +113,13 @@ class Kinds(Question):
         """Whether it names the rows for each group, and asks nothing else: "loans per borrower"."""
         is_rows = bool(self.items) and self.items[0].kind == "noun" and bool(self.items[0].value)
         return is_rows and len(self.items) == 3 and self.group() is not None
+
+    @property
+    def _is_dated(self) -> bool:
+        """Whether years, months or the like are named, or grouped by."""
+        group = self.group()
+        by_date = group is not None and self.col(group).kind == "date"
+        return by_date or any(isinstance(each.condition, Dates) for each in self.bounds)
 
     def _clashes(self) -> bool:
         """Whether a cell is to be two things at once."""
@@ -163,8 +194,11 @@ class Kinds(Question):
         if named is None or column is None or column is self.sheet.key or self._numbers_rows(named):
             yield from self._count_rows(subject, used)
         elif column.kind == "number":
-            if column.bases & set("$€£¥"):
-                return  # how many sales there were is no revenue
+            is_whole = bool(column.bases) or not any(
+                "." in cell or "," in cell[-3:] for cell in column.sample
+            )
+            if column.bases & set("$€£¥") or not is_whole or (count is not None and count.value == "times"):
+                return  # how many sales there were is no revenue, and how often it rained no amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
             if column.adds_up and (not self.names_row or sums or self._lists()):
@@ -228,7 +262,11 @@ class Kinds(Question):
         how: How = fold.value if fold is not None else "sum"
         for cost, index, item in self.measure():
             column = self.sheet.columns[index]
-            bears = how != "sum" or not column.is_rate or (fold is not None and column.is_of("money"))
+            is_price = fold is not None and column.is_of("money") and "per" not in column.stems
+            bears = is_price or not ((how == "sum" and column.is_rate) or column.is_running)
+            is_flow = not self.sheet.words.listed("flows").isdisjoint(self.sheet.caption)
+            if self.sheet.origins is not None and not (self._is_dated or is_flow):
+                continue  # what several years have together: of the people nothing
             is_free = index not in self.where.columns and (item is None or item is not by)
             if bears and column.kind == "number" and not column.is_id and is_free:
                 form = Fold(self.where, index, how)
@@ -285,6 +323,8 @@ class Kinds(Question):
                 continue
             cells = [column.cells[row] for row in self.where.rows(self.sheet)]
             repeats = len(set(cells)) < len(cells) and column.kind in ("text", "date")
+            if repeats and rows.start and self.sheet.columns[by].adds_up:
+                continue  # the second of the rows, or of their sums
             if not folds:
                 yield from self.yields(cost + price, Pick(rows, (index,)), named, target, *used)
             if repeats and not rows.start and (folds or self.sheet.columns[by].adds_up):

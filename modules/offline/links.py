@@ -112,6 +112,8 @@ class Links:
                     if kind != "whether" or not start:
                         covered = max(covered, end)  # the least of "at least" is no word by itself
                         yield Item(start, end, kind, 0.0, value)
+                if covered == end and self.words.phrases[tuple(lows[start:end])][0][0] == "unread":
+                    break  # nor the second of "second to last"
             asks = token.low in self.words.request and not any(
                 self._is(p, "ask") for p in range(min(start, 4))
             )
@@ -354,7 +356,9 @@ class Links:
             if any(token.stem in column.stems for column in self.sheet.columns) or self._is(start, "part"):
                 continue
             if start and self.tokens[start - 1].number is not None and token.stem in self.words.things:
-                yield Item(start, start + 1, "noun", Cost.SORT, True)  # more than 40 people
+                sorts, key = self.words.things[token.stem], self.sheet.key  # more than 40 people
+                is_row = key is not None and any(self.sheet.fits(key, sort) for sort in sorts)
+                yield Item(start, start + 1, "noun", Cost.SORT, is_row or "thing" in sorts)
                 continue
             for sort in self.words.things.get(token.stem, ()):
                 key, fitting = self.sheet.key, [c for c in self.sheet.columns if self.sheet.fits(c, sort)]

@@ -5,7 +5,7 @@ A form counts only where every item that says something is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from chameleon.modules.offline.conditions import Bound, Frame
@@ -98,7 +98,7 @@ class Question:
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
         left = [item for item in self.items if not any(item is each for each in used)]
-        if self._divides(form):
+        if self._divides(form) or not self._relates(form):
             return
         units = {item.value for item in left if item.kind == "unit"}
         told = [self.sheet.columns[index].units for index in form.columns]
@@ -114,6 +114,42 @@ class Question:
         asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Count) else ()
         told = (self.sheet.columns[each] for each in asked if each is not None)
         return is_denied and any(each.kind == "text" and each is not self.sheet.key for each in told)
+
+    def _relates(self, form: Form) -> bool:
+        """Whether it is told which of two columns with the same names is meant: managers are employees too.
+
+        The other one by "the manager of Ann" or "Ann's manager", the named one by "manager Ann".
+        """
+        wanted = [self.sheet.columns[each] for each in getattr(form, "wanted", ())]
+        for bound in self.bounds:
+            for column in (self.sheet.columns[each] for each in bound.condition.columns):
+                others = [each for each in wanted if each is not column and self.sheet.overlap(each, column)]
+                if others and not self._is_told(bound, others[0]):
+                    return False
+        return True
+
+    def _is_told(self, bound: Bound, other: SheetColumn) -> bool:
+        of, ask = self.sheet.words.data["genitive"].split(), self.one("ask")
+        cells = [self.frame.items[each] for each in bound.taken if self.frame.kinds[each] == "cell"]
+        for cell in cells:
+            verb = next(
+                (each for each in self.frame.items if ask is not None and each.start == ask.end), None
+            )
+            if verb is not None and verb.kind == "column" and verb.end == cell.start:  # who manages Ann
+                return bool(verb.value == other.index)
+            beside = [each for each in self.frame.items if each.kind == "column" and not each.cost]
+            led = any(each.value == other.index and self._joined(each, cell) in of for each in beside)
+            led |= any(each.value == other.index and self._joined(cell, each) in of for each in beside)
+            names = [self.frame.items[each] for each in bound.named]
+            named = any(not each.cost and self._joined(each, cell) not in of for each in names)
+            if not led and not named:
+                return False
+        return True
+
+    def _joined(self, one: Item, two: Item) -> str:
+        """Return the small words between two items, "" where they do not follow each other."""
+        between = self.frame.tokens[one.end : two.start] if one.end <= two.start else ()
+        return between[0].low if len(between) in (1, 2) else ""
 
     def _is_spare(self, item: Item, form: Form) -> bool:
         if item.kind == "column":
@@ -160,20 +196,24 @@ class Question:
 
         `by`: the column that orders the rows, which is none of them.
         """
-        tests = (each.condition for each in self.bounds if isinstance(each.condition, Is | Either))
-        celled = {column for each in tests for column in each.columns}
+        affirmed = [b.condition for b in self.bounds if not getattr(b.condition, "negated", False)]
+        celled = {column for each in affirmed if isinstance(each, Is | Either) for column in each.columns}
         if self.wanted is not None:
             is_open = self.wanted.value not in {by, *celled}
             yield from [(0.0, self.wanted.value, self.wanted)] if is_open else []
             return
-        used = {column for bound in self.bounds for column in bound.condition.columns} | {by}
+        used = {column for each in affirmed for column in each.columns} | {by}
         sort, key = _SORTS.get(self.asks, ""), self.sheet.key
         named = [item for item in self.columns() if item.value not in used and not self.names_rows]
         named = [
             item for item in named if not self.col(item).truths or (not sort and self.frame.is_whole(item))
         ]
         named = [item for item in named if self.asks != "which" or not self.col(item).is_count]
+        named = [  # what did Ann order
+            item for item in named if not self.asks or not self.col(item).is_id or self.frame.is_whole(item)
+        ]
         texts = [item for item in named if self.col(item).kind == "text" and sort != "time"]
+        texts = [item for item in texts if not sort or self.col(item) is not key]  # who has a task
         named = [item for item in named if not sort or self.sheet.fits(self.col(item), sort)] or texts
         yield from ((0.0, item.value, item) for item in named)
         leads = [item for item in self.frame.items if item.kind not in _LEADS][:1]
@@ -182,13 +222,30 @@ class Question:
         fitting = [each for each in self.sheet.columns if sort and self.sheet.fits(each, sort)]
         fitting = [each for each in fitting if each.index not in used]
         plain = [each for each in fitting if each.is_plain_time or len(each.stems) == 1] or fitting
-        is_bare = self.word_is_bare and key is not None and key.numbers_rows  # what did Ann do: no number
-        if key is not None and is_bare:
-            return
-        if key is not None and key.index not in used and (key in fitting or not fitting) and sort != "time":
+        is_row = any(sort in self._sorts_of(item) for item in self.items)  # who is the oldest patient
+        fitting, plain = ([], []) if is_row else (fitting, plain)
+        is_key = key is not None and key.index not in used and sort != "time" and self._may_be_key(key)
+        if key is not None and is_key and (key in fitting or not fitting or self.sheet.fits(key, "group")):
             yield Cost.IMPLIED if self.asks != "where" else Cost.LOOSE, key.index, None
-        elif len(plain) == 1:
+        is_bare = key is not None and self.word_is_bare and key.numbers_rows
+        if (
+            len(plain) == 1
+            and not (is_key and key in fitting)
+            and (not is_bare or sort in ("person", "place"))
+        ):
             yield Cost.IMPLIED, plain[0].index, None
+
+    def _sorts_of(self, item: Item) -> Collection[str]:
+        """Return the sorts of thing that an item for the rows is a word for."""
+        names_rows = (item.kind == "noun" and item.value) or (item.kind == "column" and self.col(item).is_id)
+        return self.sheet.words.things.get(self.frame.tokens[item.start].stem, ()) if names_rows else ()
+
+    def _may_be_key(self, key: SheetColumn) -> bool:
+        """Whether a question word may mean what names the rows: no code by "what", no book by "who"."""
+        if self.word_is_bare and key.numbers_rows:
+            return False
+        sorts, sort = self.sheet.sorts(key), _SORTS.get(self.asks, "")
+        return not sort or not sorts or sort in sorts or (sort == "person" and "group" in sorts)
 
     def measure(self, marks: Sequence[Item] = ()) -> Iterator[Target]:
         """The column of amounts that is asked about: named, graded by an adjective, or the only one."""

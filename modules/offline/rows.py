@@ -137,8 +137,9 @@ class Dates(Condition):
     def _fits(self, start: Moment, end: Moment) -> bool:
         wanted, count = self.moment, _length(self.moment)
         if self.until is not None:
-            told, last = tuple(part for part in start if part), _length(self.until)
-            return tuple(wanted)[: len(told)] <= told and start[:last] <= self.until[:last]
+            begin, last = 0 if self.until.year else 1, _length(self.until)
+            told = tuple(part for part in start[begin:] if part)
+            return wanted[begin:][: len(told)] <= told and start[begin:last] <= self.until[begin:last]
         if self.sign == "==":
             return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
         first = 0 if wanted.year else 1  # of a month alone the year does not count
@@ -190,7 +191,10 @@ class Either(Condition):
         everything = set(range(len(sheet.table.rows)))
         if any(isinstance(part, Filled) for part in self.parts):
             return everything - found
-        return everything.intersection(*(Filled(column).rows(sheet) for column in self.columns)) - found
+        filled = everything.intersection(*(Filled(column).rows(sheet) for column in self.columns))
+        if count := len({*sheet.rows} - filled - found):
+            raise Unfit(f"in {count} rows {name_of(sheet, *self.columns)} is blank: ask with or without them")
+        return filled - found
 
     def said(self, sheet: Sheet) -> str:
         told = " or ".join(part.said(sheet) for part in self.parts)

@@ -325,9 +325,18 @@ class Sheet:
         """Tell whether a column by its name holds a sort of thing: persons, places, times."""
         if sort == "time":
             return column.kind in ("date", "time")
-        return column.kind == "text" and sort in self._sorts(column)
+        return column.kind == "text" and sort in self.sorts(column)
 
-    def _sorts(self, column: SheetColumn) -> set[str]:
+    def overlap(self, one: SheetColumn, other: SheetColumn) -> bool:
+        """Tell whether two columns of texts have some in common, other than blanks."""
+        key = ("overlap", one.index, other.index)
+        if key not in self.kept:
+            is_text = one.kind == other.kind == "text" and not (one.truths or other.truths)
+            shared = one.places.keys() & other.places.keys() if is_text else ()
+            self.kept[key] = any(not is_blank(text) for text in shared)
+        return bool(self.kept[key])
+
+    def sorts(self, column: SheetColumn) -> set[str]:
         """Return what its name is a word for: a child's fare is no child."""
         stems = [stem for stem in column.stems if stem not in self.words.listed("names")]
         named = set(self.words.things.get(stems[-1], ())) if stems else set()

@@ -21,10 +21,11 @@ Stems = tuple[str, ...]
 FILES = ("english", "german")
 _TOKEN = re.compile(
     r"\d{1,2}:\d{2}(?!\s?[AaPp]\.?[Mm]|[\d:])|\d{1,2}[:.]\d{2}\s?[AaPp]\.?[Mm]\b\.?|\d{4}-\d\d(?:-\d\d)?(?![\d-])"
-    r"|\d{1,2}[/.-]\d{1,2}[/.-]\d{4}(?!\d)|(?<![\d/])\d+/\d+(?![\d/])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+"
-    r"|[^\W_]+|[%$€£¥°#?]"
+    r"|\d{1,2}[/.-]\d{1,2}[/.-]\d{4}(?!\d)|(?<![\d/])\d+/\d+(?![\d/])"
+    r"|(?:(?<![^\s(=<>$€£¥])-)?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?![^\W_]))|[^\W_]+|[%$€£¥°#?]"
 )
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+/[1-9]\d*")
+_MINUS = re.compile(r"(?<!\S)[-−–] ?([$€£¥]?)(?=\d)")  # "-€5" is a number of euros
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?|\d+/[1-9]\d*")
 _FIGURE_WITH = re.compile(r"(\d[\d,]*(?:\.\d+)?)([^\W\d_]+)")
 _LONGEST_FIGURE = 40
 _SIGNS = {"up": 1, "down": -1}
@@ -75,7 +76,7 @@ class Language:
 
     def tokens(self, text: str) -> list[Token]:
         """Cut a text into tokens; a figure that a unit or scale follows without space is two."""
-        found, end = list[Token](), 0
+        found, end, text = list[Token](), 0, _MINUS.sub(r"\1-", text)
         for match in _TOKEN.finditer(text):
             for part in self._parts(match[0]):
                 low = folded(part)
