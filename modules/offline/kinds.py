@@ -14,7 +14,7 @@ from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Fold, Form, Gap, Greater, Grouped, How, Pick
 from chameleon.modules.offline.links import Cut, Item
 from chameleon.modules.offline.question import Costed, Question
-from chameleon.modules.offline.rows import Dates, Either, Is, Ordered, Unfit, Where
+from chameleon.modules.offline.rows import Compares, Dates, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
 from chameleon.modules.offline.words import Token, folded
 
@@ -114,6 +114,11 @@ class Kinds(Question):
         is_rows = bool(self.items) and self.items[0].kind == "noun" and bool(self.items[0].value)
         return is_rows and len(self.items) == 3 and self.group() is not None
 
+    def _is_flow(self, column: SheetColumn) -> bool:
+        """Whether the amounts of several rows are one amount, by the name of their column, or of the table."""
+        flows = self.sheet.words.listed("flows")
+        return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
+
     @property
     def _is_dated(self) -> bool:
         """Whether years, months or the like are named, or grouped by."""
@@ -167,15 +172,26 @@ class Kinds(Question):
             return
         for cost, index, item in self.targets():
             column = self.sheet.columns[index]
+            if column.kind == "text" and self._may_be_of_sums(column):
+                continue
             is_amount = column.kind in ("number", "time") and not column.is_id
             single = (is_amount or self.names_row) and not self.has("each")
             yield from self.yields(cost, Pick(self.where, (index,), single), item)
             yield from self._sum(cost, index, item)
 
+    def _may_be_of_sums(self, column: SheetColumn) -> bool:
+        """Whether a condition on amounts may be one on their sums: who worked more than 6 hours."""
+        amounts = [each for each in self.bounds if isinstance(each.condition, Compares)]
+        # That of "an amount below 6" is of a row.
+        amounts = [each for each in amounts if min(each.named, default=0) in (0, max(each.taken))]
+        columns = (self.sheet.columns[c.condition.column] for c in amounts if c.condition.sign != "==")
+        is_flow = any(each.adds_up and self._is_flow(each) for each in columns)
+        return is_flow and len({column.cells[row] for row in self.sheet.rows}) < len(self.sheet.rows)
+
     def _sum(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
         """Yield the sum of a column over several rows, where it adds up."""
         column = self.sheet.columns[index]
-        if column.adds_up and column.is_of("flows") and not self.names_row and self.asks != "which":
+        if column.adds_up and self._is_flow(column) and not self.names_row:
             yield from self.yields(cost, Fold(self.where, index, "sum"), *used)
 
     def counts(self) -> Iterator[Costed]:
@@ -225,7 +241,9 @@ class Kinds(Question):
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
         quantity = self.sheet.quantity
         key = self.sheet.key.index if self.sheet.key is not None else None
-        if self.sheet.origins is not None:  # years are no rows: how many branches, and nothing else
+        if quantity is not None and quantity.index not in self.where.columns and self._counts_things():
+            yield from self.grouped(Cost.IMPLIED, Fold(self.where, quantity.index, "sum"), *used)
+        elif self.sheet.origins is not None:  # years are no rows: how many branches, and nothing else
             is_row = subject is not None and subject.kind == "noun" and bool(subject.value)
             yield from self.grouped(cost, Count(self.where, key), *used) if is_row and key is not None else ()
         elif not self.names_row:
@@ -233,9 +251,18 @@ class Kinds(Question):
             yield from self.grouped(cost, Count(self.where, column), *used)
         elif len(verbs) == 1:  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
-        is_free = quantity is not None and quantity.index not in self.where.columns
-        if cost and is_free and quantity is not None and self.bounds:  # how many lamps were sold
-            yield from self.grouped(cost, Fold(self.where, quantity.index, "sum"), *used)
+
+    def _counts_things(self) -> bool:
+        """Whether "how many" is followed by what a row is of, and no word for rows: lamps, items, of orders."""
+        items, count = self.frame.items, self.one("count")
+        place = next((p for p, each in enumerate(items) if each is count), len(items))
+        item, after = [*items[place + 1 : place + 3], None, None][:2]
+        if item is None or item.kind == "noun":
+            return item is not None and item.cost > 0
+        is_led = (
+            after is not None and after.kind in ("noun", "column") and after.start == item.end
+        )  # open orders
+        return item.kind == "cell" and not is_led
 
     def _is_counted(self, column: SheetColumn, named: Item) -> bool:
         """Whether the different cells of a column are counted: cities, no dates of answers, no figures."""
@@ -264,8 +291,7 @@ class Kinds(Question):
             column = self.sheet.columns[index]
             is_price = fold is not None and column.is_of("money") and "per" not in column.stems
             bears = is_price or not ((how == "sum" and column.is_rate) or column.is_running)
-            is_flow = not self.sheet.words.listed("flows").isdisjoint(self.sheet.caption)
-            if self.sheet.origins is not None and not (self._is_dated or is_flow):
+            if self.sheet.origins is not None and not (self._is_dated or self._is_flow(column)):
                 continue  # what several years have together: of the people nothing
             is_free = index not in self.where.columns and (item is None or item is not by)
             if bears and column.kind == "number" and not column.is_id and is_free:
