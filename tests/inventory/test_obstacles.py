@@ -143,11 +143,6 @@ ADDS = "    def slots(self, state):\n        return super().slots(state) | {'cit
         ("weather", "", ""),
         ("wether?", "", ""),
         ("title", "", ""),
-        (
-            "weather",
-            "    reads = 'input.question'\n",
-            'ask does not declare to read cache.weather. Add "cache.weather" to the `reads` of its class.',
-        ),
         ("wether", ADDS, ""),  # it may fill that slot too
         ("wether", ADDS + "    own_slots = frozenset(['city'])\n", "Did you mean 'weather'?"),
         ("city", ADDS + "    own_slots = frozenset(['city'])\n", ""),
