@@ -14,7 +14,7 @@ from chameleon.approval import needs_approval
 from chameleon.conversation import answer_in_text
 from chameleon.errors import ChameleonError, InputError
 from chameleon.executor import Executor
-from chameleon.interop.inputs import Inputs, in_json
+from chameleon.interop.inputs import Inputs, outcome_of
 from chameleon.state import State
 from chameleon.text import as_name
 
@@ -54,14 +54,7 @@ def _output_of(state: State) -> Output:
         raise needs_approval(state)
     if state.ended.error is not None:
         raise state.ended.error.exception
-    output = {
-        "answer": in_json(state.answer),
-        "ended": state.ended.reason,
-        "program": list(state.program),
-        "usage": state.usage.to_json(),
-    }
-    output |= {"reading": state.reading} if state.reading else {}
-    return output | ({"sources": in_json(state.cache["sources"])} if "sources" in state.cache else {})
+    return outcome_of(state) | {"program": list(state.program)}
 
 
 def as_tool(

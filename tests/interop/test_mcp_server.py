@@ -26,7 +26,7 @@ from mcp.shared.exceptions import MCPError
 
 from chameleon import Budget, Executor, Inventory, Module, State, Table, tool
 from chameleon.errors import Declined, InventoryError
-from chameleon.interop.mcp_server import MAX_WAITING, MOST_LARGE_AT_ONCE, MOST_TRACES, InventoryServer
+from chameleon.interop.mcp_server import MAX_WAITING, MOST_AT_ONCE, MOST_TRACES, InventoryServer
 from chameleon.log import event_from_json
 from chameleon.planners.fixed import Fixed
 from tests.e2e.commands import ROOT, environment, spawn
@@ -379,31 +379,22 @@ def test_two_calls_run_side_by_side_and_one_that_is_cancelled_stops() -> None:
     asyncio.run(talk())
 
 
-def test_large_questions_leave_turns_to_others_and_too_many_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("chameleon.interop.mcp_server.LARGE_CHARS", 1_000)
-
+def test_too_many_questions_are_refused() -> None:
     async def talk() -> None:
-        begun, end = list[str](), asyncio.Event()
+        end = asyncio.Event()
 
-        async def answer(state: State) -> str:
-            """Answers short questions at once."""
-            if len(state.input["question"]) > 1_000:
-                begun.append("")
-                await asyncio.wait_for(end.wait(), 5)
+        async def answer() -> str:
+            """Answers at the end."""
+            await asyncio.wait_for(end.wait(), 5)
             return "done"
 
         async with Client(served(of(answer)).server(), mode="legacy") as own:
-            large = [own.call_tool("mine", {"question": "x" * 1_001}) for _ in range(MAX_WAITING)]
-            calls = asyncio.gather(*large, return_exceptions=True)
-            while len(begun) < MOST_LARGE_AT_ONCE:
-                await asyncio.sleep(0.01)
-            assert text_of(await own.call_tool("mine", {"question": "?"})) == "done"
-            assert len(begun) == MOST_LARGE_AT_ONCE
+            most = MOST_AT_ONCE + MAX_WAITING
+            calls = [asyncio.create_task(own.call_tool("mine", {"question": "?"})) for _ in range(most + 1)]
+            (refused,), _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+            assert "too many questions wait for their turn" in str(refused.exception())
             end.set()
-            refused = [str(each) for each in await calls if isinstance(each, MCPError)]
-            assert refused and "too many questions wait for their turn" in refused[0]
+            assert [text_of(await each) for each in calls if each is not refused] == ["done"] * most
 
     asyncio.run(talk())
 
