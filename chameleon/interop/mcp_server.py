@@ -173,7 +173,7 @@ class InventoryServer:
                     given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
                     return await self._run(served, given, context)
                 except ChameleonError as problem:
-                    return InventoryServer._result(InventoryServer._told(problem))
+                    return _result(_told(problem))
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -197,7 +197,7 @@ class InventoryServer:
                 async for event in stream:
                     events.append(event)
                     state = state.after(event)
-                    if said := InventoryServer._progress(event):
+                    if said := _progress(event):
                         await context.session.report_progress(len(events), message=said)
         except asyncio.CancelledError:
             # AnyIO knows its cancellation by the message, which `gather` may lose: let it cancel again.
@@ -206,53 +206,53 @@ class InventoryServer:
         finally:
             stop.set()  # a client that goes away takes its run with it
             self.traces.keep(uri, served.tool.name, events)
-        return InventoryServer._result_of(state, uri)
+        return _result_of(state, uri)
 
-    @staticmethod
-    def _progress(event: Event) -> str:
-        """Say in a line what has happened; "" for what is of no interest."""
-        match event:
-            case Plan():
-                said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
-            case StepRecord(error=None):
-                said = f"{event.step.module} is done"
-            case StepRecord(error=error):
-                said = f"{event.step.module} failed: {error.advice if error else ''}"
-            case Nested() if inner := InventoryServer._progress(event.event):
-                said = f"{event.module}: {inner}"
-            case RunEnded():
-                said = event.reason
-            case _:
-                return ""
-        return redact(one_line(harmless(said), 300))
 
-    @staticmethod
-    def _result_of(state: State, uri: str) -> types.CallToolResult:
-        """Return what a run came to: the answer, why it declined, or an error with what to do."""
-        ended = state.ended
-        told = outcome_of(state) | {"plan": list(state.plan), "trace": uri}
-        if ended is not None and ended.reason == "answered":
-            if state.skipped:
-                told["without"] = [redact(harmless(str(each))) for each in state.skipped]
-            return InventoryServer._result(answer_in_text(told["answer"], "\n"), told, is_error=False)
-        error = ended.error.exception if ended and ended.error else needs_approval(state)
-        if ended is not None and ended.reason == "declined":
-            told |= {"declined": True, "why": InventoryServer._told(error)}
-            return InventoryServer._result(f"declined: {told['why']}", told, is_error=False)
-        told["error"] = redact(harmless_lines(str(error)))
-        return InventoryServer._result(told["error"], told)
+def _progress(event: Event) -> str:
+    """Say in a line what has happened; "" for what is of no interest."""
+    match event:
+        case Plan():
+            said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
+        case StepRecord(error=None):
+            said = f"{event.step.module} is done"
+        case StepRecord(error=error):
+            said = f"{event.step.module} failed: {error.advice if error else ''}"
+        case Nested() if inner := _progress(event.event):
+            said = f"{event.module}: {inner}"
+        case RunEnded():
+            said = event.reason
+        case _:
+            return ""
+    return redact(one_line(harmless(said), 300))
 
-    @staticmethod
-    def _result(
-        text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
-    ) -> types.CallToolResult:
-        content = types.TextContent(type="text", text=text)
-        whole = dict(structured) if structured else None
-        return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
 
-    @staticmethod
-    def _told(problem: ChameleonError) -> str:
-        return redact(harmless_lines(f"{problem.what.rstrip('.')}. {problem.hint}".strip()))
+def _result_of(state: State, uri: str) -> types.CallToolResult:
+    """Return what a run came to: the answer, why it declined, or an error with what to do."""
+    ended = state.ended
+    told = outcome_of(state) | {"plan": list(state.plan), "trace": uri}
+    if ended is not None and ended.reason == "answered":
+        if state.skipped:
+            told["without"] = [redact(harmless(str(each))) for each in state.skipped]
+        return _result(answer_in_text(told["answer"], "\n"), told, is_error=False)
+    error = ended.error.exception if ended and ended.error else needs_approval(state)
+    if ended is not None and ended.reason == "declined":
+        told |= {"declined": True, "why": _told(error)}
+        return _result(f"declined: {told['why']}", told, is_error=False)
+    told["error"] = redact(harmless_lines(str(error)))
+    return _result(told["error"], told)
+
+
+def _result(
+    text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
+) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=text)
+    whole = dict(structured) if structured else None
+    return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
+
+
+def _told(problem: ChameleonError) -> str:
+    return redact(harmless_lines(f"{problem.what.rstrip('.')}. {problem.hint}".strip()))
 
 
 async def serve_stdio(server: Server[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,14 +97,17 @@ def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
 
 def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iterator[ChameleonError]:
     """Yield what the part's own check says, and what is wrong with its prompt."""
-    if isinstance(part, Module) and part.inner is None and type(part).run is Module.run:
-        hint = "Write `def run(self, state)` in the class."
-        yield InventoryError(
-            f"{type(part).__name__} has no run method", hint=hint, where=inventory.place(path)
-        )
-    label = f"{'module' if isinstance(part, Module) else 'planner'} {part.name}"
-    if fault := _failed(part.check, label):
-        yield fault.at(inventory.place(path))
+    label, where = f"{'module' if isinstance(part, Module) else 'planner'} {part.name}", inventory.place(path)
+    try:
+        part.check()
+    except ChameleonError as problem:
+        what = f"the {label} cannot run here: {problem.what}"
+        yield InventoryError(what, hint=problem.hint, where=where)
+    except (Exception, SystemExit) as problem:  # a user's check may raise anything
+        message = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
+        what = f"the check of the {label} failed: {message}{raised_at(problem)}"
+        hint = "To say what is missing, a check raises a ChameleonError."
+        yield InventoryError(what, hint=hint, where=where)
     if isinstance(part, AsksModel):
         try:
             part.template.check()
@@ -112,19 +115,6 @@ def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iter
             yield problem
         else:
             yield from _unfilled(part, (*path, "prompt"), inventory)
-
-
-def _failed(check: Callable[[], object], label: str) -> InventoryError | None:
-    """Run a check; return what it says, or what is wrong with the check itself."""
-    try:
-        check()
-    except ChameleonError as problem:
-        return InventoryError(f"the {label} cannot run here: {problem.what}", hint=problem.hint)
-    except (Exception, SystemExit) as problem:  # a user's check may raise anything
-        message = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
-        what = f"the check of the {label} failed: {message}{raised_at(problem)}"
-        return InventoryError(what, hint="To say what is missing, a check raises a ChameleonError.")
-    return None
 
 
 def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[InventoryError]:
