@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -76,17 +75,16 @@ def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
     Raises `InventoryError` for a name that stands for nothing.
     """
     spec, seen = spec_of(source), {source.file} if seen is None else seen
-    inner = [source.nested(each.inventory) for each in spec.modules.values() if each.inventory]
-    nested = []
-    for each in inner:
-        if each.file not in seen:
-            seen.add(each.file)
-            nested.append(own_code(each, seen))
+    inside = list[str]()
+    for entry in spec.modules.values():
+        if entry.inventory and (inner := source.nested(entry.inventory)).file not in seen:
+            seen.add(inner.file)
+            inside += own_code(inner, seen)
     planners = [name for name in _used(spec.planner.model_dump()) if is_own(name, "planners")]
     names = [entry.use or name for name, entry in spec.modules.items() if not (entry.inventory or entry.mcp)]
     modules = [name for name in names if is_own(name, "modules")]
     servers = [each.mcp.place for each in spec.modules.values() if each.mcp]
-    return [*dict.fromkeys([*planners, *modules, *servers, *chain.from_iterable(nested)])]
+    return [*dict.fromkeys([*planners, *modules, *servers, *inside])]
 
 
 def _used(data: Any) -> Iterator[str]:
