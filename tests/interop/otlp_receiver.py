@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,7 +48,6 @@ class OtlpReceiver(LocalServer):
         super().__init__(_Handler)
         self.status, self.body = 200, ""
         self.bodies, self.headers = list[bytes](), list[dict[str, str]]()
-        self.arrived = threading.Event()
 
     @property
     def url(self) -> str:
@@ -83,7 +81,6 @@ class _Handler(JsonHandler):
         self.owner.headers.append({name.lower(): value for name, value in self.headers.items()})
         if known and self.owner.status == 200:
             self.owner.bodies.append(body)
-            self.owner.arrived.set()
         self.send_response(self.owner.status if known else 404)
         self.send_header("Content-Length", str(10**12) if self.owner.body else "0")
         self.send_header("Location", "/elsewhere")
