@@ -89,9 +89,8 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
         hint = f"An inventory as a module is {{inventory: {name}}}."
     elif home and part.isidentifier():
         hint = f"Did you mean '{home}:{part}'?"
-    elif name.isidentifier() and any(next(folder.glob("*.py"), None) for folder in folders):
-        own = f'One of a file beside the inventory is "FILE:{name}".'
-        hint = f"{did_you_mean(name, names)} {own}".strip()
+    elif name.isidentifier() and folders:
+        hint = f'{did_you_mean(name, names)} One of a file beside the inventory is "FILE:{name}".'.lstrip()
     else:
         hint = nearest(name, names)
     return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)
