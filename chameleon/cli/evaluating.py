@@ -125,7 +125,7 @@ class EvalRun:
 
         What a run could do without is named, so that leaving it out is a decision that the settings keep.
         """
-        found = self.executor.obstacles()
+        found = self.executor.inventory.obstacles()
         if not found:
             return
         spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
