@@ -20,7 +20,6 @@ from chameleon.decide import Next, after_overflow, continues_after, decide, fini
 from chameleon.errors import BudgetExceeded, ContextTooLong, Declined, InputError, NoModel
 from chameleon.inventory import Inventory
 from chameleon.inventory.digest import check_same, files_of, settings_of
-from chameleon.inventory.obstacles import Obstacle
 from chameleon.log import EventLog
 from chameleon.masking import masked
 from chameleon.planner import RETURN_NOTHING, next_plan, repeats
@@ -113,11 +112,6 @@ class Executor:
         model = {"model": self.model} if self.model else {}
         settings: Mapping[str, Any] = freeze({**model, **settings_of(self.inventory)}, "settings")
         return settings
-
-    def obstacles(self) -> list[Obstacle]:
-        """Return what keeps the inventory from working where it runs: see `Inventory.obstacles`."""
-        found: list[Obstacle] = self.inventory.obstacles()
-        return found
 
     def run(
         self,

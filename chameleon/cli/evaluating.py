@@ -104,7 +104,7 @@ class EvalRun:
         """
         check_data(self.problems, self.data)
         inventory = self.executor.inventory
-        if found := self.executor.obstacles():  # figures must not depend on what is installed
+        if found := inventory.obstacles():  # figures must not depend on what is installed
             spare = " ".join(f"--without {each.module}" for each in found if not each.stops)
             hint = f"To evaluate without what a run can do without: {spare}" if spare else ""
             raise InventoryError(str(all_of(found, inventory.name)).rstrip("."), hint=hint)

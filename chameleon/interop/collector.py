@@ -17,9 +17,7 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from chameleon.interop.spans import NEXT_IDS
-from chameleon.llm.deadline import within
 
-MAX_REPLY_BYTES = 64 * 1024
 _TIMEOUT_SECONDS = 5.0
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
 _MAX_WAITING, _BATCH, _DELAY_MILLISECONDS = 65_536, 512, 500
@@ -59,23 +57,18 @@ class _Exporter(OTLPSpanExporter):
 
 
 class CollectorSession(requests.Session):
-    """Follows no redirect, reads 64 kB at most, all in the time-out; `fault` says why the last one failed."""
+    """Follows no redirect and reads no reply; `fault` says why the last request failed."""
 
     fault = ""
 
     def request(self, method: Any, url: Any, *args: Any, **options: Any) -> requests.Response:
-        """Raise `requests.HTTPError` unless the status is 2xx, and `TooLate` after the time-out."""
+        """Raise `requests.HTTPError` unless the status is 2xx."""
         options |= {"allow_redirects": False, "stream": True}
-
-        def answer() -> requests.Response:
-            with super(CollectorSession, self).request(method, url, *args, **options) as response:
-                if not 200 <= (response.status_code or 0) < 300:
-                    raise requests.HTTPError(f"HTTP {response.status_code} {response.reason}")
-                response.raw.read(MAX_REPLY_BYTES)
-                return response
-
         try:
-            return within(options.get("timeout") or _TIMEOUT_SECONDS, answer)
+            with super().request(method, url, *args, **options) as response:
+                if not 200 <= response.status_code < 300:
+                    raise requests.HTTPError(f"HTTP {response.status_code} {response.reason}")
+                return response
         except Exception as problem:
             is_answer = isinstance(problem, requests.HTTPError)
             self.fault = str(problem) if is_answer else f"no answer ({type(problem).__name__})"

@@ -11,6 +11,7 @@ from typing import Any
 
 from chameleon.errors import InputError
 from chameleon.inventory import Inventory
+from chameleon.state import State
 from chameleon.table import Table
 from chameleon.table.readers import read_table
 from chameleon.text import harmless, nearest, one_line
@@ -166,6 +167,17 @@ class Inputs:
             except InputError as problem:
                 raise InputError(f"{key} {problem.what}", hint=problem.hint) from problem
         return file
+
+
+def outcome_of(state: State) -> dict[str, Any]:
+    """Return what a run came to as plain JSON, and what an answer rests on."""
+    reason = state.ended.reason if state.ended else "waiting"
+    told = {"answer": in_json(state.answer), "ended": reason, "usage": state.usage.to_json()}
+    if reason == "answered" and state.reading:
+        told["reading"] = state.reading
+    if reason == "answered" and "sources" in state.cache:
+        told["sources"] = in_json(state.cache["sources"])
+    return told
 
 
 def in_json(value: Any) -> Any:

@@ -16,6 +16,7 @@ from chameleon.errors import InputError, require
 from chameleon.evaluation.results import Result
 from chameleon.evaluation.run import Run, read_run, verdict_of
 from chameleon.evaluation.run_dir import RESULTS
+from chameleon.interop.spans import PARAMETERS
 from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, StepRecord
 from chameleon.usage import Call, Usage
 from chameleon.values import to_json
@@ -23,7 +24,6 @@ from chameleon.values import to_json
 _TASK_ARGS = ("inventory", "scorer", "without", "history")
 _ROLES = {"system": "system", "assistant": "assistant", "ai": "assistant", "tool": "tool"}
 _STOP_REASONS = {"length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
-_PARAMETERS = ("frequency_penalty", "max_tokens", "presence_penalty", "seed", "temperature", "top_k", "top_p")
 Json = dict[str, Any]
 
 
@@ -151,7 +151,7 @@ def _inspect_events(events: Sequence[Event], start: float) -> Iterator[Json]:
                 "input": _chat(call.messages),
                 "tools": [],
                 "tool_choice": "none",
-                "config": {name: value for name, value in call.params.items() if name in _PARAMETERS},
+                "config": {name: value for name, value in call.params.items() if name in PARAMETERS},
                 "output": _reply(call),
                 "error": call.error or None,
                 "cache": "read" if call.cached else None,

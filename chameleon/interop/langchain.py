@@ -12,9 +12,9 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from chameleon.approval import needs_approval
 from chameleon.conversation import answer_in_text
-from chameleon.errors import ChameleonError, InputError
+from chameleon.errors import ChameleonError
 from chameleon.executor import Executor
-from chameleon.interop.inputs import Inputs, in_json
+from chameleon.interop.inputs import Inputs, outcome_of
 from chameleon.state import State
 from chameleon.text import as_name
 
@@ -32,20 +32,12 @@ def as_runnable(executor: Executor) -> Runnable[Given, Output]:
     """
 
     def run(given: Given) -> Output:
-        return _output_of(executor.run(_input_of(given)))
+        return _output_of(executor.run({"question": given} if isinstance(given, str) else given))
 
     async def arun(given: Given) -> Output:
-        return _output_of(await executor.arun(_input_of(given)))
+        return _output_of(await executor.arun({"question": given} if isinstance(given, str) else given))
 
     return RunnableLambda(run, arun, name=executor.inventory.name)
-
-
-def _input_of(given: Given) -> Mapping[str, Any]:
-    if isinstance(given, str):
-        return {"question": given}
-    if not isinstance(given, Mapping):
-        raise InputError(f"the input is a {type(given).__name__}", hint="Give a mapping, or the question.")
-    return given
 
 
 def _output_of(state: State) -> Output:
@@ -54,14 +46,7 @@ def _output_of(state: State) -> Output:
         raise needs_approval(state)
     if state.ended.error is not None:
         raise state.ended.error.exception
-    output = {
-        "answer": in_json(state.answer),
-        "ended": state.ended.reason,
-        "program": list(state.program),
-        "usage": state.usage.to_json(),
-    }
-    output |= {"reading": state.reading} if state.reading else {}
-    return output | ({"sources": in_json(state.cache["sources"])} if "sources" in state.cache else {})
+    return outcome_of(state) | {"program": list(state.program)}
 
 
 def as_tool(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import errno
 import os
 import re
 import shutil
 import sys
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -19,10 +17,10 @@ from typing import Any
 from chameleon.text import harmless, one_line, redact
 
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-_END_SECONDS, _POLL_SECONDS = 1.0, 0.01
+_END_SECONDS = 1.0
 _NO_WORDS = re.compile(r'at |File "|Node\.js v|\W*$')  # of a trace
 _WATCH = Path(__file__).with_name("watch.py")
-_servers: dict[int, int] = {}  # by the end of a pipe that closes with this process, and ends it then
+_pipes = set[int]()  # each closes with this process, however that ends, and so ends a server
 
 
 class ServerProcess:
@@ -60,7 +58,7 @@ class ServerProcess:
             limit=MAX_MESSAGE_BYTES,
         )
         os.close(theirs)
-        _servers[ours] = process.pid
+        _pipes.add(ours)
         received, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, sent = anyio.create_memory_object_stream[Any](0)
         works = (self._read(process, received), self._write(process, sent, received), self._listen(process))
@@ -74,7 +72,7 @@ class ServerProcess:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await process.wait()
-            del _servers[ours]
+            _pipes.remove(ours)
             os.close(ours)
             await process.wait()
             for task in tasks:
@@ -121,22 +119,10 @@ def _message(line: bytes) -> Any:
         return problem
 
 
-@atexit.register
-def end_all() -> None:
-    """End every server of this process, with all that it started, and wait a moment for that."""
-    until, pids = time.monotonic() + _END_SECONDS, list(_servers.values())
-    _let_go()
-    for pid in pids:
-        with suppress(OSError):  # it has ended
-            while time.monotonic() < until:
-                os.kill(pid, 0)
-                time.sleep(_POLL_SECONDS)
-
-
 def _let_go() -> None:
-    """Close the pipes of all servers; in a process that was forked these are its parent's."""
-    while _servers:
-        os.close(_servers.popitem()[0])
+    """Close the pipes of all servers in a process that was forked: they are its parent's."""
+    while _pipes:
+        os.close(_pipes.pop())
 
 
 if hasattr(os, "register_at_fork"):

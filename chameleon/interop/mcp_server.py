@@ -10,7 +10,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, redirect_stdout
+from contextlib import aclosing, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +28,7 @@ from chameleon.approval import needs_approval
 from chameleon.conversation import answer_in_text
 from chameleon.errors import ChameleonError, InputError, InventoryError
 from chameleon.executor import Executor
-from chameleon.interop.inputs import MAX_BYTES, Inputs, in_json
+from chameleon.interop.inputs import MAX_BYTES, Inputs, outcome_of
 from chameleon.log import event_to_json, json_line
 from chameleon.state import Event, Nested, Plan, RunEnded, State, StepRecord
 from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
@@ -36,7 +36,6 @@ from chameleon.text import harmless, harmless_lines, nearest, one_line, redact
 TRACES, JSON_LINES = "chameleon://runs/", "application/jsonl"
 MOST_TRACES, MOST_TRACE_BYTES = 100, 64 << 20
 MOST_AT_ONCE, MAX_WAITING = 16, 64  # runs, and those that wait for their turn
-LARGE_CHARS, MOST_LARGE_AT_ONCE = 1_000_000, 2  # a run over so much keeps a processor busy for seconds
 MAX_SESSIONS = 500
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -73,8 +72,8 @@ class Traces:
         """Keep the events of a run, secrets left out."""
         lines = b"".join(json_line(event_to_json(event)) for event in events)
         self._kept[uri] = tool, redact(lines.decode())
-        while len(self._kept) > MOST_TRACES or sum(len(text) for _, text in self._kept.values()) > (
-            MOST_TRACE_BYTES if len(self._kept) > 1 else sys.maxsize
+        while len(self._kept) > MOST_TRACES or (
+            len(self._kept) > 1 and sum(len(text) for _, text in self._kept.values()) > MOST_TRACE_BYTES
         ):
             self._kept.popitem(last=False)
 
@@ -133,8 +132,7 @@ class InventoryServer:
                 )
             self.tools[served.tool.name] = served
         self.traces, self.lists_runs = Traces(), lists_runs
-        self._turns, self._waiting = asyncio.Semaphore(MOST_AT_ONCE), 0
-        self._large_turns = asyncio.Semaphore(MOST_LARGE_AT_ONCE)
+        self._turns, self._calls = asyncio.Semaphore(MOST_AT_ONCE), 0
 
     def server(self) -> Server[Any]:
         """Return the server of the SDK, which speaks all revisions of the protocol that the SDK knows."""
@@ -169,28 +167,25 @@ class InventoryServer:
             shown = one_line(harmless(params.name), 60)
             what = f"there is no tool {shown!r}. {nearest(shown, self.tools)}"
             raise MCPError(types.INVALID_PARAMS, what.strip())
-        async with self._turn(is_large=len(repr(params.arguments)) > LARGE_CHARS):
+        async with self._turn():
             with TemporaryDirectory(prefix="chameleon-") as scratch:
                 try:
                     given = await asyncio.to_thread(served.inputs.read, params.arguments or {}, Path(scratch))
                     return await self._run(served, given, context)
                 except ChameleonError as problem:
-                    return InventoryServer._result(InventoryServer._told(problem))
+                    return _result(_told(problem))
 
     @asynccontextmanager
-    async def _turn(self, *, is_large: bool) -> AsyncIterator[None]:
-        """Wait for a turn; large questions leave most to others. Raises `MCPError` if too many wait."""
-        if self._waiting >= (MAX_WAITING // 2 if is_large else MAX_WAITING):
+    async def _turn(self) -> AsyncIterator[None]:
+        """Wait for a turn. Raises `MCPError` if too many wait."""
+        if self._calls >= MOST_AT_ONCE + MAX_WAITING:
             raise MCPError(types.INTERNAL_ERROR, "too many questions wait for their turn; ask again later")
-        async with AsyncExitStack() as turns:
-            self._waiting += 1
-            try:
-                if is_large:
-                    await turns.enter_async_context(self._large_turns)
-                await turns.enter_async_context(self._turns)
-            finally:
-                self._waiting -= 1
-            yield
+        self._calls += 1
+        try:
+            async with self._turns:
+                yield
+        finally:
+            self._calls -= 1
 
     async def _run(self, served: Served, given: Mapping[str, Any], context: Context) -> types.CallToolResult:
         """Run an inventory, tell of each event, and keep the trace whatever happens."""
@@ -202,7 +197,7 @@ class InventoryServer:
                 async for event in stream:
                     events.append(event)
                     state = state.after(event)
-                    if said := InventoryServer._progress(event):
+                    if said := _progress(event):
                         await context.session.report_progress(len(events), message=said)
         except asyncio.CancelledError:
             # AnyIO knows its cancellation by the message, which `gather` may lose: let it cancel again.
@@ -211,62 +206,53 @@ class InventoryServer:
         finally:
             stop.set()  # a client that goes away takes its run with it
             self.traces.keep(uri, served.tool.name, events)
-        return InventoryServer._result_of(state, uri)
+        return _result_of(state, uri)
 
-    @staticmethod
-    def _progress(event: Event) -> str:
-        """Say in a line what has happened; "" for what is of no interest."""
-        match event:
-            case Plan():
-                said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
-            case StepRecord(error=None):
-                said = f"{event.step.module} is done"
-            case StepRecord(error=error):
-                said = f"{event.step.module} failed: {error.advice if error else ''}"
-            case Nested() if inner := InventoryServer._progress(event.event):
-                said = f"{event.module}: {inner}"
-            case RunEnded():
-                said = event.reason
-            case _:
-                return ""
-        return redact(one_line(harmless(said), 300))
 
-    @staticmethod
-    def _result_of(state: State, uri: str) -> types.CallToolResult:
-        """Return what a run came to: the answer, why it declined, or an error with what to do."""
-        ended = state.ended
-        told: dict[str, Any] = {
-            "answer": in_json(state.answer),
-            "ended": ended.reason if ended else "waiting",
-            "plan": list(state.plan),
-            "usage": state.usage.to_json(),
-            "trace": uri,
-        }
-        if ended is not None and ended.reason == "answered":
-            if state.skipped:
-                told["without"] = [redact(harmless(str(each))) for each in state.skipped]
-            told |= {"reading": state.reading} if state.reading else {}
-            if "sources" in state.cache:
-                told["sources"] = in_json(state.cache["sources"])
-            return InventoryServer._result(answer_in_text(told["answer"], "\n"), told, is_error=False)
-        error = ended.error.exception if ended and ended.error else needs_approval(state)
-        if ended is not None and ended.reason == "declined":
-            told |= {"declined": True, "why": InventoryServer._told(error)}
-            return InventoryServer._result(f"declined: {told['why']}", told, is_error=False)
-        told["error"] = redact(harmless_lines(str(error)))
-        return InventoryServer._result(told["error"], told)
+def _progress(event: Event) -> str:
+    """Say in a line what has happened; "" for what is of no interest."""
+    match event:
+        case Plan():
+            said = f"plan refused: {event.refused}" if event.refused else f"plan: {event}"
+        case StepRecord(error=None):
+            said = f"{event.step.module} is done"
+        case StepRecord(error=error):
+            said = f"{event.step.module} failed: {error.advice if error else ''}"
+        case Nested() if inner := _progress(event.event):
+            said = f"{event.module}: {inner}"
+        case RunEnded():
+            said = event.reason
+        case _:
+            return ""
+    return redact(one_line(harmless(said), 300))
 
-    @staticmethod
-    def _result(
-        text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
-    ) -> types.CallToolResult:
-        content = types.TextContent(type="text", text=text)
-        whole = dict(structured) if structured else None
-        return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
 
-    @staticmethod
-    def _told(problem: ChameleonError) -> str:
-        return redact(harmless_lines(f"{problem.what.rstrip('.')}. {problem.hint}".strip()))
+def _result_of(state: State, uri: str) -> types.CallToolResult:
+    """Return what a run came to: the answer, why it declined, or an error with what to do."""
+    ended = state.ended
+    told = outcome_of(state) | {"plan": list(state.plan), "trace": uri}
+    if ended is not None and ended.reason == "answered":
+        if state.skipped:
+            told["without"] = [redact(harmless(str(each))) for each in state.skipped]
+        return _result(answer_in_text(told["answer"], "\n"), told, is_error=False)
+    error = ended.error.exception if ended and ended.error else needs_approval(state)
+    if ended is not None and ended.reason == "declined":
+        told |= {"declined": True, "why": _told(error)}
+        return _result(f"declined: {told['why']}", told, is_error=False)
+    told["error"] = redact(harmless_lines(str(error)))
+    return _result(told["error"], told)
+
+
+def _result(
+    text: str, structured: Mapping[str, Any] | None = None, *, is_error: bool = True
+) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=text)
+    whole = dict(structured) if structured else None
+    return types.CallToolResult(content=[content], structured_content=whole, is_error=is_error)
+
+
+def _told(problem: ChameleonError) -> str:
+    return redact(harmless_lines(f"{problem.what.rstrip('.')}. {problem.hint}".strip()))
 
 
 async def serve_stdio(server: Server[Any]) -> None:

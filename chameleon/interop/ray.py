@@ -160,7 +160,7 @@ class Worker:
         """Make the executor; return the facts of this machine. Raises what keeps it from running here."""
         os.environ.update(job.variables)
         self._executor = executor = job.executor()
-        for obstacle in executor.obstacles():
+        for obstacle in executor.inventory.obstacles():
             raise obstacle.error
         facts = {"versions": versions(), "files": own_files(executor.inventory)}
         return {**facts, "resolved": resolved_by(executor)}

@@ -41,7 +41,7 @@ PROVIDERS: Mapping[str, str] = {
 }
 """What the conventions call providers that have another name in LangChain."""
 MAX_TEXT_CHARS = 100_000
-_PARAMETERS: Mapping[str, type[int] | type[float]] = {
+PARAMETERS: Mapping[str, type[int] | type[float]] = {
     **dict.fromkeys(("max_tokens", "seed", "top_k"), int),
     **dict.fromkeys(("frequency_penalty", "presence_penalty", "temperature", "top_p"), float),
 }
@@ -269,7 +269,7 @@ def _of_call(call: Call, provider: str, model: str) -> dict[str, Any]:
         "chameleon.sample": call.sample or None,
         "chameleon.from_store": call.cached or None,
     }
-    for name, kind in _PARAMETERS.items():
+    for name, kind in PARAMETERS.items():
         if is_amount(value := call.params.get(name)) and abs(value) < 2**63:
             attributes[f"gen_ai.request.{name}"] = kind(value)
     return {name: value for name, value in attributes.items() if value is not None}

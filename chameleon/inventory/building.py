@@ -6,9 +6,9 @@ import copy
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -26,13 +26,9 @@ from chameleon.usage import Budget
 
 INVENTORY_MODULE = "inventory_module"
 MCP_SERVER = "chameleon.modules.compose.mcp_server:McpServer"
-_PROMPT_SETTINGS = (
-    "structured",
-    "table_style",
-    "max_rows",
-    "max_cell",
-    "max_table_tokens",
-    "max_text_tokens",
+_OF_ASKERS = (
+    *("prompt", "samples", "vote", "structured", "table_style"),
+    *("max_rows", "max_cell", "max_table_tokens", "max_text_tokens"),
 )
 
 
@@ -79,17 +75,16 @@ def own_code(source: Source, seen: set[str] | None = None) -> list[str]:
     Raises `InventoryError` for a name that stands for nothing.
     """
     spec, seen = spec_of(source), {source.file} if seen is None else seen
-    inner = [source.nested(each.inventory) for each in spec.modules.values() if each.inventory]
-    nested = []
-    for each in inner:
-        if each.file not in seen:
-            seen.add(each.file)
-            nested.append(own_code(each, seen))
+    inside = list[str]()
+    for entry in spec.modules.values():
+        if entry.inventory and (inner := source.nested(entry.inventory)).file not in seen:
+            seen.add(inner.file)
+            inside += own_code(inner, seen)
     planners = [name for name in _used(spec.planner.model_dump()) if is_own(name, "planners")]
     names = [entry.use or name for name, entry in spec.modules.items() if not (entry.inventory or entry.mcp)]
     modules = [name for name in names if is_own(name, "modules")]
     servers = [each.mcp.place for each in spec.modules.values() if each.mcp]
-    return [*dict.fromkeys([*planners, *modules, *servers, *chain.from_iterable(nested)])]
+    return [*dict.fromkeys([*planners, *modules, *servers, *inside])]
 
 
 def _used(data: Any) -> Iterator[str]:
@@ -125,15 +120,13 @@ class Builder:
             made = self._made(found, entry, path)
         if isinstance(made, Module):
             return {name: self._configured(made, name, entry, path)}
-        for key in ("description", "when", "prompt", "llm", *_PROMPT_SETTINGS):
+        for key in ("description", "when", "llm", *_OF_ASKERS):
             if getattr(entry, key) is not None:
                 raise self._wrong((*path, key), f"an entry of several tools has no {key!r}", "Leave it out.")
-        try:
+        with self._at(path):
             several = made.modules()
-            shared = ModuleSpec(asks=entry.asks)
-            return {own: self._configured(each, own, shared, path) for own, each in several.items()}
-        except ChameleonError as problem:
-            raise problem.at(self._place(path)) from problem
+        shared = ModuleSpec(asks=entry.asks)
+        return {own: self._configured(each, own, shared, path) for own, each in several.items()}
 
     def together(self, made: Mapping[str, Mapping[str, Module]]) -> dict[str, Module]:
         """Return the modules of all entries. Raises `InventoryError` where two have one name."""
@@ -153,17 +146,13 @@ class Builder:
         module.asks = entry.asks or module.asks
         if entry.reads is not None:
             keys = entry.reads if isinstance(entry.reads, str) else tuple(entry.reads)
-            try:
+            with self._at((*path, "reads")):
                 check_keys(keys, None, f"module {name}")
-            except InventoryError as problem:
-                raise problem.at(self._place(path, "reads")) from problem
             module = module.reading(split_keys(keys))
         if isinstance(entry.at_most, dict):
             raise self._wrong((*path, "at_most"), "at_most is a mapping", "Write how often it may run.")
         module.at_most = entry.at_most or module.at_most
-        settings = {"prompt": entry.prompt, "samples": entry.samples, "vote": entry.vote}
-        settings |= {key: getattr(entry, key) for key in _PROMPT_SETTINGS}
-        given = {key: value for key, value in settings.items() if value is not None}
+        given = {key: value for key in _OF_ASKERS if (value := getattr(entry, key)) is not None}
         if entry.inventory is not None:
             if key := next(iter(given), None):
                 raise self._wrong(path, f"an inventory as a module has no {key!r}", "Its own file says that.")
@@ -230,10 +219,8 @@ class Builder:
         if given and not is_list:
             hint = "Arguments are given in a plan: {module: NAME, args: {…}}."
             raise self._wrong((*path, next(iter(given))), f"{entry.use or path[-1]} takes no parameter", hint)
-        try:
+        with self._at(path):
             modules = [*map(module_of, found if is_list else [found])]
-        except InventoryError as problem:
-            raise problem.at(self._place(path)) from problem
         if not is_list:
             return copy.copy(modules[0])
         given |= {"given": modules, "at_most": entry.at_most}
@@ -266,10 +253,8 @@ class Builder:
         return self.planner(entry, path)
 
     def _found(self, name: str, family: Family, path: KeyPath) -> Any:
-        try:
+        with self._at(path):
             return find_class(name, family, self.source.folders)
-        except ChameleonError as problem:  # a fault of another tool in the file has its own place
-            raise problem if problem.where else problem.at(self._place(path)) from problem
 
     def _configure(self, owner: Any, given: Mapping[str, Any], llm: ModelSpec | None, path: KeyPath) -> None:
         """Set what all askers of a model have: prompt, folders to look in, parameters, their own model."""
@@ -290,6 +275,14 @@ class Builder:
         elif misplaced := next(iter(llm.connection()), None):
             hint = f"Give {misplaced} in the llm of the whole inventory, or name a model here."
             raise self._wrong(path, f"llm.{misplaced} belongs to a model, and none is named beside it", hint)
+
+    @contextmanager
+    def _at(self, path: KeyPath) -> Iterator[None]:
+        """Give an error the place of a key, unless it has its own: a fault of another tool in a file, say."""
+        try:
+            yield
+        except ChameleonError as problem:
+            raise problem if problem.where else problem.at(self._place(path)) from problem
 
     def _wrong(self, path: KeyPath, what: str, hint: str = "") -> InventoryError:
         return InventoryError(what, where=self._place(path), hint=hint)

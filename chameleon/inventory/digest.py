@@ -45,18 +45,15 @@ def settings_of(inventory: Inventory) -> dict[str, Any]:
         with suppress(ChameleonError):  # told by the step that asks with it
             if isinstance(owner, AsksModel):
                 prompts[name] = owner.template.digest
-    if prompts:
-        settings["prompts"] = prompts
-    if within := {name: each.inner for name, each in inventory.modules.items() if each.inner is not None}:
-        settings["inside"] = {name: settings_of(inner) for name, inner in within.items()}
-    listed = {name: each.listed for name, each in inventory.modules.items() if each.listed is not None}
-    if listed:
-        settings["tools"] = listed
-    if alone := _for_one_question(inventory):
-        settings[ONE_QUESTION] = alone
-    if inventory.left_out:
-        settings["without"] = sorted(inventory.left_out)
-    return settings
+    modules = inventory.modules.items()
+    further = {
+        "prompts": prompts,
+        "inside": {name: settings_of(each.inner) for name, each in modules if each.inner is not None},
+        "tools": {name: each.listed for name, each in modules if each.listed is not None},
+        ONE_QUESTION: _for_one_question(inventory),
+        "without": sorted(inventory.left_out),
+    }
+    return settings | {key: value for key, value in further.items() if value}
 
 
 def _for_one_question(inventory: Inventory) -> list[str]:

@@ -170,8 +170,7 @@ class Inventory:
         try:
             return cls(**parts_of(source, cls.read))
         except InventoryError as problem:
-            where = problem.where or source.file
-            raise InventoryError(problem.what, where=where, hint=problem.hint) from problem
+            raise problem if problem.where else problem.at(source.file) from problem
 
     def place(self, path: KeyPath) -> str:
         """Return where a key stands in its file; its name where it was made in Python."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,43 +57,34 @@ def obstacles(inventory: Inventory) -> Iterator[Obstacle]:
 
 
 def remarks(inventory: Inventory) -> Iterator[InventoryError]:
-    """Yield what stops no other module, and loses what one of one's own finds or reads."""
+    """Yield what a module of one's own writes that another one overwrites, or that nobody reads."""
     modules = {name: each for name, each in inventory.present.items() if name not in inventory.brought}
-    given = _given_keys(inventory)
     writers: dict[str, list[str]] = {}
     for name in modules:
-        for key in inventory.access[name].writes:
+        access = inventory.access[name]
+        for key in access.writes.difference(access.reads or ()):  # else it passes on what was there
             writers.setdefault(key, []).append(name)
-    for name, module in modules.items():
-        if not module.is_of_ones_own:
+    for key, names in sorted(writers.items()):
+        own = [name for name in names if modules[name].is_of_ones_own]
+        if not own or key.startswith("input."):
             continue
-        where = inventory.place(("modules", name))
-        for key in inventory.access[name].missing(given):
-            what = f"{name} reads {key}, which neither the input nor a module gives"
-            yield InventoryError(what, hint=nearest(key, given), where=where)
-        for key in sorted(inventory.access[name].writes):
-            if key.startswith("input.") or key in (inventory.access[name].reads or ()):
-                continue  # it passes on what was there
-            others = [each for each in writers[key] if each != name]
-            if others and name == min(each for each in writers[key] if modules[each].is_of_ones_own):
-                what = (
-                    f"{name} and {' and '.join(others)} write {key}: the later takes the place of the other"
-                )
-                yield InventoryError(what, hint="Name another key in the `writes` of its class.", where=where)
-            elif not others and key.startswith("cache.") and _is_lost(name, key, inventory):
-                hint = f"Name a key that others read in `writes` of its class, or give one `reads: {key}?`."
-                yield InventoryError(f"nothing reads {key}, which {name} writes", hint=hint, where=where)
+        where = inventory.place(("modules", own[0]))
+        if len(names) > 1:
+            what = f"{' and '.join(names)} write {key}: the later takes the place of the other"
+            yield InventoryError(what, hint="Name another key in the `writes` of its class.", where=where)
+        elif key.startswith("cache.") and _is_lost(names[0], key, inventory):
+            hint = f"Name a key that others read in `writes` of its class, or give one `reads: {key}?`."
+            yield InventoryError(f"nothing reads {key}, which {names[0]} writes", hint=hint, where=where)
 
 
 def _is_lost(name: str, key: str, inventory: Inventory) -> bool:
     """Tell whether what a module writes reaches neither the answer, the planner, an argument nor a module."""
     last = [*inventory.rules.last, *(plan[-1] for plan in inventory.planner.fixed_plans if plan)]
     planners = [*every_planner(inventory.planner)]
-    is_seen = not last or name in last or not all(each.whole for each in planners) or any(inventory.takes)
     readers = (access for other, access in inventory.access.items() if other != name)
-    return not (
-        is_seen or any(key in each.reads for each in planners) or any(r.depends_on([key]) for r in readers)
-    )
+    is_seen = not last or name in last or not all(each.whole for each in planners) or any(inventory.takes)
+    is_read = any(key in each.reads for each in planners) or any(each.depends_on([key]) for each in readers)
+    return not (is_seen or is_read)
 
 
 def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
@@ -106,14 +97,17 @@ def all_of(found: Sequence[Obstacle], name: str) -> ChameleonError:
 
 def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iterator[ChameleonError]:
     """Yield what the part's own check says, and what is wrong with its prompt."""
-    if isinstance(part, Module) and part.inner is None and type(part).run is Module.run:
-        hint = "Write `def run(self, state)` in the class."
-        yield InventoryError(
-            f"{type(part).__name__} has no run method", hint=hint, where=inventory.place(path)
-        )
-    label = f"{'module' if isinstance(part, Module) else 'planner'} {part.name}"
-    if fault := _failed(part.check, label):
-        yield fault.at(inventory.place(path))
+    label, where = f"{'module' if isinstance(part, Module) else 'planner'} {part.name}", inventory.place(path)
+    try:
+        part.check()
+    except ChameleonError as problem:
+        what = f"the {label} cannot run here: {problem.what}"
+        yield InventoryError(what, hint=problem.hint, where=where)
+    except (Exception, SystemExit) as problem:  # a user's check may raise anything
+        message = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
+        what = f"the check of the {label} failed: {message}{raised_at(problem)}"
+        hint = "To say what is missing, a check raises a ChameleonError."
+        yield InventoryError(what, hint=hint, where=where)
     if isinstance(part, AsksModel):
         try:
             part.template.check()
@@ -121,19 +115,6 @@ def _faults(part: Module | Planner, path: KeyPath, inventory: Inventory) -> Iter
             yield problem
         else:
             yield from _unfilled(part, (*path, "prompt"), inventory)
-
-
-def _failed(check: Callable[[], object], label: str) -> InventoryError | None:
-    """Run a check; return what it says, or what is wrong with the check itself."""
-    try:
-        check()
-    except ChameleonError as problem:
-        return InventoryError(f"the {label} cannot run here: {problem.what}", hint=problem.hint)
-    except (Exception, SystemExit) as problem:  # a user's check may raise anything
-        message = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
-        what = f"the check of the {label} failed: {message}{raised_at(problem)}"
-        return InventoryError(what, hint="To say what is missing, a check raises a ChameleonError.")
-    return None
 
 
 def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[InventoryError]:
@@ -144,20 +125,12 @@ def _unfilled(part: Any, path: KeyPath, inventory: Inventory) -> Iterator[Invent
     declaring = next(number for number, each in enumerate(classes) if "own_slots" in vars(each))
     if any(name in vars(each) for each in classes[:declaring] for name in _FILLS_SLOTS):
         return  # a subclass fills slots in its own way, and does not say which
-    prompt, own = part.template, part.own_slots.union(_EVERY_STATE_HAS)
-    given = _given_keys(inventory)
-    for slot in sorted({*prompt.needs} - own):
-        keys = [f"{kind}.{slot}" for kind in ("input", "cache") if given & {f"{kind}.{slot}", f"{kind}.*"}]
-        if not keys:
-            what = "neither the input nor a module fills it"
-            hint = nearest(slot, own | {key.partition(".")[2] for key in given})
-        elif isinstance(part, Module) and not inventory.access[part.name].depends_on(keys):
-            what = f"{part.name} does not declare to read {keys[0]}"
-            hint = f'Add "{keys[0]}" to the `reads` of its class.'
-        else:
-            continue
-        what = f"the prompt {prompt.name} has the slot {slot!r}, and {what}"
-        yield InventoryError(what, hint=hint, where=inventory.place(path))
+    given = {key.partition(".")[2] for key in _given_keys(inventory)}
+    filled = part.own_slots.union(_EVERY_STATE_HAS, given)
+    for slot in () if "*" in given else sorted({*part.template.needs} - filled):
+        what = f"the prompt {part.template.name} has the slot {slot!r}, and neither the input nor a module"
+        where = inventory.place(path)
+        yield InventoryError(f"{what} fills it", hint=nearest(slot, filled), where=where)
 
 
 def _given_keys(inventory: Inventory) -> set[str]:

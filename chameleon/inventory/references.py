@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InventoryError
 from chameleon.inventory.schema import OnError
-from chameleon.inventory.source import KeyPath
+from chameleon.inventory.source import KeyPath, without
 from chameleon.planner import every_planner
 from chameleon.text import nearest
 
@@ -16,30 +16,36 @@ if TYPE_CHECKING:
     from chameleon.inventory.inventory import Inventory
 
 
+_OF_MODULES = {"last", "once", "needs", "next", "drops"}  # the rules that name modules
+
+
+def _names_in(held: Any, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every name in lists and mappings of names, with its place."""
+    if isinstance(held, str):
+        yield path, held
+    elif isinstance(held, Mapping):
+        for name, each in held.items():
+            yield (*path, name), name
+            yield from _names_in(each, *path, name)
+    else:
+        for index, each in enumerate(held):
+            yield from _names_in(each, *path, index)
+
+
 def _mentioned(inventory: Inventory) -> Iterator[tuple[KeyPath, str]]:
     """Yield every module that is named outside `modules`, with the key under which it stands."""
-    rules = inventory.rules
-    for index, name in enumerate(inventory.fallback):
-        yield ("fallback", index), name
-    for name in rules.last:
-        yield ("rules", "last"), name
-    for index, name in enumerate(rules.once):
-        yield ("rules", "once", index), name
-    for name, needed in rules.needs.items():
-        yield from ((("rules", "needs", name), each) for each in (name, *needed))
-    for name, dropped in rules.drops.items():
-        yield from ((("rules", "drops", name), each) for each in (name, *dropped))
-    for name, follower in rules.next.items():
-        yield from ((("rules", "next", name), each) for each in (name, follower))
+    yield from _names_in(inventory.fallback, "fallback")
+    for rule, named in inventory.rules.model_dump(include=_OF_MODULES).items():
+        yield from _names_in(named, "rules", rule)
     for name, spec in inventory.repair.items():
         yield ("repair", name), name
         yield ("repair", name, "redo"), spec.redo
     for planner in every_planner(inventory.planner):
-        for key, named in planner.names_modules.items():
-            yield from ((("planner", key), name) for name in named)
+        for key, names in planner.names_modules.items():
+            yield from ((("planner", key), name) for name in names)
     for name, policy in inventory.on_error.items():
-        for index, each in enumerate(policy if isinstance(policy, list) else ()):
-            yield ("modules", name, "on_error", index), each
+        if isinstance(policy, list):
+            yield from _names_in(policy, "modules", name, "on_error")
 
 
 def check_mentioned(inventory: Inventory) -> None:
@@ -48,12 +54,12 @@ def check_mentioned(inventory: Inventory) -> None:
     for key, name in _mentioned(inventory):
         if name in inventory.modules:
             continue
+        part = ".".join(str(each) for each in key if isinstance(each, str))
         if (removed := places.get(("modules", name))) is not None:
-            part = ".".join(str(each) for each in key if isinstance(each, str))
             what = f"the module {name!r} is removed here, and {part} ({inventory.place(key)}) still names it"
             hint = f"Give {part} again without {name}, or keep the module."
             raise InventoryError(what, where=removed, hint=hint)
-        what = f"{'.'.join(map(str, key))} names a module {name!r} that the inventory does not have"
+        what = f"{part} names a module {name!r} that the inventory does not have"
         raise InventoryError(what, where=inventory.place(key), hint=nearest(name, inventory.modules))
 
 
@@ -65,42 +71,34 @@ def leave_out(inventory: Inventory, names: Collection[str]) -> Inventory:
     Raises `InventoryError` for a module that the inventory does not have, and where every module that
     may end a plan is left out.
     """
-    out = inventory.left_out | frozenset(names)
+    out = sorted({*inventory.left_out, *names})
     for name in names:
         if name not in inventory.modules:
             hint = nearest(name, inventory.modules)
             raise InventoryError(f"there is no module {name!r} to leave out", where=inventory.name, hint=hint)
-    rules, last = inventory.rules, inventory.rules.last
-    if last and not set(last) - out:
+    last = inventory.rules.last
+    if last and not without(last, out):
         what = f"{' or '.join(last)} cannot be left out: a plan must end with it"
         raise InventoryError(what, where=inventory.name)
 
-    def kept(named: Iterable[str]) -> list[str]:
-        return [name for name in named if name not in out]
-
-    changed = {
-        "last": kept(last),
-        "once": kept(rules.once),
-        "needs": {name: kept(rules.needs[name]) for name in kept(rules.needs)},
-        "drops": {name: kept(rules.drops[name]) for name in kept(rules.drops)},
-        "next": _followers(rules.next, out),
-    }
+    rules = {rule: without(getattr(inventory.rules, rule), out) for rule in _OF_MODULES}
+    rules["next"] = _followers(inventory.rules.next, out)
     on_error: dict[str, OnError] = {  # a plan of which nothing is left stops the run
-        name: (kept(policy) or "stop") if isinstance(policy, list) else policy
+        name: (without(policy, out) or "stop") if isinstance(policy, list) else policy
         for name, policy in inventory.on_error.items()
     }
-    repair = {name: spec for name, spec in inventory.repair.items() if not out & {name, spec.redo}}
+    repair = {name: spec for name, spec in inventory.repair.items() if not {name, spec.redo} & {*out}}
     return replace(
         inventory,
-        left_out=out,
-        rules=rules.model_copy(update=changed),
-        fallback=tuple(kept(inventory.fallback)),
+        left_out=frozenset(out),
+        rules=inventory.rules.model_copy(update=rules),
+        fallback=tuple(without(inventory.fallback, out)),
         repair=repair,
         on_error=on_error,
     )
 
 
-def _followers(following: Mapping[str, str], out: frozenset[str]) -> dict[str, str]:
+def _followers(following: Mapping[str, str], out: Sequence[str]) -> dict[str, str]:
     """Return which module must follow which, without those left out: a → b → c without b is a → c."""
     kept = {}
     for name in (each for each in following if each not in out):

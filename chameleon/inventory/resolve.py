@@ -28,8 +28,8 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 Group = Family | Literal["inventories"]
 _INSTALLERS = ("_distutils_hack", "distutils", "pip", "pkg_resources", "setuptools")
 _NO_TOOLS = sys.stdlib_module_names | set(_INSTALLERS)  # packages whose functions are no tools
-_ADAPTERS = {"langchain_core.tools.base.BaseTool": "chameleon.modules.compose.langchain_tool:LangChainTool"}
-"""Classes of other projects, and the modules that run objects of them; no inventory names these."""
+_OF_LANGCHAIN = "langchain_core.tools.base.BaseTool"
+_ADAPTER = "chameleon.modules.compose.langchain_tool:LangChainTool"  # which no inventory names
 
 
 def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
@@ -58,11 +58,10 @@ def find_class(name: str, family: Family, folders: Sequence[Path] = ()) -> Any:
 
 
 def adapter_of(given: Any) -> Any:
-    """Return the class of modules that runs such an object, or objects of this class; None for our own."""
+    """Return the module that runs tools of LangChain, for such a tool or a class of them; else None."""
     kinds = given.__mro__ if inspect.isclass(given) else type(given).__mro__
-    names = (_ADAPTERS.get(f"{kind.__module__}.{kind.__qualname__}") for kind in kinds)
-    adapter = next(filter(None, names), None)
-    return adapter and find_class(adapter, "modules")
+    is_theirs = any(f"{kind.__module__}.{kind.__qualname__}" == _OF_LANGCHAIN for kind in kinds)
+    return find_class(_ADAPTER, "modules") if is_theirs else None
 
 
 def module_of(given: Any) -> Module:
@@ -90,9 +89,8 @@ def _unknown(name: str, family: Family, folders: Sequence[Path] = ()) -> Invento
         hint = f"An inventory as a module is {{inventory: {name}}}."
     elif home and part.isidentifier():
         hint = f"Did you mean '{home}:{part}'?"
-    elif name.isidentifier() and any(next(folder.glob("*.py"), None) for folder in folders):
-        own = f'One of a file beside the inventory is "FILE:{name}".'
-        hint = f"{did_you_mean(name, names)} {own}".strip()
+    elif name.isidentifier() and folders:
+        hint = f'{did_you_mean(name, names)} One of a file beside the inventory is "FILE:{name}".'.lstrip()
     else:
         hint = nearest(name, names)
     return InventoryError(f"there is no {family[:-1]} {name!r}", hint=hint)

@@ -258,20 +258,21 @@ def extended(own: Source, parent: Source) -> Source:
     """
     modules, below = own.data.get("modules"), dict(parent.data)
     removed = [name for name, entry in modules.items() if entry is None] if isinstance(modules, dict) else []
-
-    def less(held: Any) -> Any:
-        if isinstance(held, dict):
-            kept = {name: value for name, value in held.items() if name not in removed}
-            return {k: less(v) if isinstance(v, list) else v for k, v in kept.items() if v not in removed}
-        return [name for name in held if name not in removed] if isinstance(held, list) else held
-
     if isinstance(rules := below.get("rules"), dict):
-        below["rules"] = {**rules, **{key: less(rules[key]) for key in _ABOUT_ONE if key in rules}}
-    below["repair"] = less(below.get("repair", {}))
+        below["rules"] = rules | {key: without(rules[key], removed) for key in _ABOUT_ONE if key in rules}
+    below["repair"] = without(below.get("repair", {}), removed)
     data = _merge(below, own.data)
     data.pop("extends", None)
     places = {**parent.places, **own.places}
     return Source(data, own.folders + parent.folders, own.file, places, given=own.given)
+
+
+def without(held: Any, names: Sequence[str]) -> Any:
+    """Return lists and mappings of names without some of these, and anything else as it is."""
+    if isinstance(held, Mapping):
+        kept = {name: each for name, each in held.items() if name not in names and each not in names}
+        return {name: without(each, names) if isinstance(each, list) else each for name, each in kept.items()}
+    return [each for each in held if each not in names] if isinstance(held, list | tuple) else held
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

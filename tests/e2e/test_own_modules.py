@@ -124,10 +124,7 @@ def test_hooks_may_return_the_whole_mapping() -> None:
     ("modules", "told"),
     [
         ({"bus_facts": BusFacts}, []),
-        (
-            {"mine": Knows},
-            ["mine reads cache.knowlege, which neither", "write cache.knowledge: the later takes"],
-        ),
+        ({"mine": Knows}, ["knowledge_retrieval and mine write cache.knowledge: the later takes"]),
         ({"mine": FirstRow}, []),
     ],
 )

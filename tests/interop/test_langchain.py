@@ -79,7 +79,7 @@ def test_what_is_not_answered_is_raised(executor: Executor, league: Table) -> No
         (failing, {"question": "?"}, ModuleError, "broken"),
         (executor, {"question": LOVELIEST, "table": league}, Declined, "not understood: loveliest"),
         (executor, {"question": HOW_MANY, "tabel": league}, InputError, "needs a table"),
-        (executor, 3, InputError, "the input is a int"),
+        (executor, 3, InputError, "the input is an int"),
         (asking, {"question": "?"}, ChameleonError, "save"),
     ]
     for one, given, kind, said in wrong:

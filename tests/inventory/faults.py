@@ -84,7 +84,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         f"{GOOD}fallback:\n  - solution_generator\n  - answer_generater",
         8,
-        "fallback.1 names a module 'answer_generater' that the inventory does not have. Did you mean 'answer_generator'?",
+        "fallback names a module 'answer_generater' that the inventory does not have. Did you mean 'answer_generator'?",
     ),
     (
         f"{GOOD}rules: {{once: [answer_generator]}}\nfallback:\n  [answer_generator, answer_generator]\n{TABLE}",
@@ -99,7 +99,7 @@ FAULTS: list[tuple[str, int, str]] = [
     (
         f"{GOOD}  row_lookup:\n    on_error:\n      - nobody",
         8,
-        "modules.row_lookup.on_error.0 names a module 'no",
+        "modules.row_lookup.on_error names a module 'no",
     ),
     (
         f"{GOOD}rules:\n  needs:\n    nobody: answer_generator",

@@ -121,18 +121,6 @@ def test_a_state_by_any_name_is_none(tmp_path: Path, first: str) -> None:
     assert errors(tmp_path, f"    def run(self, {first}):\n        return 1\n") == []
 
 
-def test_a_read_that_is_not_declared_fails_the_step_and_no_check(tmp_path: Path) -> None:
-    body = "    reads = ()\n\n    def run(self, state):\n        return state.input['question']\n"
-    assert errors(tmp_path, body) == []
-    module = {"use": "tools:Shop"}
-    planner = {"use": "fixed", "plan": ["shop"]}
-    mine = Inventory.parse({"name": "mine", "planner": planner, "modules": {"shop": module}}, tmp_path)
-    assert why(Executor(mine).run(QUESTION)) == (
-        "module shop: it reads input.question, which it does not declare (tools.py, line 8). "
-        'Add "input.question" to its `reads`.'
-    )
-
-
 ADDS = "    def slots(self, state):\n        return super().slots(state) | {'city': 'Rome'}\n"
 
 
@@ -143,11 +131,6 @@ ADDS = "    def slots(self, state):\n        return super().slots(state) | {'cit
         ("weather", "", ""),
         ("wether?", "", ""),
         ("title", "", ""),
-        (
-            "weather",
-            "    reads = 'input.question'\n",
-            'ask does not declare to read cache.weather. Add "cache.weather" to the `reads` of its class.',
-        ),
         ("wether", ADDS, ""),  # it may fill that slot too
         ("wether", ADDS + "    own_slots = frozenset(['city'])\n", "Did you mean 'weather'?"),
         ("city", ADDS + "    own_slots = frozenset(['city'])\n", ""),

@@ -70,8 +70,6 @@ def test_a_tool_without_its_file_is_told_how_to_name_it(use: str, told: str, tmp
     with pytest.raises(InventoryError) as missing:
         load(tmp_path, use, {"tools.py": TOOL})
     assert told in str(missing.value) and f"{tmp_path}/mine.yaml:4: " in str(missing.value)
-    with pytest.raises(InventoryError, match=r"Did you mean 'row_lookup'\?$|There are: "):
-        load(tmp_path / "bare", use, {"ask.md": ""})
 
 
 def test_a_file_is_imported_once(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_picture_is_kept_for_its_owner_alone(folder: Path, received: Path) -> 
         ("text", "large", "could not run text: it sent a message of more than 4,194,304 bytes"),
         ("text", "no result", "could not run text: ValidationError"),
         ("text", "deep", "is nested more than 64 levels deep"),
-        ("text", "no number", "the server sent NaN or an infinite number"),
+        ("text", "no number", "its output.a is nan, which JSON cannot hold"),
     ],
 )
 def test_what_goes_wrong_is_told_in_a_line(folder: Path, name: str, way: str, told: str) -> None:
