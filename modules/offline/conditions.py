@@ -195,6 +195,7 @@ class Frame:
         )
         nears += [before - 1] if not is_compared and is_beside else []
         named = [(near, column) for near in nears if (column := self.column(near, "number")) is not None]
+        named = [(near, column) for near, column in named if near != end or not column.numbers_rows]
         for near, column in named:
             yield column, 0.0 if column is named[0][1] else Cost.FORM, {near}
         if self.kind(before) == "comparative" and is_compared:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from fractions import Fraction
 from statistics import mode
 
 from chameleon.modules.offline.sheet import Number, SheetColumn, amounts_in
 
-_DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
-_SWAPPED = str.maketrans(".,", ",.")
 _POWERS = {"billion": 10**9, "million": 10**6}
 
 
@@ -38,8 +35,7 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     """Write a number as a column does in these rows: its unit and where it stands, its cents, its marks."""
     if column is None:
         return plain(number)
-    unit, value, cells = column.unit, Fraction(number), column.sample
-    cells = [cell.translate(_SWAPPED) for cell in cells] if column.meaning.mark == "," else cells
+    unit, value, cells = column.unit, Fraction(number), column.figures
     if column.meaning.is_converted:  # in the unit that these rows have
         told = [(each.unit, each.factor) for row in rows for each in amounts_in(column.cells[row])]
         unit, factor = mode(told)
@@ -48,15 +44,15 @@ def as_written(number: Number, column: SheetColumn | None, rows: Iterable[int]) 
     for name, power in _POWERS.items():
         if is_money and abs(value) >= power and any(name in cell for cell in cells):
             return f"{unit}{plain(value / power)} {name}"
-    parts = [len(match[1]) for cell in cells if (match := _DECIMALS.search(cell))]
-    places = max(parts, default=0)
+    places = max(column.decimals, default=0)
     digits = plain(round(value, min(places, 6) + 4))
-    if len(parts) == len(cells) and len(digits.partition(".")[2]) < places == min(parts):
+    fixed = places if len(column.decimals) == len(cells) and places == min(column.decimals, default=0) else 0
+    if len(digits.partition(".")[2]) < fixed:
         digits = _with_places(value, places)  # 20.50, as all cells have it
     if is_money and (places == 2 or "." in digits):
         digits = _with_places(value, 2)
     whole, dot, part = digits.lstrip("-").partition(".")
-    whole = f"{int(whole):,}" if any("," in cell for cell in cells) else whole
+    whole = f"{int(whole):,}" if column.has_groups else whole
     sign, figure = "-" if digits.startswith("-") else "", whole + dot + part
     if is_money and any(cell.endswith(unit) for cell in cells):
         return f"{sign}{figure} {unit}"

@@ -9,12 +9,15 @@ from fractions import Fraction
 from statistics import median
 from typing import Any, Literal
 
-from chameleon.modules.offline.figures import as_written
+from chameleon.modules.offline.figures import as_written, plain
 from chameleon.modules.offline.rows import (
+    SIGNS,
+    TOLD,
     Dates,
     Ordered,
     Part,
     Rows,
+    Sign,
     These,
     Unfit,
     Where,
@@ -164,13 +167,16 @@ def _check_years(sheet: Sheet, of: Rows, rows: Sequence[int]) -> None:
 class Grouped(Form):
     """A count or fold for each text of a column, or the texts that come out highest or lowest by it.
 
-    `best`: 1 for the highest, -1 for the lowest, 0 for all; then ties of the last one count as well.
+    `best`: 1 for the highest, -1 for the lowest, 0 for all; then ties of the last one count as well. With
+    `sign`, those whose number compares so with `limit`.
     """
 
     each: Any  # a Count or a Fold over a Where
     by: int
     best: int = 0
     count: int = 1
+    sign: Sign | Literal[""] = ""
+    limit: Number = 0
 
     def find(self, sheet: Sheet) -> Result:
         by, cells, names = sheet.columns[self.by], dict[str, list[int]](), dict[str, str]()
@@ -189,6 +195,12 @@ class Grouped(Form):
                     raise
         if not found or (self.best and len(found) < self.count):
             raise Unfit("there are not so many groups" if found else "no row fits", empty=not found)
+        if self.sign:
+            test = SIGNS[self.sign]
+            chosen = [name for name, each in found.items() if test(each.number or 0, self.limit)]
+            if not chosen:
+                raise Unfit("no group fits", empty=True)
+            return Result(tuple(chosen), tuple(row for name in chosen for row in groups[name]))
         if not self.best:
             told = tuple(f"{name}: {', '.join(each.values)}" for name, each in found.items())
             return Result(told, tuple(row for each in found.values() for row in each.rows), kind="groups")
@@ -201,6 +213,8 @@ class Grouped(Form):
 
     def said(self, sheet: Sheet) -> str:
         inner, by = self.each.said(sheet), name_of(sheet, self.by)
+        if self.sign:
+            return f"{by} whose {inner} is {TOLD[self.sign]} {plain(self.limit)}"
         if not self.best:
             return f"{inner}, for each {by}"
         count = f"{self.count} " if self.count > 1 else ""

@@ -20,8 +20,8 @@ _LONGEST, _MOST_TOKENS, _MOST_NAMED, _MOST_FORMS = 10_000, 120, 8, 40
 _PERCENT = re.compile(r"\d ?(?:%|per ?cent)|\bin (?:%|per ?cent)", re.IGNORECASE)
 _COMMAS = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w]|[.,]\d)")
 _SENTENCE = re.compile(  # no end is the point of an initial, of "St." or of a German "3."
-    r"(?<=[.?!])(?<!\b[A-Z]\.)(?<!\b(?:Dr|St|Mr|Ms|Jr|Sr|No|Nr|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)(?<! \d\.)(?<! \d\d\.)"
-    r"\s+(?=[A-Z\"'“])"
+    r"(?<=[.?!])(?<!\b[A-Z]\.)(?<!\b(?:Dr|St|Mr|Ms|Jr|Sr|No|Nr|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)"
+    r"(?<! \d\.)(?<! \d\d\.)\s+(?=[A-Z\"'“])"
 )
 Read = tuple[float, Form, Sheet, Result]
 

@@ -70,6 +70,8 @@ class Kinds(Question):
             yield from self.ordinals()
         elif (self.has("fold") and not self.has("count")) or self._sums_groups():
             yield from self.folds()
+        elif (number := self._number_of_rows()) is not None:
+            yield from self.groups_of(number)
         elif self.has("count") or self._counts_groups():
             yield from self.counts()
         else:
@@ -115,7 +117,7 @@ class Kinds(Question):
         return is_rows and len(self.items) == 3 and self.group() is not None
 
     def _is_flow(self, column: SheetColumn) -> bool:
-        """Whether the amounts of several rows are one amount, by the name of their column, or of the table."""
+        """Whether the amounts of several rows are one, by the name of their column, or of the table."""
         flows = self.sheet.words.listed("flows")
         return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
 
@@ -151,6 +153,26 @@ class Kinds(Question):
                 yield from self.yields(cost, Grouped(form, by.value), each, by, *used)
         elif (noun := self.after(each)) is not None and noun.kind == "noun" and isinstance(form, Fold):
             yield from self.yields(cost, form, each, *used) if form.how in ("mean", "median") else ()
+
+    def _number_of_rows(self) -> Item | None:
+        """Return the number of "more than two orders", where what follows it is a word for rows."""
+        number = next((item for item in self.of("number") if not item.value.base), None)
+        noun = self.after(number)
+        is_row = noun is not None and (
+            bool(noun.value) if noun.kind == "noun" else noun.kind == "column" and self._numbers_rows(noun)
+        )
+        return number if is_row and not self.has("count") else None
+
+    def groups_of(self, number: Item) -> Iterator[Costed]:
+        """The groups that have so many rows: "which clients have more than one deal"."""
+        before = self.after(number, -1)
+        compare = before if before is not None and before.kind == "compare" else None
+        for cost, index, target in self.targets():
+            column = self.sheet.columns[index]
+            if column.kind == "text" and column is not self.sheet.key:
+                sign: Any = compare.value if compare is not None else "=="
+                form = Grouped(Count(self.where), index, sign=sign, limit=number.value.number)
+                yield from self.yields(cost, form, number, self.after(number), compare, target)
 
     def lookups(self) -> Iterator[Costed]:
         """What a column says in the rows; where numbers add up over several, their sum."""
@@ -253,7 +275,7 @@ class Kinds(Question):
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
     def _counts_things(self) -> bool:
-        """Whether "how many" is followed by what a row is of, and no word for rows: lamps, items, of orders."""
+        """Whether "how many" is followed by what a row is of, no word for rows: lamps, of orders."""
         items, count = self.frame.items, self.one("count")
         place = next((p for p, each in enumerate(items) if each is count), len(items))
         item, after = [*items[place + 1 : place + 3], None, None][:2]
@@ -315,6 +337,9 @@ class Kinds(Question):
             return
         for cost, by, named in self.measure([mark]):
             column, way = self.sheet.columns[by], self.way(mark, by)
+            if way and (group := self.group()) is not None and self.wanted in (None, named) and not start:
+                form = Grouped(Fold(self.where, by, "max" if way > 0 else "min"), group.value)
+                yield from self.yields(cost, form, *used, named, self.one("each"), group)
             if way and not column.is_running and (named is not None or not self.has("count")):
                 rows = Ordered(self.where, by, way > 0, start, count)
                 yield from self._at_the_end(cost, rows, named, *used)

@@ -59,7 +59,15 @@ class Links:
         texts = [*sheet.table.header, *(column.blob for column in sheet.columns)] if years else []
         self.told = {year for year in years if not any(year in text for text in texts)}
         self.by_start: dict[int, list[Item]] = defaultdict(list)
-        sources = (self._phrases, self._numbers, self._dates, self._columns, self._cells, self._nouns)
+        sources = (
+            self._phrases,
+            self._small_words,
+            self._numbers,
+            self._dates,
+            self._columns,
+            self._cells,
+            self._nouns,
+        )
         for source in sources:
             for item in source():
                 self.by_start[item.start].append(item)
@@ -104,9 +112,7 @@ class Links:
 
     def _phrases(self) -> Iterator[Item]:
         lows, covered = [token.low for token in self.tokens], 0
-        truths = {folded(column.plain) for column in self.sheet.columns if column.truths}
-        is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
-        for start, token in enumerate(self.tokens):
+        for start in range(len(lows)):
             for end in range(min(start + _LONGEST_PHRASE, len(lows)), max(start, covered), -1):
                 for kind, value in self.words.phrases.get(tuple(lows[start:end]), ()):
                     if kind != "whether" or not start:
@@ -114,6 +120,11 @@ class Links:
                         yield Item(start, end, kind, 0.0, value)
                 if covered == end and self.words.phrases[tuple(lows[start:end])][0][0] == "unread":
                     break  # nor the second of "second to last"
+
+    def _small_words(self) -> Iterator[Item]:
+        truths = {folded(column.plain) for column in self.sheet.columns if column.truths}
+        is_loud = all(token.text.isupper() for token in self.tokens if token.low.isalpha())
+        for start, token in enumerate(self.tokens):
             asks = token.low in self.words.request and not any(
                 self._is(p, "ask") for p in range(min(start, 4))
             )

@@ -19,11 +19,11 @@ from chameleon.table.dates import MONTHS, Moment
 from chameleon.table.meaning import shown
 
 Sign = Literal["<", "<=", "==", "!=", ">=", ">"]
-_SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">=": operator.ge,
     ">": operator.gt,
 }  # fmt: skip
-_TOLD = {
+TOLD = {
     "<": "under", "<=": "at most", "==": "exactly", "!=": "not", ">=": "at least", ">": "over",
 }  # fmt: skip
 _WHEN = {"<": "before", "<=": "up to", ">=": "from", ">": "after"}
@@ -104,7 +104,7 @@ class Compares(Condition):
     last: Number | None = None
 
     def rows(self, sheet: Sheet) -> set[int]:
-        column, test = sheet.columns[self.column], _SIGNS[self.sign]
+        column, test = sheet.columns[self.column], SIGNS[self.sign]
         against = None if self.other is None else sheet.columns[self.other]
         check_units(*filter(None, (column, against)))
         limits = repeat(_key(self.number)) if against is None else against.keys
@@ -116,7 +116,7 @@ class Compares(Condition):
     def said(self, sheet: Sheet) -> str:
         limit = plain(self.number or 0) if self.other is None else name_of(sheet, self.other)
         until = "" if self.last is None else f" and at most {plain(self.last)}"
-        return f"{name_of(sheet, self.column)} is {_TOLD[self.sign]} {limit}{until}"
+        return f"{name_of(sheet, self.column)} is {TOLD[self.sign]} {limit}{until}"
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Dates(Condition):
         if self.sign == "==":
             return start.fits(wanted) or (start != end and start.year <= wanted.year <= end.year)
         first = 0 if wanted.year else 1  # of a month alone the year does not count
-        return bool(start[first]) and _SIGNS[self.sign](start[first:count], wanted[first:count])
+        return bool(start[first]) and SIGNS[self.sign](start[first:count], wanted[first:count])
 
     def said(self, sheet: Sheet) -> str:
         until = f" to {_date(self.until)}" if self.until else ""

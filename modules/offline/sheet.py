@@ -32,6 +32,8 @@ _PERIODS = {
     "Month": re.compile("|".join({*MONTHS, *(month[:3] for month in MONTHS)})),
 }
 _SAMPLE = 400
+_DECIMALS = re.compile(r"\.(\d+)(?![\dkKmMbB])")
+_SWAPPED = str.maketrans(".,", ",.")
 
 
 class Measure(NamedTuple):
@@ -91,6 +93,21 @@ class SheetColumn:
     def told(self, row: int) -> str:
         """Return a cell as an answer has it: of texts with their own dashes and quotes."""
         return (unmarked if self.kind == "text" else shown)(self.cells[row])
+
+    @cached_property
+    def figures(self) -> list[str]:
+        """The sample with the point before decimals."""
+        return [cell.translate(_SWAPPED) for cell in self.sample] if self.meaning.mark == "," else self.sample
+
+    @cached_property
+    def has_groups(self) -> bool:
+        """Whether its figures have marks between thousands."""
+        return any("," in cell for cell in self.figures)
+
+    @cached_property
+    def decimals(self) -> list[int]:
+        """How many decimals the cells of the sample have that have some."""
+        return [len(match[1]) for cell in self.figures if (match := _DECIMALS.search(cell))]
 
     def is_blank(self, text: str) -> bool:
         """Tell whether a cell holds nothing; among names Null and NA are names."""
