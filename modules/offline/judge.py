@@ -135,13 +135,15 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
     if first is None:
         raise Declined(str(why or "this kind of question is not understood"), hint=_how_to_ask(forms[0][2]))
     cost, form, sheet, result = first
+    is_doubted = cost - _doubt(form, result, sheet) <= Cost.MOST
     for column in (sheet.columns[index] for index in form.columns):
         copies = [each for each in sheet.columns if (each.original, each.kind) == (column.original, "number")]
         if column.kind == "number" and len(copies) > 1:
             raise Declined(f'it may mean two columns: "{copies[0].plain}" and "{copies[1].plain}"')
     if cost > Cost.MOST:
         hint = f"It would be read as: {form.said(sheet)}."
-        raise Declined("too little of the question is accounted for", hint=hint)
+        doubted = f"it comes to {', '.join(result.values)}, which may not be what is meant"
+        raise Declined(doubted if is_doubted else "too little of the question is accounted for", hint=hint)
     return Answer(result, form, max(0.0, 1 - cost / Cost.DOUBT), sheet)
 
 

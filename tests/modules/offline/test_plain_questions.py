@@ -92,10 +92,77 @@ YEARS = table(
 )
 
 
+TEMPS = table(
+    """
+    City | Date | Min temp | Max temp | Sender | Receiver
+    Oslo | 2024-01-01 | -12 | -3 | Ann | Bob
+    Oslo | 2024-01-02 | -7 | 1 | Bob | Cem
+    Bergen | 2024-02-01 | -1 | 4 | Ann | Cem
+    Tromso | 2024-03-01 | -15 | -8 | Bob | Ann
+    """,
+    "temps",
+)
+ORDERS = table(
+    """
+    order_id | order_date | customer | product | qty | total | status | shipped_date
+    10021 | 2024-01-03 | Blue Fox | Desk Lamp | 4 | 100.00 | shipped | 2024-01-05
+    10022 | 2024-01-04 | Anna Weber | Office Chair | 1 | 162.00 | shipped | 2024-01-09
+    10023 | 2024-01-10 | Blue Fox | Desk | 2 | 600.00 | cancelled |
+    10024 | 2024-02-01 | Nordlys | Desk Lamp | 10 | 237.50 | shipped | 2024-02-02
+    10025 | 2024-02-14 | Anna Weber | Monitor Arm | 2 | 160.00 | returned | 2024-02-16
+    10027 | 2024-03-02 | Nordlys | Desk | 1 | 300.00 | open |
+    """,
+    "orders",
+)
+PEOPLE = table(
+    """
+    Town | County | 2000 | 2010 | 2020
+    Ash | North | 8000 | 9000 | 9500
+    Birch | South | 14000 | 15500 | 16000
+    """,
+    "population",
+)
+
+
 @pytest.mark.parametrize(
     ("over", "question", "expected"),
     [
         (SALES, "What is the unit price of a lamp?", "20.00"),
+        (TEMPS, "Which cities had a min temp below -10?", "Oslo; Tromso"),
+        (TEMPS, "How many rows with max temp over -4?", "3"),
+        (TEMPS, "How many rows between January 2 and February 1?", "2"),
+        (TEMPS, "How many rows between January and February?", "3"),
+        (TEMPS, "Who sent to Ann?", None),
+        (TEMPS, "Which city is second to last?", None),
+        (ORDERS, "Which customers have more than one order?", "Blue Fox; Anna Weber; Nordlys"),
+        (ORDERS, "Which customers have more than 2 orders?", None),
+        (ORDERS, "Which product has 2 orders?", "Desk Lamp; Desk"),
+        (ORDERS, "How many desk lamps were ordered?", "14"),
+        (ORDERS, "How many open orders are there?", "1"),
+        (ORDERS, "Who has open orders?", "Nordlys"),
+        (ORDERS, "Who cancelled?", None),
+        (ORDERS, "What did Nordlys order?", None),
+        (ORDERS, "Who never ordered a desk?", None),
+        (ORDERS, "Which orders were not shipped in February?", None),
+        (ORDERS, "Who is the customer of order 10024 and what did they order?", None),
+        (
+            ORDERS,
+            "Highest total by product",
+            "Desk Lamp: 237.50; Office Chair: 162.00; Desk: 600.00; Monitor Arm: 160.00",
+        ),
+        (ORDERS, "How much did Anna Weber spend?", "322.00"),
+        (ORDERS, "What is the total of shipped orders?", "499.50"),
+        (ORDERS, "Which customer has the second highest total?", None),
+        (PEOPLE, "What is the total population?", None),
+        (PEOPLE, "What is the total population in 2020?", "25500"),
+        (STAFF, "Who earns the most except Cleo?", "Eva"),
+        (STAFF, "Who is managed by Eva?", None),
+        (STAFF, "Who does Eva manage?", None),
+        (STAFF, "Who has Eva as manager?", "Dan; Finn"),
+        (STAFF, "Who is the manager of Eva?", "Cleo"),
+        (STAFF, "How many people do not have Eva as manager?", None),
+        (STAFF, "Which team has more than two people?", "red"),
+        (MONTHLY, "How often did Revenue rise?", None),
         (RAIN, "Which city had wind over 20 km/h?", "Rome"),
         (SALES, "How many units were sold after February?", "8"),
         (STAFF, "Who was hired last before 2015?", "Ben"),
