@@ -19,18 +19,18 @@ from chameleon.retrieval.engine import DIGEST, DOCUMENT, ID, KEY, KIND, LAYOUT, 
 from chameleon.retrieval.index import KINDS, Index, is_plain
 from chameleon.retrieval.layout import Layout
 from chameleon.retrieval.manifest import DATA, WORDS, Manifest, check_ours, is_index, replace_json
+from chameleon.retrieval.texts import all_texts
+from chameleon.retrieval.vectors import Vectors, opened_vectors
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
-
-    from chameleon.retrieval.dense import Embedding
 
 if sys.platform != "win32":
     import fcntl
 
 Progress = Callable[[int], object]
 """Told how many documents are done."""
-_TOLD_EVERY = 100
+_TOLD_EVERY, _EMBEDDED_AT_ONCE = 100, 64
 _LONGEST_ID = 1_000
 
 
@@ -48,7 +48,9 @@ class Build:
         self.path, self._settings, self._store = path, settings, store
         self._seen: set[str] = set()
         self._writer: Any = None
-        self._embedding: Embedding | None = None
+        self._vectors: Vectors | None = None
+        self._embedded: set[int] = set()  # keys of documents that have vectors, or wait for them
+        self._waiting: list[tuple[int, list[str]]] = []
         self._is_committed = False
 
     def __enter__(self) -> Build:
@@ -82,12 +84,10 @@ class Build:
             with failing(self.path, "written"):
                 locks = shutil.ignore_patterns("*.lock")
                 shutil.copytree(self.old.data, self.data, copy_function=_link, ignore=locks)
-        self._index = engine.make_index(self.data / WORDS)
-        self._writer = engine.writer(self._index, self.data / WORDS)
+        self._writer = engine.writer(self.data / WORDS)
         if self.manifest.embeddings:
-            from chameleon.retrieval.dense import Embedding, opened_vectors
-
-            self._embedding = Embedding(opened_vectors(self.data, self.manifest, self._store))
+            self._vectors = opened_vectors(self.data, self.manifest, self._store)
+            self._embedded = self._vectors.keys()
 
     def _end(self) -> None:
         """Close the writer, remove what was not committed, and let others build."""
@@ -137,17 +137,19 @@ class Build:
             self._writer = None
             for file in (self.data / WORDS).glob("*.json"):  # which the engine lets nobody else read
                 file.chmod(self.data.stat().st_mode & 0o666)
-        if self._embedding:
+        if self._vectors:
+            self._embed(self._vectors)
             index = Index(self.path, self.manifest)
-            self._embedding.finish(set(index.keys(list(index.places()))))
+            self._vectors.keep(set(index.keys(list(index.places()))))
+            self._vectors.save()
         with failing(self.path, "written"):
             self.manifest = self.manifest.with_files(self.path)
         self.manifest.write(self.path)  # from here on this is the index
         self._is_committed = True
         if self.old is not None:
             shutil.rmtree(self.old.data, ignore_errors=True)
-        if self._embedding:
-            self._embedding.vectors.clean()
+        if self._vectors:
+            self._vectors.clean()
         return Index(self.path, self.manifest)
 
     def _add(self, document: Document) -> None:
@@ -179,8 +181,16 @@ class Build:
             self._writer.add_document(engine.load().Document(**fields))
         self._next += 1
         self._changed = True
-        if self._embedding:
-            self._embedding.add(key, document)
+        if self._vectors and key not in self._embedded:
+            self._embedded.add(key)
+            self._waiting.append((key, all_texts(document)))
+            if len(self._waiting) >= _EMBEDDED_AT_ONCE:
+                self._embed(self._vectors)
+
+    def _embed(self, vectors: Vectors) -> None:
+        if self._waiting:
+            vectors.add(self._waiting)
+            self._waiting = []
 
     def _delete(self, id: str) -> None:
         with failing(self.path, "written"):

@@ -11,7 +11,6 @@ from typing import Any, Literal
 from chameleon.table import Table
 
 Kind = Literal["table", "passage"]
-NO_SOURCE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Document:
     table: Table | None = None
     title: str = ""
     text: str = ""
-    source: Mapping[str, str] = field(default_factory=lambda: NO_SOURCE)
+    source: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def kind(self) -> Kind:

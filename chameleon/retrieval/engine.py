@@ -33,19 +33,6 @@ def load() -> Any:
     return tantivy
 
 
-def schema() -> tantivy.Schema:
-    """Return the fields that every index has."""
-    builder = load().SchemaBuilder()
-    builder.add_text_field(ID, stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field(TERMS, tokenizer_name="whitespace", index_option="freq")
-    builder.add_bytes_field(DOCUMENT, stored=True)
-    builder.add_bytes_field(LAYOUT, stored=True)
-    builder.add_integer_field(KEY, indexed=True, fast=True)
-    builder.add_integer_field(KIND, indexed=True, fast=True)
-    made: tantivy.Schema = builder.build()
-    return made
-
-
 @contextmanager
 def failing(path: Path, done: str) -> Iterator[None]:
     """Raise what the engine or the system raises as `InputError`: `done` is "read" or "written"."""
@@ -80,15 +67,16 @@ def _opened(path: Path) -> tantivy.Index:
     return found
 
 
-def make_index(path: Path) -> tantivy.Index:
-    """Open the engine's folder to write, or make an empty one. Raises `InputError`."""
+def writer(path: Path) -> tantivy.IndexWriter:
+    """Return what writes to the engine's folder, in the order given. Raises `InputError`."""
+    fields = load().SchemaBuilder()
+    fields.add_text_field(ID, stored=True, tokenizer_name="raw", index_option="basic")
+    fields.add_text_field(TERMS, tokenizer_name="whitespace", index_option="freq")
+    fields.add_bytes_field(DOCUMENT, stored=True)
+    fields.add_bytes_field(LAYOUT, stored=True)
+    fields.add_integer_field(KEY, indexed=True, fast=True)
+    fields.add_integer_field(KIND, indexed=True, fast=True)
     with failing(path, "written"):
         path.mkdir(parents=True, exist_ok=True)
-        made: tantivy.Index = load().Index(schema(), str(path))
-    return made
-
-
-def writer(index: tantivy.Index, path: Path) -> tantivy.IndexWriter:
-    """Return what writes, in the order given. Raises `InputError`."""
-    with failing(path, "written"):
+        index: tantivy.Index = load().Index(fields.build(), str(path))
         return index.writer(_HEAP, 1)

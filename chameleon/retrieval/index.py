@@ -48,7 +48,7 @@ class Index:
         with failing(path, "read"):
             self._searcher = self._index.searcher()
         self._schema, self._query = self._index.schema, engine.load().Query
-        self._ids = lru_cache(maxsize=_REMEMBERED)(self._id)
+        self.id_at = lru_cache(maxsize=_REMEMBERED)(self._id)
         self._layouts: dict[Place, NDArray[numpy.uint32]] = {}
         self._rarity = lru_cache(maxsize=_REMEMBERED)(self._idf)
 
@@ -88,9 +88,6 @@ class Index:
         """Return a document as it is kept."""
         line: Any = self._stored(place).get_first(DOCUMENT)
         return bytes(line)
-
-    def id_at(self, place: Place) -> str:
-        return self._ids(place)
 
     def place(self, id: str) -> Place:
         """Return where a document is. Raises `InputError` for an id that the index does not have."""

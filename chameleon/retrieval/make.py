@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from chameleon.errors import InputError
 from chameleon.retrieval.build import Build, Progress
-from chameleon.retrieval.dense import GIVEN, opened_vectors
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.embeddings import NONE, automatic, require_embeddings
 from chameleon.retrieval.index import Index
@@ -21,18 +20,15 @@ from chameleon.retrieval.retriever import (
     Dense,
     Ordered,
     Retriever,
-    Score,
     by_evidence,
     by_model,
     by_sum,
 )
 from chameleon.retrieval.spec import MINILM, CrossEncoderSpec, LateSpec, RetrieverSpec
-from chameleon.retrieval.vectors import require_faiss
+from chameleon.retrieval.vectors import GIVEN, opened_vectors, require_faiss
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
-
-    from chameleon.retrieval.sentence_transformer import PairModel
 
 Spec = RetrieverSpec | Mapping[str, Any] | str
 COSINE_MOST = 2.5
@@ -133,8 +129,10 @@ def make_retriever(index: Index, retriever: Spec = "auto", *, store: VectorStore
             found = Ordered([bm25, dense], by_sum(evidence, dense.scores, COSINE_MOST), spec.depth)
     if spec.rerank is None:
         return found
-    score = scores[spec.rerank] if isinstance(spec.rerank, str) else _by_model(index, spec.rerank)
-    return Ordered([found], score, spec.depth)
+    if isinstance(spec.rerank, str):
+        return Ordered([found], scores[spec.rerank], spec.depth)
+    require_reranker(spec.rerank.name)
+    return Ordered([found], by_model(index, spec.rerank), spec.depth)
 
 
 def _for_index(index: Index, spec: RetrieverSpec) -> RetrieverSpec:
@@ -169,14 +167,3 @@ def _dense(index: Index, spec: RetrieverSpec, store: VectorStore | None) -> Dens
     if there["name"] != GIVEN:
         require_embeddings(there["name"])
     return Dense(index, opened_vectors(index.data, index.manifest, store))
-
-
-def _by_model(index: Index, spec: CrossEncoderSpec | LateSpec) -> Score:
-    require_reranker(spec.name)
-
-    def load() -> PairModel:
-        from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
-
-        return late_encoder(spec.name) if isinstance(spec, LateSpec) else cross_encoder(spec.name)
-
-    return by_model(index, load)

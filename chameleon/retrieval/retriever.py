@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from chameleon.retrieval.document import Kind
 from chameleon.retrieval.index import Index, Place
-
-if TYPE_CHECKING:
-    from chameleon.retrieval.sentence_transformer import PairModel
-    from chameleon.retrieval.vectors import Vectors
+from chameleon.retrieval.spec import CrossEncoderSpec, LateSpec
+from chameleon.retrieval.texts import texts
+from chameleon.retrieval.vectors import Vectors
 
 Ranking: TypeAlias = list[tuple[Place, float]]
 """Documents with their scores, the best first."""
@@ -138,13 +137,15 @@ def by_sum(one: Score, other: Score, most: float) -> Score:
     return score
 
 
-def by_model(index: Index, load: Callable[[], PairModel]) -> Score:
+def by_model(index: Index, spec: CrossEncoderSpec | LateSpec) -> Score:
     """Score by a model, loaded with the first query, that reads a document's texts; the best one counts."""
-    from chameleon.retrieval.texts import texts
 
     def score(query: str, places: Sequence[Place], _: Sequence[Ranking]) -> list[float]:
+        from chameleon.retrieval.sentence_transformer import cross_encoder, late_encoder
+
+        model = late_encoder(spec.name) if isinstance(spec, LateSpec) else cross_encoder(spec.name)
         written = [texts(index.document_at(place), _TEXTS, _WINDOW) for place in places]
-        found = iter(load().scores(query, [text for some in written for text in some]))
+        found = iter(model.scores(query, [text for some in written for text in some]))
         return [max(next(found) for _ in some) for some in written]
 
     return score

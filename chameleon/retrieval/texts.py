@@ -11,6 +11,7 @@ from chameleon.retrieval.layout import caption_of
 WINDOW = 240
 """Estimated word pieces of a text; all-MiniLM-L6-v2 reads 256, and leaves out what comes after."""
 
+_EMBEDDED = 8  # texts of a document, beside the caption and the header
 _PIECE = re.compile(r"[^\W\d_]{1,6}|\d{1,2}|[^\w\s]|_")
 _GAP = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -29,6 +30,11 @@ def texts(document: Document, most: int, window: int = WINDOW) -> list[str]:
     """
     found = list(_filled(_about(document, window), _lines(document), most, window))
     return found or [about(document, window)]
+
+
+def all_texts(document: Document) -> list[str]:
+    """What is embedded of a document: what it is about, and its first texts."""
+    return list(dict.fromkeys([about(document), *texts(document, _EMBEDDED)]))
 
 
 def word_pieces(text: str) -> int:

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence, Set
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chameleon.cached import cached_property
 from chameleon.errors import InputError, require
-from chameleon.retrieval.manifest import replace_json
+from chameleon.retrieval.embeddings import Embedder, embedder
+from chameleon.retrieval.manifest import Manifest, replace_json
 from chameleon.retrieval.models import telling
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore
 
-    from chameleon.retrieval.embeddings import Embedder
-
+GIVEN = "given"
+"""The name of the embeddings of an index whose vectors are in a store that the caller gives."""
 Found = list[tuple[int, float]]
 """Keys of documents with their scores, the best first."""
 _TEXT_BITS = 4  # of the id of a vector in FAISS: which text of the document it is of, after its key
@@ -211,6 +213,25 @@ class StoreVectors:
 
 
 Vectors = FaissVectors | StoreVectors
+
+
+def opened_vectors(data: Path, manifest: Manifest, store: VectorStore | None = None) -> Vectors:
+    """Open the vectors in a folder of data; `store` is what they are in where that was an object.
+
+    Raises `MissingPackage`, and `InputError` for a store that is not given, or given to an index of a file,
+    and for an index that was built again after it was opened.
+    """
+    if (manifest.embeddings["name"] == GIVEN) != (store is not None):
+        what = "an object of Python" if store is None else "a file, not an object"
+        hint = "Give it again as `store`." if store is None else "Leave `store` out."
+        raise InputError(f"the vector store of this index is {what}", where=str(data.parent), hint=hint)
+    file = data / manifest.vectors_file
+    if manifest.files and not file.exists():
+        what = "the index was built again after it was opened"
+        raise InputError(what, where=str(data.parent), hint="Open it again.")
+    if store is not None:
+        return StoreVectors(file, store, manifest.place)
+    return FaissVectors(file, partial(embedder, **manifest.embeddings))
 
 
 def require_faiss() -> None:

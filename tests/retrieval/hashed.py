@@ -12,10 +12,9 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from chameleon.retrieval import embeddings
-from chameleon.retrieval.dense import TEXTS
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.models import once
-from chameleon.retrieval.texts import about, texts
+from chameleon.retrieval.texts import all_texts
 
 _known: dict[str, Hashed] = {}
 
@@ -52,12 +51,7 @@ class Hashed(Embeddings):
 
     def nearness(self, query: str, documents: Iterable[Document]) -> dict[str, float]:
         """Return of each document the cosine of the query with the nearest of its texts."""
-        return {each.id: max(self.cosine(query, text) for text in of_document(each)) for each in documents}
-
-
-def of_document(document: Document) -> set[str]:
-    """Return what is embedded of a document."""
-    return {about(document), *texts(document, TEXTS)}
+        return {each.id: max(self.cosine(query, text) for text in all_texts(each)) for each in documents}
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
