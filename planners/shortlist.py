@@ -18,7 +18,7 @@ from chameleon.errors import InventoryError
 from chameleon.inventory import Card, Inventory
 from chameleon.retrieval import embeddings as models
 from chameleon.retrieval.analysis import terms
-from chameleon.retrieval.bm25 import TextCollection
+from chameleon.retrieval.ranking import TextCollection
 from chameleon.state import State
 from chameleon.text import estimated_tokens, nearest
 

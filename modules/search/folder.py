@@ -19,7 +19,7 @@ from chameleon.errors import InputError, require
 from chameleon.markup import require_lxml
 from chameleon.modules.search.provider import SearchResult
 from chameleon.retrieval.analysis import query_weights, terms
-from chameleon.retrieval.bm25 import TextCollection
+from chameleon.retrieval.ranking import TextCollection
 
 MOST_FILES = 20_000
 _log = logging.getLogger("chameleon")

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chameleon.retrieval.analysis import query_weights
-from chameleon.retrieval.bm25 import TextCollection
 from chameleon.retrieval.document import Document
 from chameleon.retrieval.layout import Layout
 from chameleon.retrieval.make import build_index, make_retriever
+from chameleon.retrieval.ranking import TextCollection
 from chameleon.table import Table
 from tests.retrieval.corpora import questions, tables
 
