@@ -37,14 +37,6 @@ def test_a_page_is_fetched_with_our_name_and_nothing_of_the_environment(
     assert agents == ["lab/1.0 (me@example.org)", "from the environment"]
 
 
-def test_a_private_address_is_asked_only_where_allowed(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    server, other = serve({"/": Answer(b"x")}), serve({"/": Answer(b"x")})
-    assert "private or special network" in failure(client(other), server.url)
-    monkeypatch.setenv("CHAMELEON_WEB_PRIVATE", f"elsewhere, {server.host}")
-    assert client().fetch(server.url).status == 200
-    assert len(server.asked) == 1
-
-
 def test_what_is_allowed_is_read_with_care(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     server, other = serve({"/": Answer(b"x")}), serve({})
     inside = serve({"/": moved(server.url)})
