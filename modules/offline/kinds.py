@@ -122,6 +122,11 @@ class Kinds(Question):
         return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
 
     @property
+    def _is_often(self) -> bool:
+        """Whether "how often" is asked, which no amount tells."""
+        return any(item.value == "times" for item in self.of("count"))
+
+    @property
     def _is_dated(self) -> bool:
         """Whether years, months or the like are named, or grouped by."""
         group = self.group()
@@ -235,7 +240,7 @@ class Kinds(Question):
             is_whole = bool(column.bases) or not any(
                 "." in cell or "," in cell[-3:] for cell in column.sample
             )
-            if column.bases & set("$€£¥") or not is_whole or (count is not None and count.value == "times"):
+            if column.bases & set("$€£¥") or not is_whole or self._is_often:
                 return  # how many sales there were is no revenue, and how often it rained no amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
@@ -255,9 +260,8 @@ class Kinds(Question):
 
     def _count_rows(self, subject: Item | None, used: tuple[Item | None, ...]) -> Iterator[Costed]:
         """Yield how many rows there are, or how many of a thing they say that there are."""
-        is_unknown = subject is not None and subject.kind == "subject"
-        if is_unknown and any(column.adds_up and not column.bases for column in self.sheet.amounts):
-            return  # it may be what one of them counts
+        if subject is not None and subject.kind == "subject":
+            return  # it may be what one of the columns counts
         cost = 0.0 if subject is not None and subject.kind in ("noun", "column") else Cost.IMPLIED
         _, distinct, named, *_ = used
         verbs = [each for each in self.columns("number") if each.value not in self.where.columns]
@@ -271,7 +275,7 @@ class Kinds(Question):
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, Count(self.where, column), *used)
-        elif len(verbs) == 1:  # how many people visited Oslo
+        elif len(verbs) == 1 and not self._is_often:  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
     def _counts_things(self) -> bool:

@@ -118,8 +118,9 @@ class Links:
                     if kind != "whether" or not start:
                         covered = max(covered, end)  # the least of "at least" is no word by itself
                         yield Item(start, end, kind, 0.0, value)
-                if covered == end and self.words.phrases[tuple(lows[start:end])][0][0] == "unread":
-                    break  # nor the second of "second to last"
+                kind, value = self.words.phrases.get(tuple(lows[start:end]), [("", None)])[0]
+                if kind == "unread" or value == "times":
+                    break  # nor the second of "second to last", the time of "how many times"
 
     def _small_words(self) -> Iterator[Item]:
         truths = {folded(column.plain) for column in self.sheet.columns if column.truths}
@@ -287,7 +288,8 @@ class Links:
             is_small = token.low in self.words.filler and not token.text[0].isupper()
             if token.number is None and (is_small or (len(token.low) < 2 and not token.text.isupper())):
                 continue
-            base = token.stem if len(token.stem) > 2 and token.low.startswith(token.stem) else token.low
+            is_long = len(token.stem) > 2 or token.text[:2].isupper()  # LPs
+            base = token.stem if is_long and token.low.startswith(token.stem) else token.low
             form = re.escape(token.low if token.number is not None else base)
             for match in islice(re.finditer(rf"(?<![^\W_]){form}", blob), _MOST_LINES):
                 begin, stop = blob.rfind("\n", 0, match.start()) + 1, blob.find("\n", match.end())
