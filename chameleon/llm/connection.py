@@ -15,7 +15,7 @@ from typing import Any, Literal
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
-from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
+from chameleon.llm.chat_clients import ChatClient, NamedClient
 from chameleon.llm.choose import nearest_offered, offered_models
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, WireRequest, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
@@ -263,8 +263,6 @@ class Connection:
             field = None if with_request else client.field(param)
             (extra if field is None else fields)[field or param] = value
             names[field or param] = param
-        if isinstance(client, GivenClient) and dialect.takes_with_request:
-            extra, fields = {**extra, **fields}, {}
         chat, left_out = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)
         gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
         if n > 1 and "n" not in quirks.without:

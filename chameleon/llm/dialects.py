@@ -53,8 +53,6 @@ class WireRequest:
 class Dialect:
     """How any client is asked; subclasses know more of theirs."""
 
-    takes_with_request = False
-    """Whether parameters may go with each request as well as through the constructor."""
     is_ours = False
     """Whether the client was made here, by the model's name."""
 
@@ -149,16 +147,8 @@ def _told(piece: AIMessage, tell: Tell) -> AIMessage:
     return piece
 
 
-class GoogleDialect(Dialect):
-    """Gemini's client."""
-
-    takes_with_request = True
-
-
 class AnthropicDialect(Dialect):
     """Claude's client: the part of a prompt that is to be kept is marked in the prompt itself."""
-
-    takes_with_request = True
 
     def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
         made = super().messages(request, shared)
@@ -182,8 +172,6 @@ class AnthropicDialect(Dialect):
 
 class OpenAIDialect(Dialect):
     """The clients built on OpenAI's, and the servers compatible with it."""
-
-    takes_with_request = True
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
@@ -254,7 +242,6 @@ def dialect_of(chat: BaseChatModel) -> type[Dialect]:
         "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
-        "ChatGoogleGenerativeAI": GoogleDialect,
     }
     return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
 

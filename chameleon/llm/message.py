@@ -34,13 +34,11 @@ class MultimodalText(str):
     text: str
     pictures: tuple[Attachment, ...]
 
-    def __new__(cls, text: str, pictures: Sequence[Attachment]) -> MultimodalText:
+    # Pickle makes it of the whole text alone, and sets its attributes then.
+    def __new__(cls, text: str, pictures: Sequence[Attachment] = ()) -> MultimodalText:
         made = super().__new__(cls, "\n".join([text, *map(str, pictures)]))
         made.text, made.pictures = text, tuple(pictures)
         return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MultimodalText, (self.text, self.pictures)
 
 
 def with_picture(messages: Messages, path: str | Path, max_side: int) -> list[tuple[str, str]]:

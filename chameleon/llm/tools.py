@@ -41,17 +41,15 @@ class CallingText(str):
     calls: tuple[ToolCall, ...]
     blocks: tuple[Mapping[str, Any], ...]
 
+    # Pickle makes it of the whole text alone, and sets its attributes then.
     def __new__(
-        cls, text: str, calls: Sequence[ToolCall], blocks: Sequence[Mapping[str, Any]] = ()
+        cls, text: str, calls: Sequence[ToolCall] = (), blocks: Sequence[Mapping[str, Any]] = ()
     ) -> CallingText:
         told = ({name: value for name, value in call.to_json().items() if name != "id"} for call in calls)
         lines = [json.dumps(each, ensure_ascii=False) for each in told]
         made = super().__new__(cls, "\n".join([text, *lines] if text else lines))
         made.text, made.calls, made.blocks = text, tuple(calls), tuple(blocks)
         return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CallingText, (self.text, self.calls, self.blocks)
 
 
 class ResultText(str):
@@ -61,13 +59,10 @@ class ResultText(str):
     id: str
     name: str
 
-    def __new__(cls, text: str, id: str, name: str) -> ResultText:
+    def __new__(cls, text: str, id: str = "", name: str = "") -> ResultText:
         made = super().__new__(cls, text)
         made.text, made.id, made.name = str(text), id, name
         return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ResultText, (self.text, self.id, self.name)
 
 
 def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
