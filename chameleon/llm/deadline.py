@@ -24,7 +24,6 @@ _HTTP_CLIENTS = (
     ("_client", "_client"),
     ("_async_client", "_client"),
     ("client", "_api_client", "_httpx_client"),
-    ("client", "_api_client", "_async_httpx_client"),
 )
 T = TypeVar("T")
 

@@ -147,6 +147,12 @@ def _told(piece: AIMessage, tell: Tell) -> AIMessage:
     return piece
 
 
+class GoogleDialect(Dialect):
+    """Gemini's client: in a loop it asks by aiohttp, and takes prompt and key where a server redirects to."""
+
+    _is_async = False
+
+
 class AnthropicDialect(Dialect):
     """Claude's client: the part of a prompt that is to be kept is marked in the prompt itself."""
 
@@ -242,6 +248,7 @@ def dialect_of(chat: BaseChatModel) -> type[Dialect]:
         "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
+        "ChatGoogleGenerativeAI": GoogleDialect,
     }
     return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -40,15 +41,17 @@ def servers() -> Iterator[tuple[str, list[bytes]]]:
         each.server_close()
 
 
+@pytest.mark.parametrize("in_loop", [False, True])
 @pytest.mark.parametrize("model", MODELS)
 def test_no_prompt_follows_a_redirect(
-    model: str, servers: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch
+    model: str, in_loop: bool, servers: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, sent = servers
     for name in ("OPENAI", "ANTHROPIC", "GOOGLE"):
         monkeypatch.setenv(f"{name}_API_KEY", "a-key-of-some-length")
         monkeypatch.setenv(f"{name}_BASE_URL", address)
     settings = {} if model.startswith("openai") else {"base_url": address}
+    llm = LLM.connect(model, retries=0, **settings)
     with pytest.raises(ModelError):
-        LLM.connect(model, retries=0, **settings).ask("The secret plan.")
+        asyncio.run(llm.aask("The secret plan.")) if in_loop else llm.ask("The secret plan.")
     assert sent == []
