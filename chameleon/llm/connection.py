@@ -60,13 +60,12 @@ class Connection:
         self._quirks, self._proven, self._unsure = ModelQuirks(), set[str](), set[str]()
         self._prefixes = Prefixes()
         # A script is nobody's server.
-        is_scripted = self.name.startswith("scripted:")
-        self.pace = Pace() if is_scripted else pace_of(self.name, self.address, tuple(client.secrets))
+        self.pace = Pace() if client.is_scripted else pace_of(self.name, self.address, client.secrets)
 
     @property
     def ends_in_time(self) -> bool:
         """Tell whether a request ends by itself at its timeout; replies of a script come at once."""
-        return self.name.startswith("scripted:") or getattr(self.client.chat, "ends_in_time", False)
+        return self.client.is_scripted or getattr(self.client.chat, "ends_in_time", False)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -92,7 +91,7 @@ class Connection:
         if what in self._proven or {"schema": told.structured, "tools": told.tools}[what]:
             return "known"
         is_own = bool(self.address) and not is_openai_itself(str(self.address))
-        return "try" if (is_own or not told.is_known) and not self.name.startswith("scripted:") else ""
+        return "try" if (is_own or not told.is_known) and not self.client.is_scripted else ""
 
     def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:
         """Remember whether it takes a "schema", or "tools"; say so where it does not.

@@ -93,25 +93,15 @@ def bound_replies(chat: Any) -> None:
             hooks["response"].append(watch)
 
 
-async def _watch_async(response: Any) -> None:
-    """Count what is read of a response of an asynchronous client; its time is bounded by `read_in_time`."""
-    for name in ("aiter_raw", "aiter_bytes"):
-        setattr(response, name, partial(_watched_async, getattr(response, name)))
-
-
-async def _watched_async(
-    read: Callable[..., AsyncIterator[bytes]], *sizes: Any, **named: Any
-) -> AsyncIterator[bytes]:
-    bound = Bound()
-    async for chunk in read(*sizes, **named):
-        bound.count(chunk)
-        yield chunk
-
-
 def _watch(response: Any) -> None:
     """Count what is read of a response of httpx, as it comes and unpacked."""
-    for name in ("iter_raw", "iter_bytes"):
-        setattr(response, name, partial(_watched, getattr(response, name)))
+    for watched, names in ((_watched, ("iter_raw", "iter_bytes")), (_awatched, ("aiter_raw", "aiter_bytes"))):
+        for name in names:
+            setattr(response, name, partial(watched, getattr(response, name)))
+
+
+async def _watch_async(response: Any) -> None:
+    _watch(response)
 
 
 class Bound:
@@ -133,4 +123,13 @@ def _watched(read: Callable[..., Iterator[bytes]], *sizes: Any, **named: Any) ->
         bound.count(chunk)
         if time.monotonic() > ends:
             raise TooLate
+        yield chunk
+
+
+async def _awatched(
+    read: Callable[..., AsyncIterator[bytes]], *sizes: Any, **named: Any
+) -> AsyncIterator[bytes]:
+    bound = Bound()  # its time is bounded by `read_in_time`
+    async for chunk in read(*sizes, **named):
+        bound.count(chunk)
         yield chunk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,13 @@ from chameleon.cached import cached_property
 from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
 from chameleon.llm.deadline import read_in_time
-from chameleon.llm.message import ModelRequest
+from chameleon.llm.message import ModelRequest, MultimodalText
+from chameleon.llm.openai_stream import OF_CALLS
 from chameleon.llm.parameters import Fitted, ModelQuirks
-from chameleon.llm.parse_reply import text_of
+from chameleon.llm.parse_reply import from_blocks, text_of
 from chameleon.llm.prefixes import split_at
 from chameleon.llm.providers import base_url, is_openai_itself
-from chameleon.llm.tools import as_function
-from chameleon.llm.wire_messages import for_langchain, for_openai
+from chameleon.llm.tools import CallingText, ResultText, as_function, wire_name
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -72,7 +72,7 @@ class Dialect:
 
     def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
         """Return the messages as LangChain has them; `shared` characters begin other prompts as well."""
-        return [for_langchain(role, text) for role, text in request.messages]
+        return [_for_langchain(role, text) for role, text in request.messages]
 
     def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
         """Make the request; return a message for each sample."""
@@ -233,7 +233,7 @@ class DirectDialect(OpenAIDialect):
             extra["tools"] = [as_function(tool) for tool in request.tools]
 
     def messages(self, request: ModelRequest, shared: int) -> Any:
-        return [for_openai(role, text) for role, text in request.messages]
+        return [_for_openai(role, text) for role, text in request.messages]
 
     def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
         client: Any = wire.chat
@@ -274,3 +274,44 @@ def _is_closed(schema: Any) -> bool:
         if set(properties) != set(schema.get("required", ())):
             return False
     return all(_is_closed(value) for value in schema.values())
+
+
+def _for_langchain(role: str, text: str) -> BaseMessage:
+    """Return a message as LangChain has it."""
+    kind = _message_kinds()[role]
+    if isinstance(text, ResultText):
+        return kind(content=text.text, tool_call_id=text.id, name=wire_name(text.name))
+    if isinstance(text, CallingText):
+        content, own = from_blocks(text.blocks)
+        calls = [{"name": wire_name(each.name), "args": each.args, "id": each.id} for each in text.calls]
+        return kind(content=content or text.text, tool_calls=calls, additional_kwargs=own)
+    if isinstance(text, MultimodalText):
+        pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
+        return kind(content=[{"type": "text", "text": text.text}, *pictures])
+    return kind(content=text)
+
+
+def _for_openai(role: str, text: str) -> dict[str, Any]:
+    """Return a message as OpenAI takes it; with it what its server told besides, such as thoughts."""
+    if isinstance(text, ResultText):
+        return {"role": role, "content": text.text, "tool_call_id": text.id}
+    if isinstance(text, CallingText):
+        _, own = from_blocks(text.blocks)
+        of_calls, calls = own.pop(OF_CALLS, {}), list[dict[str, Any]]()
+        for call in text.calls:
+            args = json.dumps(call.args, ensure_ascii=False)
+            called = {"type": "function", "id": call.id, **of_calls.get(call.id, {})}
+            calls.append({**called, "function": {"name": wire_name(call.name), "arguments": args}})
+        return {"role": role, "content": text.text or None, "tool_calls": calls, **own}
+    if isinstance(text, MultimodalText):
+        urls = (f"data:{p.mime_type};base64,{p.base64}" for p in text.pictures)
+        pictures = ({"type": "image_url", "image_url": {"url": url}} for url in urls)
+        return {"role": role, "content": [{"type": "text", "text": text.text}, *pictures]}
+    return {"role": role, "content": text}
+
+
+@cache
+def _message_kinds() -> Mapping[str, Callable[..., BaseMessage]]:
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage, "tool": ToolMessage}

@@ -155,16 +155,15 @@ def _text(content: Any) -> str:
 def _message(reply: str | Mapping[str, Any]) -> AIMessage:
     fields: Mapping[str, Any] = {"text": reply} if isinstance(reply, str) else reply
     told = {"finish_reason": fields.get("finish", "stop"), "cost": fields.get("cost")}
-    calls: dict[bool, list[Any]] = {True: [], False: []}
-    for number, call in enumerate(fields.get("tool_calls", ()), 1):
-        named = {"name": call["name"], "args": call["args"], "id": f"call_{number}"}
-        is_text = isinstance(call["args"], str)
-        calls[is_text].append({**named, "error": None} if is_text else named)
+    calls: list[Any] = [
+        {"name": call["name"], "args": call["args"], "id": f"call_{number}"}
+        for number, call in enumerate(fields.get("tool_calls", ()), 1)
+    ]
     message = AIMessage(
-        content=fields.get("text", "") if any(calls.values()) else fields["text"],
+        content=fields.get("text", "") if calls else fields["text"],
         response_metadata=told,
-        tool_calls=calls[False],
-        invalid_tool_calls=calls[True],
+        tool_calls=[call for call in calls if not isinstance(call["args"], str)],
+        invalid_tool_calls=[{**call, "error": None} for call in calls if isinstance(call["args"], str)],
     )
     if "input_tokens" in fields and "output_tokens" in fields:
         read, written = fields["input_tokens"], fields["output_tokens"]
