@@ -245,7 +245,7 @@ class LLM:
         return good
 
     async def aask(self, messages: Messages, **options: Any) -> Reply:
-        """Ask in the caller's event loop, with the parameters of `ask`; no thread waits for the reply."""
+        """Ask in the caller's event loop, with the parameters of `ask`; a LangChain client in a thread."""
         return await bridge.run(self.ask, messages, **options)
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
-from chameleon.llm.chat_clients import ChatClient, NamedClient
+from chameleon.llm.chat_clients import ChatClient
 from chameleon.llm.choose import nearest_offered, offered_models
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, WireRequest, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
@@ -115,15 +115,11 @@ class Connection:
     @cached_property
     def _dialect(self) -> Dialect:
         chat = self.client.chat
-        made = dialect_of(chat)(chat, self.name, self.capabilities)
-        made.is_ours = isinstance(self.client, NamedClient)
-        return made
+        return dialect_of(chat)(chat, self.name, self.capabilities)
 
     @cached_property
     def _by_responses(self) -> Dialect:
-        made = OpenAIDialect(self.client.view(_BY_RESPONSES, frozenset())[0], self.name, self.capabilities)
-        made.is_ours = self._dialect.is_ours
-        return made
+        return OpenAIDialect(self.client.view(_BY_RESPONSES, frozenset())[0], self.name, self.capabilities)
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the parameters that the model would be asked without, and why, as far as is known by now."""

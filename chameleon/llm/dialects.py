@@ -10,10 +10,9 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
-from chameleon.cached import cached_property
 from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
-from chameleon.llm.deadline import read_in_time
+from chameleon.llm.deadline import started
 from chameleon.llm.message import ModelRequest, MultimodalText
 from chameleon.llm.openai_stream import OF_CALLS
 from chameleon.llm.parameters import Fitted, ModelQuirks
@@ -52,9 +51,6 @@ class WireRequest:
 
 class Dialect:
     """How any client is asked; subclasses know more of theirs."""
-
-    is_ours = False
-    """Whether the client was made here, by the model's name."""
 
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         self.chat, self.name, self.known = chat, name, known
@@ -112,45 +108,25 @@ class Dialect:
     def _ask(self, asked: Any, messages: Any, tell: Tell | None = None, **extra: Any) -> Any:
         """Ask a client; with `tell` in pieces, which make up one message."""
         if tell is None:
-            return self._waited(asked.invoke, asked.ainvoke, messages, **extra)
+            return self._waited(asked.invoke, messages, **extra)
 
         def streamed(*given: Any, **named: Any) -> Any:
             return reduce(add, (_told(piece, tell) for piece in asked.stream(*given, **named)))
 
-        async def astreamed(*given: Any, **named: Any) -> Any:
-            return reduce(add, [_told(piece, tell) async for piece in asked.astream(*given, **named)])
+        return self._waited(streamed, messages, **extra)
 
-        return self._waited(streamed, astreamed, messages, **extra)
-
-    def _waited(
-        self, blocks: Callable[..., Any], waits: Callable[..., Any], *given: Any, **named: Any
-    ) -> Any:
-        """Call the client's synchronous method, or bridged the other, where the client has one of its own."""
-        if not bridge.is_bridged():
-            return blocks(*given, **named)
-        if self._is_async:
-            # Its connections stay with one loop: that of the caller may end before the next call.
-            return bridge.on_wire(read_in_time(waits(*given, **named)))
-        return bridge.in_thread(partial(blocks, *given, **named))
-
-    @cached_property
-    def _is_async(self) -> bool:
-        from langchain_core.language_models.chat_models import BaseChatModel
-
-        # One that the user made may be asked in loops of his own, to one of which its connections are bound.
-        return self.is_ours and type(self.chat)._agenerate is not BaseChatModel._agenerate
+    @staticmethod
+    def _waited(ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Call what blocks, in a thread where a loop runs: that is faster than the clients' coroutines."""
+        if bridge.is_bridged():
+            return bridge.result(started(partial(ask, *given, **named)))
+        return ask(*given, **named)
 
 
 def _told(piece: AIMessage, tell: Tell) -> AIMessage:
     if text := text_of(piece, or_arguments=False):
         tell(text)
     return piece
-
-
-class GoogleDialect(Dialect):
-    """Gemini's client: in a loop it asks by aiohttp, and takes prompt and key where a server redirects to."""
-
-    _is_async = False
 
 
 class AnthropicDialect(Dialect):
@@ -217,7 +193,7 @@ class OpenAIDialect(Dialect):
         messages, chat = self.messages(request, wire.shared), wire.chat
         if "n" not in wire.extra:
             return (self._ask(self._with_tools(chat, request), messages, wire.tell, **wire.extra),)
-        made = self._waited(chat.generate, chat.agenerate, [messages], **wire.extra).generations[0]
+        made = self._waited(chat.generate, [messages], **wire.extra).generations[0]
         return [choice.message for choice in made]
 
 
@@ -248,7 +224,6 @@ def dialect_of(chat: BaseChatModel) -> type[Dialect]:
         "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
-        "ChatGoogleGenerativeAI": GoogleDialect,
     }
     return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
 

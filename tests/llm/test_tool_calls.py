@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError
 from chameleon.llm import LLM, Reply
 from chameleon.usage import Meter, recording
@@ -70,9 +69,6 @@ def test_a_model_calls_two_tools_at_once_twice_and_answers(
     # The chat completions of a model that thinks refuse tools once; LangChain knows that of this one.
     is_refused = model == "openai:gpt-6-luna" and way != "langchain"
     assert len(server.served) == 3 and len(server.refused) == is_refused
-    if is_refused:  # LangChain leaves its connections of another loop to the garbage collector
-        chat: Any = llm._pipeline.connection._by_responses.chat
-        bridge.wire.submit(chat.http_async_client.aclose()).result(5)
 
 
 def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
