@@ -254,8 +254,7 @@ class Connection:
         dialect.add(request, sent, extra, quirks)
         names: dict[str, str] = {}
         for param, value in sent.items():
-            with_request = param == "stop" and dialect.passes_stop(request)
-            field = None if with_request else client.field(param)
+            field = client.field(param)
             (extra if field is None else fields)[field or param] = value
             names[field or param] = param
         chat, left_out = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)

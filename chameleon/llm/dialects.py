@@ -59,10 +59,6 @@ class Dialect:
         """Return how many samples can be had in one request."""
         return 1
 
-    def passes_stop(self, request: ModelRequest) -> bool:
-        """Tell whether `stop` goes with this request: structured output passes nothing but the messages."""
-        return request.schema is None
-
     def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
         """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
 
@@ -72,12 +68,11 @@ class Dialect:
 
     def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
         """Make the request; return a message for each sample."""
-        messages, stop = self.messages(request, wire.shared), wire.extra.get("stop")
-        extra = {name: value for name, value in wire.extra.items() if name != "stop"}
+        messages = self.messages(request, wire.shared)
         if request.schema is None:
-            return (self._ask(self._with_tools(wire.chat, request), messages, wire.tell, stop=stop, **extra),)
-        if extra:
-            what = f"{self.name} cannot take {', '.join(extra)} together with an output schema"
+            return (self._ask(self._with_tools(wire.chat, request), messages, wire.tell, **wire.extra),)
+        if wire.extra:  # structured output passes nothing but the messages
+            what = f"{self.name} cannot take {', '.join(wire.extra)} together with an output schema"
             raise SchemaRefused(what, hint=_IN_TEXT)
         try:
             form = {"title": "reply", **request.schema}
@@ -168,9 +163,6 @@ class OpenAIDialect(Dialect):
         if not has_field or self._responses or getattr(self.chat, "streaming", None):
             return 1
         return _FEW_SAMPLES if self.known.thinks or self.known.refuses_thinking else _MOST_SAMPLES
-
-    def passes_stop(self, request: ModelRequest) -> bool:
-        return True
 
     def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
         body: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
-from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_results, check_tools, each_text
+from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_tools, each_text
 from chameleon.pictures.opening import Attachment, read_picture
 from chameleon.text import type_in_words
 from chameleon.usage import Call, Usage, checked_blocks, checked_calls
@@ -183,7 +183,8 @@ class ModelRequest:
         pairs = tuple((role, encodable(text)) for role, text in given)
         if not pairs:
             raise PromptError("there is no message to send to the model")
-        check_results(pairs)
+        if any((role == "tool") is not isinstance(text, ResultText) for role, text in pairs):
+            raise PromptError("a message of the role tool is a ResultText, and no other is one")
         if tools and others.get("schema") is not None:
             raise ModelError("a model cannot be given tools and an output schema in one request")
         shown = [text for _, text in pairs if isinstance(text, MultimodalText)]

@@ -71,11 +71,12 @@ class ScriptedModel(BaseChatModel):
                 reply = json.loads(line)
             except ValueError as error:
                 raise InputError(f"not JSON: {error}", where=f"{file}, line {number}") from None
-            text = _text_in(reply) if isinstance(reply, dict) else reply
-            if not isinstance(text, str):
+            try:
+                _message(reply)
+            except (AttributeError, KeyError, TypeError, ValueError):
                 hint = 'A call has a name and args: {"tool_calls": [{"name": "search", "args": {}}]}.'
                 what = 'a reply is a text, {"text": …} or {"tool_calls": […]}'
-                raise InputError(what, where=f"{file}, line {number}", hint=hint)
+                raise InputError(what, where=f"{file}, line {number}", hint=hint) from None
             replies.append(reply)
         return cls(replies, model_name=file.name)
 
@@ -130,19 +131,6 @@ def _told(message: BaseMessage) -> str:
     if isinstance(message, ToolMessage):
         return ResultText(text, message.tool_call_id, message.name or "")
     return text
-
-
-def _text_in(reply: Mapping[str, Any]) -> str | None:
-    """Return the text of a reply; None where it has none, or calls of tools that are none."""
-    calls = reply.get("tool_calls", [])
-    is_good = isinstance(calls, list) and all(
-        isinstance(each, dict)
-        and isinstance(each.get("name"), str)
-        and isinstance(each.get("args"), (dict, str))
-        for each in calls
-    )
-    text = reply.get("text", "" if calls else None)
-    return text if is_good else None
 
 
 def _text(content: Any) -> str:
