@@ -145,7 +145,7 @@ class LLM:
         prices: Prices | None = None,
     ) -> LLM:
         """Ask another model with the same store and settings, unless given here. Raises as `connect`."""
-        pipeline = self._models.sibling(model, retries, timeout, prices)
+        pipeline = self._models.sibling(model, prices, retries=retries, timeout=timeout)
         return LLM(pipeline, self._params, self._models, self._soft)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
@@ -289,19 +289,13 @@ class _Models:
         connection = Connection(client, prices, allow_dropped=self.allow_dropped)
         return Pipeline(connection, self.store, self.retries, self.timeout)
 
-    def sibling(
-        self, model: str, retries: int | None, timeout: float | None, prices: Prices | None
-    ) -> Pipeline:
-        """Connect to another model, once; safe to use from many threads."""
+    def sibling(self, model: str, prices: Prices | None, **own: Any) -> Pipeline:
+        """Connect to another model, once; safe to use from many threads. Its `own` settings may be None."""
         name = full_name(model)
         with self._lock:
-            known_as = (name, retries, timeout, prices and tuple(prices))
+            known_as = (name, prices and tuple(prices), *own.values())
             if known_as not in self.known:
-                own = replace(
-                    self,
-                    retries=self.retries if retries is None else retries,
-                    timeout=self.timeout if timeout is None else timeout,
-                    settings=self.settings if name.partition(":")[0] == self.provider else {},
-                )
-                self.known[known_as] = own.open(name, prices)
+                own = {setting: value for setting, value in own.items() if value is not None}
+                settings = self.settings if name.partition(":")[0] == self.provider else {}
+                self.known[known_as] = replace(self, settings=settings, **own).open(name, prices)
             return self.known[known_as]

@@ -101,11 +101,8 @@ class Connection:
         with self._lock:
             if what in self._quirks.without:  # another thread has tried it, too
                 return
-            if works is None and what not in self._unsure:
-                self._unsure.add(what)
-                return
-            if works:
-                self._proven.add(what)
+            if works or (works is None and what not in self._unsure):
+                (self._proven if works else self._unsure).add(what)
                 return
             self._quirks = self._quirks.without_also(what)
         named, instead = REFUSED[what]
