@@ -7,11 +7,13 @@ import difflib
 import json
 import os
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from chameleon import bridge
 from chameleon.errors import NoModel
@@ -21,7 +23,6 @@ from chameleon.llm.providers import (
     base_url,
     full_name,
     is_openai_itself,
-    login_in,
     own_server,
     package_is_here,
     providers,
@@ -157,13 +158,15 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
     from chameleon.llm.failures import why_no_answer
 
     try:
-        parts, header = login_in(address.rstrip("/") + "/models", key)
+        parts = urlsplit(address.rstrip("/") + "/models")
     except ValueError:
-        parts, header = login_in("", None)
+        parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.netloc:
         hint = "OPENAI_BASE_URL begins with http:// or https://."
         raise NoModel(f"{redact(address)!r} is not an address", hint=hint)
-    request = urllib.request.Request(parts.geturl())  # noqa: S310 - checked above
+    login, at, host = parts.netloc.rpartition("@")
+    request = urllib.request.Request(parts._replace(netloc=host).geturl())  # noqa: S310 - checked above
+    header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
     if header:  # unredirected: a redirect to another host must not carry the key there
         request.add_unredirected_header("Authorization", header)
 

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import ssl
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -34,7 +35,6 @@ from chameleon.errors import ModelError
 from chameleon.llm.capabilities import section
 from chameleon.llm.deadline import Bound, TooLate
 from chameleon.llm.openai_stream import OF_CALLS, THOUGHTS, Json, StreamedReply, calls_of
-from chameleon.llm.providers import login_in
 from chameleon.text import one_line, redact
 
 OPENAI = "https://api.openai.com/v1"
@@ -158,13 +158,16 @@ class OpenAIChat(BaseModel):
     def _place(self) -> tuple[str, Mapping[str, str], str | None]:
         """Return the address of the requests, their headers, and the proxy that the environment names."""
         key = self.api_key.get_secret_value() if self.api_key else ""
-        parts, header = login_in(self.base_url, key)
+        parts = urlsplit(self.base_url)
+        login, at, host = parts.netloc.rpartition("@")
+        header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}"
         ids = {
             "OpenAI-Organization": self.organization or os.environ.get("OPENAI_ORG_ID"),
             "OpenAI-Project": os.environ.get("OPENAI_PROJECT_ID"),
         }
         told = {name: value for name, value in ids.items() if value}
-        url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions").geturl()
+        path = f"{parts.path.rstrip('/')}/chat/completions"
+        url = parts._replace(netloc=host, path=path).geturl()
         headers = {**_HEADERS, "Authorization": header, **told, **self.default_headers}
         return url, headers, _proxy_of(self.base_url)
 

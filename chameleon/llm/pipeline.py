@@ -105,7 +105,7 @@ class Pipeline:
 
     def _answer_once(self, requests: Sequence[ModelRequest], context: CallContext) -> list[Reply]:
         """Answer, or wait for the reply to the same question in flight and share it."""
-        key, mine = tuple(each.key for each in requests), Future[list[Reply] | None]()
+        key, mine = tuple(each.identity for each in requests), Future[list[Reply] | None]()
         here, ends = threading.get_ident(), context.ends
         while True:
             with self._lock:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from chameleon.errors import AuthFailed, ChameleonError, MissingPackage, ModelError, NoModel
 from chameleon.llm.capabilities import provider_of, section
@@ -86,14 +85,6 @@ def full_name(model: str, environ: Mapping[str, str] = os.environ) -> str:
 def base_url(environ: Mapping[str, str] = os.environ) -> str:
     """Return the address of the OpenAI-compatible server to use, "" for OpenAI itself."""
     return (environ.get("OPENAI_BASE_URL") or environ.get("OPENAI_API_BASE") or "").strip()
-
-
-def login_in(address: str, key: str | None) -> tuple[SplitResult, str]:
-    """Return an address without its login, and the header `Authorization`: by the login, else by the key."""
-    parts = urlsplit(address)
-    login, at, host = parts.netloc.rpartition("@")
-    header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}" if key else ""
-    return parts._replace(netloc=host), header
 
 
 def is_openai_itself(address: str) -> bool:

@@ -231,7 +231,7 @@ def test_nor_does_it_pass_by_what_is_recorded(loopback: Start, tmp_path: Path) -
     llm = LLM.connect("openai:local", store=ResponseStore(tmp_path / "replies.sqlite"))
     assert llm.ask("same").text == "ok"
     flights, request = llm._pipeline._flights, llm._request("same", {})
-    flights[(request.key,)] = (Future(), threading.get_ident())  # as one that this loop waits for
+    flights[(request.identity,)] = (Future(), threading.get_ident())  # as one that this loop waits for
     assert llm.ask("same").cached and len(server.requests) == 1
 
 

@@ -68,6 +68,7 @@ def test_keys_of_requests_without_tools_are_what_they_were() -> None:
     with_tools = ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, tools=TOOLS)
     fewer = ModelRequest.of("openai:m", [QUESTION], {"temperature": 0.0}, tools=TOOLS[:1])
     assert len({plain.key, with_tools.key, fewer.key}) == 3
+    assert len({plain.identity, with_tools.identity, fewer.identity}) == 3
 
 
 def test_messages_are_texts() -> None:
