@@ -198,12 +198,12 @@ class Connection:
     @cached_property
     def _offered(self) -> list[str]:
         """List the models of an OpenAI-compatible server; none of other providers."""
-        dialect, key = self._dialect, getattr(self.client.chat, "openai_api_key", None)
-        reveal = getattr(key, "get_secret_value", None)
+        dialect, chat = self._dialect, self.client.chat
+        key = getattr(chat, "api_key", None) or getattr(chat, "openai_api_key", None)
+        reveal = getattr(key, "get_secret_value", lambda: os.environ.get("OPENAI_API_KEY"))
         with suppress(NoModel):  # the list is a courtesy: the error says enough without it
             if isinstance(dialect, OpenAIDialect):
-                key = (reveal() if reveal else None) or os.environ.get("OPENAI_API_KEY")
-                return [*offered_models(str(dialect.address), key)]
+                return [*offered_models(str(dialect.address), reveal())]
         return []
 
     def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:

@@ -83,17 +83,11 @@ class OpenAIChat(BaseModel):
     streaming: bool = False
     model_kwargs: Mapping[str, Any] = {}
     ends_in_time: ClassVar[bool] = True
-    use_responses_api: ClassVar[None] = None
 
     @property
     def profile(self) -> Mapping[str, Any]:
         """Return what LangChain knows of the model."""
         return profiles().get(self.model, {})
-
-    @property
-    def openai_api_key(self) -> SecretStr | None:
-        """Return the key, as LangChain's client calls it."""
-        return self.api_key
 
     def ask(
         self, messages: Sequence[Json], extra: Mapping[str, Any], tell: Callable[[str], None] | None = None
