@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chameleon.cached import cached_property
@@ -47,11 +48,11 @@ class ChatClient(ABC):
 
     def __init__(self, name: str, address: str, secrets: list[str]) -> None:
         self.name, self.address = name, address
+        self.is_scripted = name.startswith("scripted:")
         self.has_name = True
         self.own_settings: dict[str, Any] = {}
         self.secrets = known_secrets(secrets)  # now, when the client takes its key: looking takes a while
         self._views: dict[str, tuple[BaseChatModel, frozenset[str]]] = {}
-        self._fields: dict[str, str | None] = {}
 
     @cached_property
     def chat(self) -> BaseChatModel:
@@ -65,13 +66,7 @@ class ChatClient(ABC):
 
     def field(self, param: str) -> str | None:
         """Return the client's field for a parameter, by its name, its alias or a provider's word for it."""
-        if param not in self._fields:
-            known = type(self.chat).model_fields
-            by_alias = {info.alias: field for field, info in known.items()}
-            words = (param, *_SYNONYMS.get(param, ()))
-            found = (word if word in known else by_alias.get(word) for word in words)
-            self._fields[param] = next((field for field in found if field), None)
-        return self._fields[param]
+        return _field_of(type(self.chat), param)
 
     def view(
         self, fields: Mapping[str, Any], cleared: frozenset[str]
@@ -99,7 +94,7 @@ class NamedClient(ChatClient):
     def __init__(self, model: str, timeout: float, settings: Mapping[str, Any]) -> None:
         name = full_name(model)
         super().__init__(name, own_server(name.partition(":")[0], settings), secrets_in(settings))
-        self.has_name = not name.startswith("scripted:")
+        self.has_name = not self.is_scripted
         self._timeout, self._settings = timeout, settings
 
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
@@ -164,6 +159,14 @@ class GivenClient(ChatClient):
     def _set(self, fields: Mapping[str, Any], cleared: frozenset[str]) -> BaseChatModel:
         nothing = {field: None for param in cleared if (field := self.field(param))}
         return self.chat.model_copy(update={**nothing, **fields})
+
+
+@cache
+def _field_of(client: type[BaseChatModel], param: str) -> str | None:
+    known = client.model_fields
+    by_alias = {info.alias: field for field, info in known.items()}
+    words = (param, *_SYNONYMS.get(param, ()))
+    return next((field for word in words if (field := word if word in known else by_alias.get(word))), None)
 
 
 def _left_out(view: BaseChatModel, fields: Mapping[str, Any]) -> frozenset[str]:

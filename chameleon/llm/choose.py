@@ -38,7 +38,6 @@ MAX_LIST_BYTES = 4_000_000
 MAX_NAMED = 8
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|\btts\b|moderation", re.IGNORECASE)
 _CONTEXTS = ("n_ctx", "max_model_len", "loaded_context_length", "max_context_length", "context_length")
-_NO_LISTING = (ValueError, LookupError, TypeError, AttributeError)  # JSON of another form, or none
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,6 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
     """Return what a server lists, by the models' names. Raises `NoModel`."""
     import urllib.error
     import urllib.request
-    from http.client import HTTPException
 
     from chameleon.llm.failures import why_no_answer
 
@@ -185,7 +183,7 @@ def _listed(address: str, key: str | None, seconds: float) -> dict[str, Mapping[
         listing = within(seconds, partial(bridge.in_thread, listed))  # a server may send a byte at a time
         found = {one_line(redact(str(entry["id"]), also=secrets), 200): entry for entry in listing["data"]}
         return {name: entry for name, entry in found.items() if isinstance(entry, Mapping)}
-    except (OSError, HTTPException, RecursionError, *_NO_LISTING) as error:
+    except Exception as error:  # it may send JSON of another form, or no HTTP at all
         server = f"the server at {redact(address)}"
         if isinstance(error, OSError) and not isinstance(error, urllib.error.HTTPError):
             raise NoModel(

@@ -84,6 +84,7 @@ class LLM:
         models = _Models(store, retries, timeout, settings, allow_dropped, prices)
         pipeline = models.open(model, prices)
         models.provider = pipeline.connection.name.partition(":")[0]
+        models.known[pipeline.connection.name, None, None, None] = pipeline
         return cls(pipeline, defaults, models)
 
     @property
@@ -95,13 +96,11 @@ class LLM:
     def connected_by(self) -> Mapping[str, Any]:
         """Return what `connect` needs in another process, but for the store. Raises `ModelError`."""
         models = self._models
-        lacks = {
-            "a model that is made in Python": isinstance(self._pipeline.connection.client, GivenClient),
-            "a key that is given in Python": bool(secrets_in(models.settings)),
-        }
-        if what := next((what for what, is_so in lacks.items() if is_so), ""):
+        is_given = isinstance(self._pipeline.connection.client, GivenClient)
+        if is_given or secrets_in(models.settings):
+            what = "model that is made" if is_given else "key that is given"
             hint = "Name the model, and put the key into the environment."
-            raise ModelError(f"{what} cannot be handed on to other machines", hint=hint)
+            raise ModelError(f"a {what} in Python cannot be handed on to other machines", hint=hint)
         known = {name: getattr(models, name) for name in ("retries", "prices", "timeout", "allow_dropped")}
         return {"model": self.name, **known, **models.settings, **self._params}
 
@@ -146,7 +145,7 @@ class LLM:
         prices: Prices | None = None,
     ) -> LLM:
         """Ask another model with the same store and settings, unless given here. Raises as `connect`."""
-        pipeline = self._models.sibling(model, retries, timeout, prices)
+        pipeline = self._models.sibling(model, prices, retries=retries, timeout=timeout)
         return LLM(pipeline, self._params, self._models, self._soft)
 
     def dropped(self, **params: Any) -> Mapping[str, str]:
@@ -246,7 +245,7 @@ class LLM:
         return good
 
     async def aask(self, messages: Messages, **options: Any) -> Reply:
-        """Ask in the caller's event loop, with the parameters of `ask`; no thread waits for the reply."""
+        """Ask in the caller's event loop, with the parameters of `ask`; a LangChain client in a thread."""
         return await bridge.run(self.ask, messages, **options)
 
     def _request(self, messages: Messages, params: Mapping[str, Any], **others: Any) -> ModelRequest:
@@ -274,7 +273,7 @@ class _Models:
     allow_dropped: bool
     prices: Prices | None
     provider: str = ""  # whose keys and addresses the settings have
-    _known: dict[str, Pipeline] = field(default_factory=dict)
+    known: dict[tuple[Any, ...], Pipeline] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self, model: str | BaseChatModel, prices: Prices | None) -> Pipeline:
@@ -288,24 +287,15 @@ class _Models:
         if self.store is None or self.store.mode != "replay":  # a replay needs neither key nor package
             client.chat  # noqa: B018 - a missing package or key is an error now, not at the first question
         connection = Connection(client, prices, allow_dropped=self.allow_dropped)
-        pipeline = Pipeline(connection, self.store, self.retries, self.timeout)
-        return self._known.setdefault(connection.name, pipeline)
+        return Pipeline(connection, self.store, self.retries, self.timeout)
 
-    def sibling(
-        self, model: str, retries: int | None, timeout: float | None, prices: Prices | None
-    ) -> Pipeline:
-        """Connect to another model, once; safe to use from many threads."""
+    def sibling(self, model: str, prices: Prices | None, **own: Any) -> Pipeline:
+        """Connect to another model, once; safe to use from many threads. Its `own` settings may be None."""
         name = full_name(model)
-        differs = (retries, timeout, prices and tuple(prices))
-        known_as = name if differs == (None, None, None) else f"{name} {differs}"
         with self._lock:
-            if known_as not in self._known:
-                own = replace(
-                    self,
-                    retries=self.retries if retries is None else retries,
-                    timeout=self.timeout if timeout is None else timeout,
-                    settings=self.settings if name.partition(":")[0] == self.provider else {},
-                    _known={},
-                )
-                self._known[known_as] = own.open(name, prices)
-            return self._known[known_as]
+            known_as = (name, prices and tuple(prices), *own.values())
+            if known_as not in self.known:
+                own = {setting: value for setting, value in own.items() if value is not None}
+                settings = self.settings if name.partition(":")[0] == self.provider else {}
+                self.known[known_as] = replace(self, settings=settings, **own).open(name, prices)
+            return self.known[known_as]

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, NoModel, ParameterRefused
 from chameleon.llm.capabilities import Capabilities, capabilities_of
-from chameleon.llm.chat_clients import ChatClient, GivenClient, NamedClient
+from chameleon.llm.chat_clients import ChatClient
 from chameleon.llm.choose import nearest_offered, offered_models
 from chameleon.llm.dialects import Dialect, OpenAIDialect, Tell, WireRequest, dialect_of
 from chameleon.llm.failures import CallFailure, classify, message_of, says_too_long, status_of
@@ -60,13 +60,12 @@ class Connection:
         self._quirks, self._proven, self._unsure = ModelQuirks(), set[str](), set[str]()
         self._prefixes = Prefixes()
         # A script is nobody's server.
-        is_scripted = self.name.startswith("scripted:")
-        self.pace = Pace() if is_scripted else pace_of(self.name, self.address, tuple(client.secrets))
+        self.pace = Pace() if client.is_scripted else pace_of(self.name, self.address, client.secrets)
 
     @property
     def ends_in_time(self) -> bool:
         """Tell whether a request ends by itself at its timeout; replies of a script come at once."""
-        return self.name.startswith("scripted:") or getattr(self.client.chat, "ends_in_time", False)
+        return self.client.is_scripted or getattr(self.client.chat, "ends_in_time", False)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -92,7 +91,7 @@ class Connection:
         if what in self._proven or {"schema": told.structured, "tools": told.tools}[what]:
             return "known"
         is_own = bool(self.address) and not is_openai_itself(str(self.address))
-        return "try" if (is_own or not told.is_known) and not self.name.startswith("scripted:") else ""
+        return "try" if (is_own or not told.is_known) and not self.client.is_scripted else ""
 
     def learn(self, what: str, *, works: bool | None, why: str = "refused") -> None:
         """Remember whether it takes a "schema", or "tools"; say so where it does not.
@@ -102,11 +101,8 @@ class Connection:
         with self._lock:
             if what in self._quirks.without:  # another thread has tried it, too
                 return
-            if works is None and what not in self._unsure:
-                self._unsure.add(what)
-                return
-            if works:
-                self._proven.add(what)
+            if works or (works is None and what not in self._unsure):
+                (self._proven if works else self._unsure).add(what)
                 return
             self._quirks = self._quirks.without_also(what)
         named, instead = REFUSED[what]
@@ -116,15 +112,11 @@ class Connection:
     @cached_property
     def _dialect(self) -> Dialect:
         chat = self.client.chat
-        made = dialect_of(chat)(chat, self.name, self.capabilities)
-        made.is_ours = isinstance(self.client, NamedClient)
-        return made
+        return dialect_of(chat)(chat, self.name, self.capabilities)
 
     @cached_property
     def _by_responses(self) -> Dialect:
-        made = OpenAIDialect(self.client.view(_BY_RESPONSES, frozenset())[0], self.name, self.capabilities)
-        made.is_ours = self._dialect.is_ours
-        return made
+        return OpenAIDialect(self.client.view(_BY_RESPONSES, frozenset())[0], self.name, self.capabilities)
 
     def dropped(self, params: Mapping[str, Any]) -> Mapping[str, str]:
         """Return the parameters that the model would be asked without, and why, as far as is known by now."""
@@ -206,12 +198,12 @@ class Connection:
     @cached_property
     def _offered(self) -> list[str]:
         """List the models of an OpenAI-compatible server; none of other providers."""
-        dialect, key = self._dialect, getattr(self.client.chat, "openai_api_key", None)
-        reveal = getattr(key, "get_secret_value", None)
+        dialect, chat = self._dialect, self.client.chat
+        key = getattr(chat, "api_key", None) or getattr(chat, "openai_api_key", None)
+        reveal = getattr(key, "get_secret_value", lambda: os.environ.get("OPENAI_API_KEY"))
         with suppress(NoModel):  # the list is a courtesy: the error says enough without it
             if isinstance(dialect, OpenAIDialect):
-                key = (reveal() if reveal else None) or os.environ.get("OPENAI_API_KEY")
-                return [*offered_models(str(dialect.address), key)]
+                return [*offered_models(str(dialect.address), reveal())]
         return []
 
     def _learn(self, error: Exception, request: ModelRequest, prepared: WireRequest, widened: int) -> bool:
@@ -259,12 +251,9 @@ class Connection:
         dialect.add(request, sent, extra, quirks)
         names: dict[str, str] = {}
         for param, value in sent.items():
-            with_request = param == "stop" and dialect.passes_stop(request)
-            field = None if with_request else client.field(param)
+            field = client.field(param)
             (extra if field is None else fields)[field or param] = value
             names[field or param] = param
-        if isinstance(client, GivenClient) and dialect.takes_with_request:
-            extra, fields = {**extra, **fields}, {}
         chat, left_out = client.view({**fields, **(_BY_RESPONSES if by_responses else {})}, cleared)
         gone = {names[field]: "its client leaves it out" for field in left_out if field in names}
         if n > 1 and "n" not in quirks.without:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
@@ -20,11 +20,8 @@ _READS_UNTIL = ContextVar("_READS_UNTIL", default=math.inf)  # of the work in th
 # Where LangChain's clients of OpenAI and its like, Anthropic and Google keep the client that speaks HTTP.
 _HTTP_CLIENTS = (
     ("root_client", "_client"),
-    ("root_async_client", "_client"),
     ("_client", "_client"),
-    ("_async_client", "_client"),
     ("client", "_api_client", "_httpx_client"),
-    ("client", "_api_client", "_async_httpx_client"),
 )
 T = TypeVar("T")
 
@@ -40,9 +37,8 @@ class LongReply(ModelError):
 def within(seconds: float, work: Callable[[], T], *, reads: float | None = None) -> T:
     """Run the work in a thread, or bridged, and return its result.
 
-    No provider's client can be stopped from outside, so the thread is left to itself. It does not keep the
-    process from ending, and reads no more of a reply once `reads` seconds (by default as many) are over.
-    Raises `TooLate`.
+    No provider's client can be stopped from outside, so the work is left to itself. It reads no more of a
+    reply once `reads` seconds (by default as many) are over. Raises `TooLate`.
     """
     context = copy_context()
     context.run(_READS_UNTIL.set, time.monotonic() + (seconds if reads is None else reads))
@@ -51,7 +47,16 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
             return context.run(bridge.in_time, work, max(0.0, seconds))
         except TimeoutError:
             raise TooLate from None
-    future = Future[T]()
+    future = context.run(started, work)
+    done, _ = wait([future], max(0.0, seconds))  # a `TimeoutError` of the work itself is another thing
+    if not done:
+        raise TooLate
+    return future.result()
+
+
+def started(work: Callable[[], T]) -> Future[T]:
+    """Start the work in a thread that does not keep the process from ending."""
+    future, context = Future[T](), copy_context()
 
     def run() -> None:
         try:
@@ -60,22 +65,7 @@ def within(seconds: float, work: Callable[[], T], *, reads: float | None = None)
             future.set_exception(error)
 
     threading.Thread(target=run, name="chameleon-call", daemon=True).start()
-    done, _ = wait([future], max(0.0, seconds))  # a `TimeoutError` of the work itself is another thing
-    if not done:
-        raise TooLate
-    return future.result()
-
-
-async def read_in_time(work: Awaitable[T]) -> T:
-    """Wait for a coroutine as long as replies are read in this context. Raises `TooLate` after that."""
-    import asyncio
-
-    ends = _READS_UNTIL.get()
-    try:
-        async with asyncio.timeout(None if ends == math.inf else max(0.0, ends - time.monotonic())):
-            return await work
-    except TimeoutError:
-        raise TooLate from None
+    return future
 
 
 def bound_replies(chat: Any) -> None:
@@ -89,24 +79,8 @@ def bound_replies(chat: Any) -> None:
         if not (hooks := getattr(client, "event_hooks", None)):
             continue
         client.follow_redirects = False
-        watch = _watch_async if hasattr(client, "aclose") else _watch
-        if watch not in hooks["response"]:  # clients of one address share it
-            hooks["response"].append(watch)
-
-
-async def _watch_async(response: Any) -> None:
-    """Count what is read of a response of an asynchronous client; its time is bounded by `read_in_time`."""
-    for name in ("aiter_raw", "aiter_bytes"):
-        setattr(response, name, partial(_watched_async, getattr(response, name)))
-
-
-async def _watched_async(
-    read: Callable[..., AsyncIterator[bytes]], *sizes: Any, **named: Any
-) -> AsyncIterator[bytes]:
-    bound = Bound()
-    async for chunk in read(*sizes, **named):
-        bound.count(chunk)
-        yield chunk
+        if _watch not in hooks["response"]:  # clients of one address share it
+            hooks["response"].append(_watch)
 
 
 def _watch(response: Any) -> None:

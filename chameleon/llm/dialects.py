@@ -5,22 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 from chameleon import bridge
-from chameleon.cached import cached_property
 from chameleon.errors import SchemaRefused, ToolsRefused
 from chameleon.llm.capabilities import Capabilities
-from chameleon.llm.deadline import read_in_time
-from chameleon.llm.message import ModelRequest
+from chameleon.llm.deadline import started
+from chameleon.llm.message import ModelRequest, MultimodalText
+from chameleon.llm.openai_stream import OF_CALLS
 from chameleon.llm.parameters import Fitted, ModelQuirks
-from chameleon.llm.parse_reply import text_of
+from chameleon.llm.parse_reply import from_blocks, text_of
 from chameleon.llm.prefixes import split_at
 from chameleon.llm.providers import base_url, is_openai_itself
-from chameleon.llm.tools import as_function
-from chameleon.llm.wire_messages import for_langchain, for_openai
+from chameleon.llm.tools import CallingText, ResultText, as_function, wire_name
 
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_models import BaseChatModel
@@ -53,11 +52,6 @@ class WireRequest:
 class Dialect:
     """How any client is asked; subclasses know more of theirs."""
 
-    takes_with_request = False
-    """Whether parameters may go with each request as well as through the constructor."""
-    is_ours = False
-    """Whether the client was made here, by the model's name."""
-
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         self.chat, self.name, self.known = chat, name, known
 
@@ -65,25 +59,20 @@ class Dialect:
         """Return how many samples can be had in one request."""
         return 1
 
-    def passes_stop(self, request: ModelRequest) -> bool:
-        """Tell whether `stop` goes with this request: structured output passes nothing but the messages."""
-        return request.schema is None
-
     def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
         """Move what goes in another form from the parameters `sent` to the `extra` of the request."""
 
     def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
         """Return the messages as LangChain has them; `shared` characters begin other prompts as well."""
-        return [for_langchain(role, text) for role, text in request.messages]
+        return [_for_langchain(role, text) for role, text in request.messages]
 
     def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
         """Make the request; return a message for each sample."""
-        messages, stop = self.messages(request, wire.shared), wire.extra.get("stop")
-        extra = {name: value for name, value in wire.extra.items() if name != "stop"}
+        messages = self.messages(request, wire.shared)
         if request.schema is None:
-            return (self._ask(self._with_tools(wire.chat, request), messages, wire.tell, stop=stop, **extra),)
-        if extra:
-            what = f"{self.name} cannot take {', '.join(extra)} together with an output schema"
+            return (self._ask(self._with_tools(wire.chat, request), messages, wire.tell, **wire.extra),)
+        if wire.extra:  # structured output passes nothing but the messages
+            what = f"{self.name} cannot take {', '.join(wire.extra)} together with an output schema"
             raise SchemaRefused(what, hint=_IN_TEXT)
         try:
             form = {"title": "reply", **request.schema}
@@ -114,33 +103,19 @@ class Dialect:
     def _ask(self, asked: Any, messages: Any, tell: Tell | None = None, **extra: Any) -> Any:
         """Ask a client; with `tell` in pieces, which make up one message."""
         if tell is None:
-            return self._waited(asked.invoke, asked.ainvoke, messages, **extra)
+            return self._waited(asked.invoke, messages, **extra)
 
         def streamed(*given: Any, **named: Any) -> Any:
             return reduce(add, (_told(piece, tell) for piece in asked.stream(*given, **named)))
 
-        async def astreamed(*given: Any, **named: Any) -> Any:
-            return reduce(add, [_told(piece, tell) async for piece in asked.astream(*given, **named)])
+        return self._waited(streamed, messages, **extra)
 
-        return self._waited(streamed, astreamed, messages, **extra)
-
-    def _waited(
-        self, blocks: Callable[..., Any], waits: Callable[..., Any], *given: Any, **named: Any
-    ) -> Any:
-        """Call the client's synchronous method, or bridged the other, where the client has one of its own."""
-        if not bridge.is_bridged():
-            return blocks(*given, **named)
-        if self._is_async:
-            # Its connections stay with one loop: that of the caller may end before the next call.
-            return bridge.on_wire(read_in_time(waits(*given, **named)))
-        return bridge.in_thread(partial(blocks, *given, **named))
-
-    @cached_property
-    def _is_async(self) -> bool:
-        from langchain_core.language_models.chat_models import BaseChatModel
-
-        # One that the user made may be asked in loops of his own, to one of which its connections are bound.
-        return self.is_ours and type(self.chat)._agenerate is not BaseChatModel._agenerate
+    @staticmethod
+    def _waited(ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Call what blocks, in a thread where a loop runs: that is faster than the clients' coroutines."""
+        if bridge.is_bridged():
+            return bridge.result(started(partial(ask, *given, **named)))
+        return ask(*given, **named)
 
 
 def _told(piece: AIMessage, tell: Tell) -> AIMessage:
@@ -149,16 +124,8 @@ def _told(piece: AIMessage, tell: Tell) -> AIMessage:
     return piece
 
 
-class GoogleDialect(Dialect):
-    """Gemini's client."""
-
-    takes_with_request = True
-
-
 class AnthropicDialect(Dialect):
     """Claude's client: the part of a prompt that is to be kept is marked in the prompt itself."""
-
-    takes_with_request = True
 
     def messages(self, request: ModelRequest, shared: int) -> list[BaseMessage]:
         made = super().messages(request, shared)
@@ -183,8 +150,6 @@ class AnthropicDialect(Dialect):
 class OpenAIDialect(Dialect):
     """The clients built on OpenAI's, and the servers compatible with it."""
 
-    takes_with_request = True
-
     def __init__(self, chat: BaseChatModel, name: str, known: Capabilities) -> None:
         super().__init__(chat, name, known)
         own = getattr(chat, "openai_api_base", None) or getattr(chat, "base_url", None)
@@ -198,9 +163,6 @@ class OpenAIDialect(Dialect):
         if not has_field or self._responses or getattr(self.chat, "streaming", None):
             return 1
         return _FEW_SAMPLES if self.known.thinks or self.known.refuses_thinking else _MOST_SAMPLES
-
-    def passes_stop(self, request: ModelRequest) -> bool:
-        return True
 
     def add(self, request: ModelRequest, sent: Params, extra: Params, quirks: ModelQuirks) -> None:
         body: dict[str, Any] = {}
@@ -223,7 +185,7 @@ class OpenAIDialect(Dialect):
         messages, chat = self.messages(request, wire.shared), wire.chat
         if "n" not in wire.extra:
             return (self._ask(self._with_tools(chat, request), messages, wire.tell, **wire.extra),)
-        made = self._waited(chat.generate, chat.agenerate, [messages], **wire.extra).generations[0]
+        made = self._waited(chat.generate, [messages], **wire.extra).generations[0]
         return [choice.message for choice in made]
 
 
@@ -239,7 +201,7 @@ class DirectDialect(OpenAIDialect):
             extra["tools"] = [as_function(tool) for tool in request.tools]
 
     def messages(self, request: ModelRequest, shared: int) -> Any:
-        return [for_openai(role, text) for role, text in request.messages]
+        return [_for_openai(role, text) for role, text in request.messages]
 
     def invoke(self, wire: WireRequest, request: ModelRequest) -> Sequence[AIMessage]:
         client: Any = wire.chat
@@ -254,7 +216,6 @@ def dialect_of(chat: BaseChatModel) -> type[Dialect]:
         "OpenAIChat": DirectDialect,
         "BaseChatOpenAI": OpenAIDialect,
         "ChatAnthropic": AnthropicDialect,
-        "ChatGoogleGenerativeAI": GoogleDialect,
     }
     return next((dialect for kind, dialect in by_class.items() if kind in kinds), Dialect)
 
@@ -280,3 +241,44 @@ def _is_closed(schema: Any) -> bool:
         if set(properties) != set(schema.get("required", ())):
             return False
     return all(_is_closed(value) for value in schema.values())
+
+
+def _for_langchain(role: str, text: str) -> BaseMessage:
+    """Return a message as LangChain has it."""
+    kind = _message_kinds()[role]
+    if isinstance(text, ResultText):
+        return kind(content=text.text, tool_call_id=text.id, name=wire_name(text.name))
+    if isinstance(text, CallingText):
+        content, own = from_blocks(text.blocks)
+        calls = [{"name": wire_name(each.name), "args": each.args, "id": each.id} for each in text.calls]
+        return kind(content=content or text.text, tool_calls=calls, additional_kwargs=own)
+    if isinstance(text, MultimodalText):
+        pictures = ({"type": "image", "base64": p.base64, "mime_type": p.mime_type} for p in text.pictures)
+        return kind(content=[{"type": "text", "text": text.text}, *pictures])
+    return kind(content=text)
+
+
+def _for_openai(role: str, text: str) -> dict[str, Any]:
+    """Return a message as OpenAI takes it; with it what its server told besides, such as thoughts."""
+    if isinstance(text, ResultText):
+        return {"role": role, "content": text.text, "tool_call_id": text.id}
+    if isinstance(text, CallingText):
+        _, own = from_blocks(text.blocks)
+        of_calls, calls = own.pop(OF_CALLS, {}), list[dict[str, Any]]()
+        for call in text.calls:
+            args = json.dumps(call.args, ensure_ascii=False)
+            called = {"type": "function", "id": call.id, **of_calls.get(call.id, {})}
+            calls.append({**called, "function": {"name": wire_name(call.name), "arguments": args}})
+        return {"role": role, "content": text.text or None, "tool_calls": calls, **own}
+    if isinstance(text, MultimodalText):
+        urls = (f"data:{p.mime_type};base64,{p.base64}" for p in text.pictures)
+        pictures = ({"type": "image_url", "image_url": {"url": url}} for url in urls)
+        return {"role": role, "content": [{"type": "text", "text": text.text}, *pictures]}
+    return {"role": role, "content": text}
+
+
+@cache
+def _message_kinds() -> Mapping[str, Callable[..., BaseMessage]]:
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage, "tool": ToolMessage}

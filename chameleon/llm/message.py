@@ -13,7 +13,7 @@ from typing import Any
 from chameleon.cached import cached_property
 from chameleon.errors import ChameleonError, ModelError, PromptError, StoreError
 from chameleon.llm.capabilities import EFFORTS
-from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_results, check_tools, each_text
+from chameleon.llm.tools import CallingText, ResultText, ToolCall, check_tools, each_text
 from chameleon.pictures.opening import Attachment, read_picture
 from chameleon.text import type_in_words
 from chameleon.usage import Call, Usage, checked_blocks, checked_calls
@@ -34,13 +34,11 @@ class MultimodalText(str):
     text: str
     pictures: tuple[Attachment, ...]
 
-    def __new__(cls, text: str, pictures: Sequence[Attachment]) -> MultimodalText:
+    # Pickle makes it of the whole text alone, and sets its attributes then.
+    def __new__(cls, text: str, pictures: Sequence[Attachment] = ()) -> MultimodalText:
         made = super().__new__(cls, "\n".join([text, *map(str, pictures)]))
         made.text, made.pictures = text, tuple(pictures)
         return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MultimodalText, (self.text, self.pictures)
 
 
 def with_picture(messages: Messages, path: str | Path, max_side: int) -> list[tuple[str, str]]:
@@ -185,7 +183,8 @@ class ModelRequest:
         pairs = tuple((role, encodable(text)) for role, text in given)
         if not pairs:
             raise PromptError("there is no message to send to the model")
-        check_results(pairs)
+        if any((role == "tool") is not isinstance(text, ResultText) for role, text in pairs):
+            raise PromptError("a message of the role tool is a ResultText, and no other is one")
         if tools and others.get("schema") is not None:
             raise ModelError("a model cannot be given tools and an output schema in one request")
         shown = [text for _, text in pairs if isinstance(text, MultimodalText)]
@@ -196,12 +195,11 @@ class ModelRequest:
     @property
     def identity(self) -> tuple[Any, ...]:
         """Return what tells it apart from others in flight, which costs less than its key."""
-        more = (self.params, self.schema, self.own_settings, self.tools)
-        return (self.model, self.messages, self.sample, self.pictures, self.address, repr(more))
+        return self.model, self.messages, repr(self.settings)
 
     @cached_property
     def key(self) -> str:
-        """Name the request in the store: model, messages, parameters, schema, tools, sample and server."""
+        """Name the request in the store, by all that tells it apart from others."""
         identity = [self.model, self.messages, self.settings]
         return hashlib.sha256(_CANONICAL(identity).encode()).hexdigest()
 

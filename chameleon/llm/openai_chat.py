@@ -20,6 +20,7 @@ from functools import cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -54,23 +55,14 @@ class ChatMessage:
     tool_calls: Sequence[Json] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """The reply that came with an error: as much of a response as `failures.py` looks at."""
-
-    status_code: int
-    text: str
-    headers: Mapping[str, str]
-
-
 class StatusError(Exception):
-    """The server replied with an HTTP status that is an error."""
+    """The server replied with an HTTP status that is an error; `response` is what `failures.py` looks at."""
 
-    def __init__(self, response: Refusal) -> None:
-        super().__init__(f"the server replied with {response.status_code}: {response.text[:_LEAST_SAID]}")
-        self.response, self.status_code = response, response.status_code
+    def __init__(self, status_code: int, text: str, headers: Mapping[str, str]) -> None:
+        super().__init__(f"the server replied with {status_code}: {text[:_LEAST_SAID]}")
+        self.response = SimpleNamespace(status_code=status_code, text=text, headers=headers)
         try:
-            told = json.loads(response.text)
+            told = json.loads(text)
         except (ValueError, RecursionError):
             told = None
         self.body = told.get("error", told) if isinstance(told, dict) else told
@@ -91,17 +83,11 @@ class OpenAIChat(BaseModel):
     streaming: bool = False
     model_kwargs: Mapping[str, Any] = {}
     ends_in_time: ClassVar[bool] = True
-    use_responses_api: ClassVar[None] = None
 
     @property
     def profile(self) -> Mapping[str, Any]:
         """Return what LangChain knows of the model."""
         return profiles().get(self.model, {})
-
-    @property
-    def openai_api_key(self) -> SecretStr | None:
-        """Return the key, as LangChain's client calls it."""
-        return self.api_key
 
     def ask(
         self, messages: Sequence[Json], extra: Mapping[str, Any], tell: Callable[[str], None] | None = None
@@ -148,7 +134,7 @@ class OpenAIChat(BaseModel):
                         f"the server at {redact(self.base_url)} sends requests on to {place}", hint=_MOVED
                     )
                 if response.status >= 400:
-                    raise StatusError(Refusal(response.status, await _text(response), response.headers))
+                    raise StatusError(response.status, await _text(response), response.headers)
                 if tell is not None and response.content_type == "text/event-stream":
                     return await _collected(response, tell)
                 if (text := await _text(response)).lstrip()[:1] == "<":
@@ -165,10 +151,10 @@ class OpenAIChat(BaseModel):
     @cached_property
     def _place(self) -> tuple[str, Mapping[str, str], str | None]:
         """Return the address of the requests, their headers, and the proxy that the environment names."""
+        key = self.api_key.get_secret_value() if self.api_key else ""
         parts = urlsplit(self.base_url)
         login, at, host = parts.netloc.rpartition("@")
-        key = self.api_key.get_secret_value() if self.api_key else ""
-        given = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}"
+        header = f"Basic {b64encode(unquote(login).encode()).decode()}" if at else f"Bearer {key}"
         ids = {
             "OpenAI-Organization": self.organization or os.environ.get("OPENAI_ORG_ID"),
             "OpenAI-Project": os.environ.get("OPENAI_PROJECT_ID"),
@@ -176,8 +162,8 @@ class OpenAIChat(BaseModel):
         told = {name: value for name, value in ids.items() if value}
         path = f"{parts.path.rstrip('/')}/chat/completions"
         url = parts._replace(netloc=host, path=path).geturl()
-        proxy = _proxy_of(self.base_url)
-        return url, {**_HEADERS, "Authorization": given, **told, **self.default_headers}, proxy
+        headers = {**_HEADERS, "Authorization": header, **told, **self.default_headers}
+        return url, headers, _proxy_of(self.base_url)
 
 
 def _tell_nobody(piece: str) -> None:
@@ -287,7 +273,7 @@ async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], Non
             continue
         event = json.loads(data)
         if not isinstance(event, dict) or event.get("error"):
-            raise StatusError(Refusal(_status_in(event), data.strip(), {}))
+            raise StatusError(_status_in(event), data.strip(), {})
         whole |= {key: value for key, value in event.items() if value is not None and key != "choices"}
         choices = event.get("choices") or []
         for choice in choices if isinstance(choices, list) else [None]:
@@ -301,7 +287,7 @@ async def _collected(response: aiohttp.ClientResponse, tell: Callable[[str], Non
 def _messages(data: Any) -> list[ChatMessage]:
     """Read the samples of a reply. Raises `ValueError` for JSON that is no reply, and for an error in it."""
     if isinstance(data, dict) and data.get("error"):
-        raise StatusError(Refusal(_status_in(data), json.dumps(data), {}))
+        raise StatusError(_status_in(data), json.dumps(data), {})
     choices = data.get("choices") if isinstance(data, dict) else None
     if (
         not isinstance(choices, list)

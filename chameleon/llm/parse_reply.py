@@ -1,18 +1,19 @@
-"""Parse the reply of any LangChain chat model: its text, why it stopped, what it consumed."""
+"""Parse the reply of any LangChain chat model: text, calls of tools, why it stopped, what it consumed."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from chameleon.errors import EmptyReply, ModelError, Refused
 from chameleon.llm.message import Reply, encodable
-from chameleon.llm.parse_calls import blocks_in, calls_in
-from chameleon.llm.prices import Pricing, TokenCounts
+from chameleon.llm.prices import Pricing
 from chameleon.llm.thoughts import spoken
+from chameleon.llm.tools import ToolCall, each_text
 from chameleon.text import mask_known, one_line, redact
 from chameleon.usage import Usage, is_amount
 
@@ -33,7 +34,13 @@ _FINISH = {
     **dict.fromkeys(("prohibited_content", "content_filtered", "guardrail_intervened"), "content_filter"),
 }
 _GOOD_ENDS = ("", "stop", "length")
+_LEAST_OF_CALL = 50  # characters that a call counts for at least
+_REST = "additional_kwargs"
+_NO_REST = frozenset({"refusal", "function_call", "tool_calls"})  # told elsewhere in a message
+_PLAIN = frozenset({"text", "output_text", "tool_use", "function_call"})  # blocks that are made again
 _FINISH_KEYS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
+
+Clean = Callable[[str], str]
 
 
 def parse_reply(
@@ -166,11 +173,67 @@ def _usage(
     # Anthropic's client tells what was written to its cache by how long it is kept.
     kept = [of_input.get(name) for name in ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")]
     written = sum(filter(None, kept)) or of_input.get("cache_creation")
-    tokens = TokenCounts(
-        tokens_in, tokens_out, of_input.get("cache_read"), written, of_output.get("reasoning")
-    )
+    usage = Usage(1, tokens_in, tokens_out, None, of_input.get("cache_read"), of_output.get("reasoning"))
     reported = metadata.get("token_usage")
     costs = (reported.get("cost") if isinstance(reported, dict) else None, metadata.get("cost"))
     told = next((each for each in costs if is_amount(each) and each >= 0), None)
-    cost = pricing.cost(tokens) if told is None else float(told)
-    return Usage(1, tokens.input, tokens.output, cost, tokens.cached, tokens.reasoning)
+    return replace(usage, cost=pricing.cost(usage, written) if told is None else float(told))
+
+
+def calls_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[ToolCall, ...], bool]:
+    """Return a message's calls up to `longest` characters, each text cleaned, and if these are all."""
+    found: dict[str, ToolCall] = {}
+    apart = getattr(message, "invalid_tool_calls", ())
+    for number, call in enumerate([*message.tool_calls, *apart]):
+        given = call.get("args")
+        args, why = _arguments_of(given, clean)
+        if not why and number >= len(message.tool_calls) > 0:  # LangChain lists it behind all others
+            why = "it has no arguments, and its place among the calls is not known"
+        name = clean(str(call.get("name") or ""))
+        length = len(given) if isinstance(given, str) else len(json.dumps(args))
+        longest -= max(_LEAST_OF_CALL, length + len(name))
+        if longest < 0:
+            return tuple(found.values()), False
+        # Some servers give no id, or the same one to all.
+        id = clean(str(call.get("id") or ""))
+        id = id if id and id not in found else f"call_{len(found) + 1}"
+        found[id] = ToolCall(name, args, id, why)
+    return tuple(found.values()), True
+
+
+def _arguments_of(given: Any, clean: Clean) -> tuple[Mapping[str, Any], str]:
+    """Return the arguments of a call, and what is wrong with them; nothing is no arguments."""
+    try:
+        is_none = given is None or (isinstance(given, str) and not given.strip())
+        args = {} if is_none else json.loads(given) if isinstance(given, str) else given
+        if isinstance(args, Mapping):
+            return each_text(args, clean), ""
+        why = "they are another value"
+    except RecursionError:
+        why = "they go down too far"
+    except ValueError as error:
+        why = str(error)
+    shown = given if isinstance(given, str) else f"{given!r:.1000}"
+    return {}, clean(f"its arguments are no JSON object ({why}): {one_line(shown, 200)}")
+
+
+def blocks_in(message: Any, clean: Clean, longest: int) -> tuple[tuple[Mapping[str, Any], ...], bool]:
+    """Return what a provider wants back with calls (thoughts, fields of its own), and whether it is all."""
+    content = message.content if isinstance(message.content, list) else []
+    blocks = [each for each in content if isinstance(each, Mapping)]
+    is_plain = all(each.get("type") in _PLAIN and "extras" not in each for each in blocks)
+    own = {name: value for name, value in message.additional_kwargs.items() if name not in _NO_REST and value}
+    try:
+        found = each_text(
+            [*([] if is_plain else blocks), *([{"type": _REST, "value": own}] if own else [])], clean
+        )
+        return (tuple(found), True) if len(json.dumps(found)) <= longest else ((), False)
+    except (ValueError, RecursionError):
+        return (), False
+
+
+def from_blocks(blocks: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the content and the further fields of a message that `blocks_in` kept."""
+    found = each_text(blocks, str)
+    own = [each["value"] for each in found if each.get("type") == _REST]
+    return [each for each in found if each.get("type") != _REST], own[0] if own else {}

@@ -56,8 +56,8 @@ class Pipeline:
             raise ModelError(f"retries is {str(retries)[:40]!r}", hint="Give a whole number from 0 on.")
         self.connection = connection
         self._store = store if connection.has_name else None
-        is_scripted = connection.name.startswith("scripted:")
-        if store is not None and store.mode != "off" and not (connection.has_name or is_scripted):
+        is_unnamed = not (connection.has_name or connection.client.is_scripted)
+        if store is not None and store.mode != "off" and is_unnamed:
             _log.warning("replies of %s are not recorded: it does not report a model name", connection.name)
         self._retries, self._timeout = retries, timeout
         self._flights: dict[Any, tuple[Future[list[Reply] | None], int]] = {}  # with the thread of who asks

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chameleon.cached import cached_property
+from chameleon.usage import Usage
 
 Prices = Sequence[float]
 """US dollars for a million input tokens, output tokens and, where it differs, cached input tokens."""
@@ -24,17 +25,6 @@ _PROVIDERS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TokenCounts:
-    """The tokens of one reply: `cached` and `cache_written` are part of `input`, `reasoning` of `output`."""
-
-    input: int | None = None
-    output: int | None = None
-    cached: int | None = None
-    cache_written: int | None = None
-    reasoning: int | None = None
-
-
 @dataclass(frozen=True)
 class Pricing:
     """The prices of "provider:model": those that are given, else its provider's, behind a gateway as well."""
@@ -42,30 +32,32 @@ class Pricing:
     model: str
     given: Prices | None = None
 
-    def cost(self, tokens: TokenCounts) -> float | None:
-        """Return the US dollars for one reply; None where tokens or prices are not known."""
-        if tokens.input is None or tokens.output is None:
+    def cost(self, usage: Usage, cache_written: int | None = None) -> float | None:
+        """Return the US dollars for one reply; None where tokens or prices are not known.
+
+        `cache_written` tokens of its input were put into the provider's cache.
+        """
+        if usage.input_tokens is None or usage.output_tokens is None:
             return None
         if self.given is not None:
-            cached = tokens.cached or 0
+            cached = usage.cached_tokens or 0
             price_in, price_out, *rest = self.given
             price_cached = rest[0] if rest else price_in
-            fresh = tokens.input - cached
-            return (fresh * price_in + cached * price_cached + tokens.output * price_out) / 1_000_000
+            fresh = usage.input_tokens - cached
+            return (fresh * price_in + cached * price_cached + usage.output_tokens * price_out) / 1_000_000
         if self._of_list is None:
             return None
-        from genai_prices import Usage
+        from genai_prices import Usage as ListedUsage
 
-        usage: dict[str, Any] = {
-            "input_tokens": tokens.input,
-            "output_tokens": tokens.output,
-            "cache_read_tokens": tokens.cached,
-            "cache_write_tokens": tokens.cache_written,
-        }
         provider, model = self._of_list
         try:
             found = model.calc_price(
-                Usage(**{name: count for name, count in usage.items() if count is not None}),
+                ListedUsage(
+                    input_tokens=usage.input_tokens,
+                    output_tokens=usage.output_tokens,
+                    cache_read_tokens=usage.cached_tokens,
+                    cache_write_tokens=cache_written,
+                ),
                 provider,
                 genai_request_timestamp=datetime.now(UTC),
             )

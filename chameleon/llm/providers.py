@@ -163,14 +163,6 @@ def make_client(
         from langchain.chat_models import init_chat_model
 
         client: BaseChatModel = init_chat_model(name, model_provider=provider, **arguments)
-        proxied = "openai_proxy" in arguments or os.environ.get("OPENAI_PROXY")
-        is_shared = "http_async_client" in getattr(type(client), "model_fields", ())
-        if is_shared and not proxied and "http_async_client" not in arguments:
-            # LangChain shares one among all of its clients, also with those that the user asks in his loops.
-            from openai import DefaultAsyncHttpxClient
-
-            own = {"http_async_client": DefaultAsyncHttpxClient(), **arguments}
-            client = init_chat_model(name, model_provider=provider, **own)
     except ImportError as error:
         cause: BaseException = error
         while cause.__cause__ is not None:

@@ -143,19 +143,10 @@ def learn_from_error(
             return quirks
         less = spare // 4 if spare >= _MIN_SPARE else 0
         return replace(quirks, spare=less if quirks.spare is None else min(quirks.spare, less))
-    if refusal := refusal_of(error, {*fitted.sent, *OURS}):
-        words = "its client does not know it"
-        if status is not None:
-            words = one_line(redact(refusal.said, also=secrets), 200)
-        return _learn_from_refusal(refusal, words, quirks, fitted)
-    if n > 1 and status in (400, 403, 422):
-        return quirks.without_also("n")  # whatever it is, that may be ours: each sample alone will show
-    return None
-
-
-def _learn_from_refusal(refusal: Refusal, words: str, quirks: ModelQuirks, fitted: Fitted) -> ModelQuirks:
-    """Return the quirks that are known once a parameter was refused in these words."""
-    name = refusal.name
+    if (refusal := refusal_of(error, {*fitted.sent, *OURS})) is None:
+        # Whatever it is, several samples may be the cause: each alone will show.
+        return quirks.without_also("n") if n > 1 and status in (400, 403, 422) else None
+    name, words = refusal.name, "its client does not know it"
     if name in OURS:
         return quirks.without_also(name)
     if refusal.limit_name and quirks.limit_name != refusal.limit_name:
@@ -164,6 +155,8 @@ def _learn_from_refusal(refusal: Refusal, words: str, quirks: ModelQuirks, fitte
         return replace(quirks, most_output=refusal.most_output)
     if refusal.efforts and (effort := fitted.sent[name]) not in refusal.efforts:
         return replace(quirks, efforts=refusal.efforts, thinks=quirks.thinks or effort == "none")
+    if status is not None:
+        words = one_line(redact(refusal.said, also=secrets), 200)
     return replace(quirks, refuses={**quirks.refuses, name: words})
 
 

@@ -71,11 +71,12 @@ class ScriptedModel(BaseChatModel):
                 reply = json.loads(line)
             except ValueError as error:
                 raise InputError(f"not JSON: {error}", where=f"{file}, line {number}") from None
-            text = _text_in(reply) if isinstance(reply, dict) else reply
-            if not isinstance(text, str):
+            try:
+                _message(reply)
+            except (AttributeError, KeyError, TypeError, ValueError):
                 hint = 'A call has a name and args: {"tool_calls": [{"name": "search", "args": {}}]}.'
                 what = 'a reply is a text, {"text": …} or {"tool_calls": […]}'
-                raise InputError(what, where=f"{file}, line {number}", hint=hint)
+                raise InputError(what, where=f"{file}, line {number}", hint=hint) from None
             replies.append(reply)
         return cls(replies, model_name=file.name)
 
@@ -132,19 +133,6 @@ def _told(message: BaseMessage) -> str:
     return text
 
 
-def _text_in(reply: Mapping[str, Any]) -> str | None:
-    """Return the text of a reply; None where it has none, or calls of tools that are none."""
-    calls = reply.get("tool_calls", [])
-    is_good = isinstance(calls, list) and all(
-        isinstance(each, dict)
-        and isinstance(each.get("name"), str)
-        and isinstance(each.get("args"), (dict, str))
-        for each in calls
-    )
-    text = reply.get("text", "" if calls else None)
-    return text if is_good else None
-
-
 def _text(content: Any) -> str:
     """Return the text of a message, with a mark for each picture."""
     if not isinstance(content, list):
@@ -155,16 +143,15 @@ def _text(content: Any) -> str:
 def _message(reply: str | Mapping[str, Any]) -> AIMessage:
     fields: Mapping[str, Any] = {"text": reply} if isinstance(reply, str) else reply
     told = {"finish_reason": fields.get("finish", "stop"), "cost": fields.get("cost")}
-    calls: dict[bool, list[Any]] = {True: [], False: []}
-    for number, call in enumerate(fields.get("tool_calls", ()), 1):
-        named = {"name": call["name"], "args": call["args"], "id": f"call_{number}"}
-        is_text = isinstance(call["args"], str)
-        calls[is_text].append({**named, "error": None} if is_text else named)
+    calls: list[Any] = [
+        {"name": call["name"], "args": call["args"], "id": f"call_{number}"}
+        for number, call in enumerate(fields.get("tool_calls", ()), 1)
+    ]
     message = AIMessage(
-        content=fields.get("text", "") if any(calls.values()) else fields["text"],
+        content=fields.get("text", "") if calls else fields["text"],
         response_metadata=told,
-        tool_calls=calls[False],
-        invalid_tool_calls=calls[True],
+        tool_calls=[call for call in calls if not isinstance(call["args"], str)],
+        invalid_tool_calls=[{**call, "error": None} for call in calls if isinstance(call["args"], str)],
     )
     if "input_tokens" in fields and "output_tokens" in fields:
         read, written = fields["input_tokens"], fields["output_tokens"]

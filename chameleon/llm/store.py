@@ -90,11 +90,6 @@ class ResponseStore:
         same = self._store.rows(
             "read", "SELECT model, settings, reply FROM replies WHERE prompt = ?", (_digest(messages),)
         )
-        near = self._store.rows(
-            "read",
-            "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?",
-            (len(messages), _MOST_NEAR),
-        )
         recorded = [
             ({"model": model, **self._read(settings, dict)}, reply) for model, settings, reply in same
         ]
@@ -102,12 +97,12 @@ class ResponseStore:
         elsewhere = [reply for known, reply in recorded if not _differing(asked, known) - {"base_url"}]
         if len(elsewhere) == 1:
             return self._read(elsewhere[0], dict)
-        what = _describe_miss(
-            asked,
-            _flat(request.messages),
-            [known for known, _ in recorded],
-            [self._read(row, list) for (row,) in near],
-        )
+        if recorded:
+            what = _other_settings(asked, [known for known, _ in recorded])
+        else:
+            like = "SELECT messages FROM replies ORDER BY abs(length - ?) LIMIT ?"
+            near = self._store.rows("read", like, (len(messages), _MOST_NEAR))
+            what = _other_prompt(_flat(request.messages), [_flat(self._read(row, list)) for (row,) in near])
         raise ReplayMiss(what, where=str(self.path), hint="Record it with the store in mode auto.")
 
     def put(self, request: ModelRequest, reply: Mapping[str, Any]) -> None:
@@ -160,26 +155,22 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _describe_miss(
-    asked: Mapping[str, Any],
-    prompt: str,
-    same_prompt: Sequence[Mapping[str, Any]],
-    other_prompts: Sequence[Sequence[tuple[str, str]]],
-) -> str:
-    """Say in one sentence why a request was not found, and what is nearest of what is recorded."""
-    if same_prompt:
-        nearest = min(same_prompt, key=lambda known: len(_differing(asked, known)))
-        told = (
-            f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})"
-            for name in sorted(_differing(asked, nearest))
-        )
-        return f"this prompt is recorded, but with other settings: {'; '.join(told)}"
-    if not other_prompts:
-        return f"no reply is recorded for the prompt {_quote(prompt, 0)}"
-    other = max(map(_flat, other_prompts), key=lambda text: _overlap(prompt, text))
-    place = shared_start(prompt, other)
+def _other_settings(asked: Mapping[str, Any], recorded: Sequence[Mapping[str, Any]]) -> str:
+    """Say in which settings a request differs from the nearest that is recorded for its prompt."""
+    nearest = min(recorded, key=lambda known: len(_differing(asked, known)))
+    told = (
+        f"{name} {_shown(nearest, name)} (asked: {_shown(asked, name)})"
+        for name in sorted(_differing(asked, nearest))
+    )
+    return f"this prompt is recorded, but with other settings: {'; '.join(told)}"
+
+
+def _other_prompt(prompt: str, recorded: Sequence[str]) -> str:
+    """Say that nothing is recorded for a prompt, and where it parts from the nearest that is."""
+    nearest = max(recorded, key=lambda text: shared_start(prompt, text), default="")
+    place = shared_start(prompt, nearest)
     said = f"no reply is recorded for the prompt {_quote(prompt, place)}"
-    return f"{said}; the nearest recorded one is {_quote(other, place)}"
+    return f"{said}; the nearest recorded one is {_quote(nearest, place)}" if recorded else said
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
@@ -193,13 +184,6 @@ def _shown(settings: Mapping[str, Any], name: str) -> str:
 
 def _flat(messages: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{role}: {text}" for role, text in messages)
-
-
-def _overlap(a: str, b: str) -> int:
-    """Count what two prompts share at both ends: those of one template differ in the middle or at the end."""
-    start = shared_start(a, b)
-    rest = min(len(a), len(b)) - start
-    return start + shared_start(a[::-1][:rest], b[::-1][:rest])
 
 
 def _quote(text: str, position: int) -> str:

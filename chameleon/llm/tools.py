@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chameleon.errors import ModelError, PromptError
+from chameleon.errors import ModelError
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NO_PARAMETERS = {"type": "object", "properties": {}}
@@ -41,17 +41,15 @@ class CallingText(str):
     calls: tuple[ToolCall, ...]
     blocks: tuple[Mapping[str, Any], ...]
 
+    # Pickle makes it of the whole text alone, and sets its attributes then.
     def __new__(
-        cls, text: str, calls: Sequence[ToolCall], blocks: Sequence[Mapping[str, Any]] = ()
+        cls, text: str, calls: Sequence[ToolCall] = (), blocks: Sequence[Mapping[str, Any]] = ()
     ) -> CallingText:
         told = ({name: value for name, value in call.to_json().items() if name != "id"} for call in calls)
         lines = [json.dumps(each, ensure_ascii=False) for each in told]
         made = super().__new__(cls, "\n".join([text, *lines] if text else lines))
         made.text, made.calls, made.blocks = text, tuple(calls), tuple(blocks)
         return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CallingText, (self.text, self.calls, self.blocks)
 
 
 class ResultText(str):
@@ -61,13 +59,10 @@ class ResultText(str):
     id: str
     name: str
 
-    def __new__(cls, text: str, id: str, name: str) -> ResultText:
+    def __new__(cls, text: str, id: str = "", name: str = "") -> ResultText:
         made = super().__new__(cls, text)
         made.text, made.id, made.name = str(text), id, name
         return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ResultText, (self.text, self.id, self.name)
 
 
 def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
@@ -90,27 +85,6 @@ def check_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...
         except (TypeError, ValueError):
             raise ModelError(f"the tool {name} is not described in JSON") from None
     return tuple(checked.values())
-
-
-def check_results(messages: Sequence[tuple[str, str]]) -> None:
-    """Check that each call of a tool is followed by its result. Raises `PromptError` where one is not."""
-    waiting: list[str] = []
-    for role, text in messages:
-        if role == "tool":
-            if not isinstance(text, ResultText):
-                raise PromptError("a message of the role tool is no ResultText")
-            if text.id not in waiting:
-                raise PromptError(f"a tool's result is for the call {text.id!r}, which nobody waits for")
-            waiting.remove(text.id)
-            continue
-        if waiting:
-            break
-        if isinstance(text, CallingText):
-            if role != "assistant":
-                raise PromptError(f"a message of the role {role} calls tools: an assistant does")
-            waiting = [call.id for call in text.calls]
-    if waiting:
-        raise PromptError(f"the call {waiting[0]!r} of a tool has no result")
 
 
 def as_function(tool: Mapping[str, Any]) -> dict[str, Any]:

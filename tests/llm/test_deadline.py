@@ -1,7 +1,8 @@
-"""Nobody waits, or reads, without an end."""
+"""Nobody waits, or reads, without an end; and nobody follows where a server sends a prompt on to."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import socket
 import threading
@@ -13,6 +14,15 @@ from chameleon.errors import ModelError, NoModel
 from chameleon.llm import LLM, deadline
 from chameleon.llm.choose import offered_models
 from tests.llm.asking import local, talking
+
+MODELS = pytest.mark.parametrize(
+    ("model", "address"),
+    [
+        ("openai:local", "OPENAI_BASE_URL"),
+        ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL"),
+        ("google_genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL"),
+    ],
+)
 
 
 def drip(connection: socket.socket) -> None:
@@ -34,14 +44,7 @@ def test_a_reply_that_drips_is_waited_for_no_longer_than_the_timeout() -> None:
         assert time.monotonic() - begun < 10
 
 
-@pytest.mark.parametrize(
-    ("model", "address"),
-    [
-        ("openai:local", "OPENAI_BASE_URL"),
-        ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL"),
-        ("google_genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL"),
-    ],
-)
+@MODELS
 def test_a_reply_without_an_end_is_read_up_to_a_bound(
     monkeypatch: pytest.MonkeyPatch, model: str, address: str
 ) -> None:
@@ -90,3 +93,20 @@ def test_nobody_reads_on_after_the_timeout() -> None:
             assert cut.wait(10)
         finally:
             cut.set()
+
+
+@pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning")  # google-genai's, of aiohttp
+@pytest.mark.parametrize("in_loop", [False, True])
+@MODELS
+def test_no_prompt_follows_a_redirect(
+    monkeypatch: pytest.MonkeyPatch, model: str, address: str, in_loop: bool
+) -> None:
+    asked: list[socket.socket] = []
+    with talking(asked.append) as other:
+        head = f"HTTP/1.1 307 X\r\nLocation: {other}\r\nContent-Length: 0\r\n\r\n".encode()
+        with talking(lambda connection: connection.sendall(head)) as server:
+            monkeypatch.setenv(address, server)
+            llm = LLM.connect(model, api_key="k", retries=0)
+            with pytest.raises(ModelError):
+                asyncio.run(llm.aask("The secret plan.")) if in_loop else llm.ask("The secret plan.")
+    assert not asked

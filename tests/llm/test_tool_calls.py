@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from chameleon import bridge
 from chameleon.errors import EmptyReply, ModelError
 from chameleon.llm import LLM, Reply
-from chameleon.llm.tools import ToolCall
 from chameleon.usage import Meter, recording
 from tests.hosted_tools import SEALED, SIGNED, Calls
 from tests.llm.asking import Host, Start, connect, local, refusals
@@ -38,7 +36,6 @@ def ask_langchain(monkeypatch: pytest.MonkeyPatch, is_wanted: bool) -> None:
         monkeypatch.setattr("chameleon.llm.openai_chat.takes", lambda *_: False)
 
 
-@pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning")  # google-genai's, of aiohttp
 @pytest.mark.parametrize(
     ("model", "way"),
     [(model, way) for model in MODELS for way in ("sync", "async")]
@@ -72,9 +69,6 @@ def test_a_model_calls_two_tools_at_once_twice_and_answers(
     # The chat completions of a model that thinks refuse tools once; LangChain knows that of this one.
     is_refused = model == "openai:gpt-6-luna" and way != "langchain"
     assert len(server.served) == 3 and len(server.refused) == is_refused
-    if is_refused:  # LangChain leaves its connections of another loop to the garbage collector
-        chat: Any = llm._pipeline.connection._by_responses.chat
-        bridge.wire.submit(chat.http_async_client.aclose()).result(5)
 
 
 def test_the_thoughts_of_claude_go_back_as_they_came(hosted: Host) -> None:
@@ -278,36 +272,3 @@ def test_names_that_a_model_made_up_can_go_back(hosted: Host) -> None:
         reply = llm.ask([QUESTION], tools=TOOLS)
         assert [call.name for call in reply.tool_calls] == ["multi_tool use.parallel", ""]
         assert llm.ask(continued(reply, "no such tool", "no such tool"), tools=TOOLS).text == "ok"
-
-
-def test_a_client_that_streams_calls_is_put_together() -> None:
-    from langchain_core.language_models.chat_models import BaseChatModel
-    from langchain_core.messages import AIMessage, AIMessageChunk
-    from langchain_core.messages.tool import ToolCallChunk
-    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-
-    class Streaming(BaseChatModel):
-        model_name: str = "m"
-
-        @property
-        def _llm_type(self) -> str:
-            return "streaming"
-
-        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-            return self.bind(tools=tools)
-
-        def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
-            return ChatResult(generations=[ChatGeneration(message=AIMessage("whole"))])
-
-        def _stream(self, *args: Any, **kwargs: Any) -> Any:
-            assert [tool["function"]["name"] for tool in kwargs["tools"]] == ["weather", "now"]
-            yield ChatGenerationChunk(message=AIMessageChunk("I look."))
-            for part in ('{"city"', ': "Rome"}'):
-                call = ToolCallChunk(name="weather" if "city" in part else None, args=part, id=None, index=0)
-                yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[call]))
-
-    heard: list[str | None] = []
-    with recording(Meter(), heard.append):
-        reply = LLM.connect(Streaming()).ask("hi", tools=TOOLS)
-    assert reply.tool_calls == (ToolCall("weather", {"city": "Rome"}, "call_1"),)
-    assert [each for each in heard if each] == ["I look."]

@@ -46,20 +46,14 @@ def test_a_tool_that_is_none_fails_before_anything_is_sent(loopback: Start, tool
     assert not server.requests
 
 
-CALL = CallingText("", [ToolCall("now", {}, "c1")])
-
-
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
-        ([("tool", "12:00")], "a message of the role tool is no ResultText"),
-        ([("tool", ResultText("12:00", "c1", "now"))], "is for the call 'c1', which nobody waits for"),
-        ([("assistant", CALL)], "the call 'c1' of a tool has no result"),
-        ([("assistant", CALL), ("user", "and?")], "the call 'c1' of a tool has no result"),
-        ([("user", CALL)], "a message of the role user calls tools"),
+        ([("tool", "12:00")], "a message of the role tool is a ResultText"),
+        ([("user", ResultText("12:00", "c1", "now"))], "the role tool is a ResultText, and no other is one"),
     ],
 )
-def test_a_conversation_without_a_call_or_a_result_fails_before_it_is_sent(messages: Any, said: str) -> None:
+def test_results_of_another_role_fail_before_they_are_sent(messages: Any, said: str) -> None:
     model = ScriptedModel(["x"], tools=True)
     with pytest.raises(PromptError, match=said):
         LLM.connect(model).ask([QUESTION, *messages], tools=TOOLS)

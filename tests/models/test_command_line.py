@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chameleon import LLM, Executor, Inventory
-from chameleon.llm.prices import Pricing, TokenCounts
+from chameleon.llm.prices import Pricing
 from chameleon.log import EventLog
 from chameleon.state import Dropped, State
 from chameleon.table import read_table
@@ -191,7 +191,7 @@ def test_planner_and_writer_ask_models_of_their_own(
         assert (logged.input_tokens, logged.output_tokens) == (told.input, told.output)
         assert logged.cached_tokens == told.cached
         one_by_one = [
-            Pricing(model).cost(TokenCounts(seen.usage.input, seen.usage.output, seen.usage.cached))
+            Pricing(model).cost(Usage(1, seen.usage.input, seen.usage.output, None, seen.usage.cached))
             for seen in server.served
             if f":{seen.model}" in model and seen.usage
         ]
