@@ -1,6 +1,7 @@
 """Methods × problems with a real small model, served on this machine: what is right, and what it costs.
 
-    python -m venv /tmp/perf && /tmp/perf/bin/pip install -e '.[openai,programs,retrieval]' -r perf/requirements.txt
+    python -m venv /tmp/perf
+    /tmp/perf/bin/pip install -e '.[openai,programs,retrieval]' -r perf/requirements.txt
     /tmp/perf/bin/python perf/models.py MODEL.gguf --data ../shared/data [--quick] [--report docs/benchmarks]
 
 Each cell (a method on a set of problems) is one line of `perf/models.jsonl`, which a later call goes on with:
