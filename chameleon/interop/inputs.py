@@ -172,20 +172,20 @@ class Inputs:
 def outcome_of(state: State) -> dict[str, Any]:
     """Return what a run came to as plain JSON, and what an answer rests on."""
     reason = state.ended.reason if state.ended else "waiting"
-    told = {"answer": in_json(state.answer), "ended": reason, "usage": state.usage.to_json()}
+    told = {"answer": _as_json(state.answer), "ended": reason, "usage": state.usage.to_json()}
     if reason == "answered" and state.reading:
         told["reading"] = state.reading
     if reason == "answered" and "sources" in state.cache:
-        told["sources"] = in_json(state.cache["sources"])
+        told["sources"] = _as_json(state.cache["sources"])
     return told
 
 
-def in_json(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return a value of a run as plain JSON: a table as its header and rows."""
     if isinstance(value, Table):
         return {"columns": list(value.header), "rows": [list(row) for row in value.rows]}
     if isinstance(value, Mapping):
-        return {key: in_json(each) for key, each in value.items()}
+        return {key: _as_json(each) for key, each in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return [in_json(each) for each in value]
+        return [_as_json(each) for each in value]
     return str(value) if isinstance(value, Path) else value
