@@ -218,7 +218,8 @@ class Kinds(Question):
     def _sum(self, cost: float, index: int, *used: Item | None) -> Iterator[Costed]:
         """Yield the sum of a column over several rows, where it adds up."""
         column = self.sheet.columns[index]
-        if column.adds_up and self._is_flow(column) and not self.names_row:
+        is_one = self.names_row or len(self.sheet.rows) == 1
+        if column.adds_up and self._is_flow(column) and not is_one:
             yield from self.yields(cost, Fold(self.where, index, "sum"), *used)
 
     def counts(self) -> Iterator[Costed]:
