@@ -35,7 +35,7 @@ from chameleon.prompt import Messages, output_text
 from chameleon.quoting import Quoted, block, untagged
 from chameleon.retrieval.embeddings import AUTO
 from chameleon.state import Plan, State, Step, StepRecord
-from chameleon.table.grounding import alone, unverified
+from chameleon.table.grounding import alone, lists_only, unverified
 from chameleon.text import MAX_TEXT_TOKENS, as_name, nearest, no_answer, one_line, says_unknown
 from chameleon.usage import current_recorder
 
@@ -178,8 +178,8 @@ class React(ShowsCards, AsksModel, Planner):
 
     def _unverified(self, answer: str, state: State) -> str:
         given = [each for each in (state.table, *(state.input.get("tables") or ())) if each is not None]
-        done = (each for each in state.executed if each.error is None)
-        results = [each.output for each in done if each.step.module not in self.hidden]
+        done = (each for each in state.executed if each.error is None and each.step.module not in self.hidden)
+        results = [each.output for each in done if not any(lists_only(each.output, table) for table in given)]
         return unverified(answer, state.input.get("question", ""), given, results)
 
     def _last(self, inventory: Inventory) -> tuple[Step, ...]:

@@ -29,6 +29,7 @@ _NAME_ASKED = re.compile(
 )
 _TRUTH_ASKED = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)
 _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
+_WORDS, _NAMES = re.compile(r"[^\W_]+"), re.compile(r"\b(?!The|Th[aei][a-z]+|Not|Yes|Answer)[A-Z][^\W_]{2,}")
 _PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
 _SHORT = 3  # words of an answer that is no sentence
 _TRUTH_TOLD = re.compile(r"\W*(?:yes|no|true|false)\b", re.IGNORECASE)
@@ -58,12 +59,13 @@ def of_another_kind(question: str, value: Any, tables: Sequence[Table]) -> str:
 def unverified(answer: Any, question: str, tables: Sequence[Table], results: Iterable[Any] = ()) -> str:
     """Say what of an answer in words nothing bears out; "" where all of it stands somewhere.
 
-    Look in `results`, what programs and queries over the whole tables came to, or in the cells, where
-    nothing has to be computed. Yes and no rest on any result.
+    Look in `results`, what programs and queries over the whole tables came to; or in the cells, where the
+    question names one row and asks for nothing that is computed. Yes and no rest on any result.
     """
     if other := of_another_kind(question, answer, tables):
         return other
-    computed, is_read = [*_texts(list(results))], _COMPUTES.search(question) is None
+    computed = [*_texts(list(results))]
+    is_read = not computes(question) and any(names_one_row(question, answer, t) for t in tables)
     if not computed and not is_read:
         return "it was read off the table, and has to be computed"
     held = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
@@ -77,9 +79,42 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
         inside = (name for name in names if len(name) > 2 and name in form)
         is_told = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", form) for name in inside)
         is_known = all(_is_among(each, numbers) for each in mine) if mine else is_told
-        if not (is_known or form in names):
+        known = f"{question} {' '.join(held)} {' '.join(h for t in tables for h in t.header)}".casefold()
+        strangers = [word for word in _NAMES.findall(part) if word.casefold() not in known]  # of no cell
+        if not (form in names or (is_known and not strangers)):
             return f"{part.strip()!r} is neither a cell of the table nor the result of a query or program"
     return ""
+
+
+def computes(question: str) -> bool:
+    """Tell whether a question asks for what is counted, added up or compared, by its words."""
+    return _COMPUTES.search(question) is not None
+
+
+def names_one_row(question: str, answer: Any, table: Table) -> bool:
+    """Tell whether the cells that a question names are of one row, and the answer is another cell of it."""
+    asked, said = f" {' '.join(_WORDS.findall(question.casefold()))} ", _form(str(answer))
+    named = set(range(len(table.rows)))
+    for column in table.columns:
+        rows: dict[str, set[int]] = {}
+        for row, cell in enumerate(column.cells):
+            words = " ".join(_WORDS.findall(cell.casefold()))
+            if len(words) > 1 and _form(cell) != said and f" {words} " in asked:
+                rows.setdefault(words, set()).add(row)
+        for places in rows.values():
+            named &= places
+    cells = [cell for row in named for cell in table.rows[row]] if len(named) == 1 else []
+    told = {number for cell in cells for number in _numbers(cell)}
+    mine = {*_numbers(str(answer))}
+    return any(form and form in said for form in map(_form, cells)) or bool(mine and mine <= told)
+
+
+def lists_only(result: Any, table: Table) -> bool:
+    """Tell whether a query's result only lists each row of the table, and has nothing that it worked out."""
+    if not isinstance(result, Table) or not 1 < len(table.rows) == len(result.rows):
+        return False
+    columns = {tuple(map(_value, column.cells)) for column in table.columns}
+    return all(tuple(map(_value, column.cells)) in columns for column in result.columns)
 
 
 def alone(answer: str, result: Any) -> str:
@@ -103,6 +138,10 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _form(text: str) -> str:
     return " ".join(text.split()).strip(_AROUND).casefold()
+
+
+def _value(cell: str) -> Any:
+    return tuple(_numbers(cell)) or _form(cell)
 
 
 def _numbers(text: str) -> Iterator[Fraction]:

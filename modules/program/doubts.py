@@ -13,13 +13,16 @@ from typing import Any
 from chameleon import State, Table
 from chameleon.modules.program.answer_generator import as_choice
 from chameleon.table.amounts import read_amount
-from chameleon.table.grounding import of_another_kind
+from chameleon.table.grounding import computes, of_another_kind
 
 _WORK = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.JoinedStr, ast.For, ast.AugAssign)
+_COMPUTING = (ast.BinOp, ast.Compare, ast.Call, ast.For, ast.comprehension, ast.AugAssign)
 _OF_TABLE = ("table", "df", "pd", "np")
 _SEARCHING = ("contains", "startswith", "endswith", "isin", "eq")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?|\d+")
 _OWN_NUMBERS = frozenset([*range(32), 52, 60, 100, 360, 365, 366, 1_000, 1_000_000, 0.5, 0.01])
+_CHOOSING = ("max", "min", "sorted", "sum", "len", "round", "str")
+_MOST_COPIED = 60  # cells of a table of which programs may hold the values
 _FEWEST_COPIED, _MOST_CELLS, _TINY = 4, 20_000, 0.001
 
 
@@ -32,11 +35,16 @@ def doubt(program: ast.Module, value: Any, state: State) -> str:
         return ""
     context = [each for key, each in state.cache.items() if key != "program" and isinstance(each, str)]
     seen = Suspect(program, table, question, " ".join([question, table.caption, *choices, *context]))
-    if not seen.works_out_ans:
-        return "the program neither reads the table nor computes anything: ans has to follow from the data"
+    if why := seen.rests_on_nothing(value, has_choices=bool(choices)):
+        return why
     is_small = table.cells <= _MOST_CELLS
     found = seen.looks_for_nothing or (is_small and (seen.miscopies or seen.omits or seen.leaves_out)) or ""
     return found or ("" if choices else of_another_kind(question, value, [table]) or seen.invents(value))
+
+
+def may_copy(table: Table) -> bool:
+    """Tell whether a table is so short that a program may hold its values."""
+    return table.cells <= _MOST_COPIED
 
 
 def header_is_row(table: Table) -> bool:
@@ -62,13 +70,32 @@ class Suspect:
             names |= named if names & named else set()
         return names
 
-    @property
-    def works_out_ans(self) -> bool:
-        """Tell whether anything is read or computed on the way to ans; what else it does is no reason."""
-        nodes = [[*ast.walk(statement)] for statement in self.program.body]
+    def rests_on_nothing(self, value: Any, *, has_choices: bool) -> str:
+        """Say why ans does not follow from the data, worked out of the table or of values copied from it."""
         used = self.used
-        on_the_way = (each for each in nodes if any(getattr(node, "id", "") in used for node in each))
-        return bool(used & {*_OF_TABLE}) or any(isinstance(n, _WORK) for each in on_the_way for n in each)
+        nodes = [[*ast.walk(statement)] for statement in self.program.body]
+        on_the_way = [n for each in nodes if any(getattr(n, "id", "") in used for n in each) for n in each]
+        if used & {*_OF_TABLE}:
+            is_idle = computes(self.question) and not any(isinstance(node, _COMPUTING) for node in on_the_way)
+            return "it reads a place of the table, and computes nothing of what is asked" if is_idle else ""
+        if not any(isinstance(node, _WORK) for node in on_the_way):
+            return (
+                "the program neither reads the table nor computes anything: ans has to follow from the data"
+            )
+        if not may_copy(self.table):
+            return "the table is too long to copy values from it: compute ans over df"
+        known = {n for text in (self.told, *self.table.header, *chain(*self.rows)) for n in _numbers(text)}
+        names = {_phrase(cell) for cell in chain(self.table.header, *self.rows) if _words(cell)}
+        constants = [node for node in on_the_way if isinstance(node, ast.Constant)]
+        copied = (_figure(node) in known or _phrase(str(node.value)) in names for node in constants)
+        if not any(copied):
+            return "no value of the table is in the program: copy those that ans follows from"
+        chooses = any(isinstance(n, ast.Compare) or getattr(n, "id", "") in _CHOOSING for n in on_the_way)
+        if isinstance(value, str) and not (has_choices or chooses):
+            return (
+                "nothing is compared: a name has to come from what is compared, or be looked up in the table"
+            )
+        return ""
 
     @property
     def rows(self) -> list[tuple[str, ...]]:

@@ -13,7 +13,7 @@ from typing import Any
 from chameleon import LLMModule, Module, State, StepRejected, Table
 from chameleon.errors import ModuleError
 from chameleon.modules.program.answer_generator import tidy
-from chameleon.modules.program.doubts import doubt, header_is_row
+from chameleon.modules.program.doubts import doubt, header_is_row, may_copy
 from chameleon.modules.program.solution_generator import GIVEN
 from chameleon.modules.table_ops.table_query import Answer, Form, verdict_in
 from chameleon.sandbox import ExecResult, importable, shared_sandbox
@@ -23,7 +23,6 @@ _FENCE = re.compile(r"^[ \t]*(?:(`{3,})([^\n`]*)|(~{3,})([^\n~]*))$", re.MULTILI
 _THOUSANDS = re.compile(rb"(?<![\w.,])(\d{1,3}),(\d{3}(?:\.\d+)?)(?!\w)")
 _GIVEN = ("table", "df", "pd", "np")
 _LOADS = re.compile(r"\bread_(?:csv|excel|html|table|json|clipboard)\(")
-_MOST_COPIED = 60  # cells of a table of which programs hold the values, where a prompt tells them apart
 _NO_FIGURES = ("nan", "inf", "-inf")
 _NAMES_TABLE = re.compile(rf"\b({'|'.join(_GIVEN)})\b")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -44,14 +43,14 @@ class ProgramGenerator(LLMModule):
     def slots(self, state: State) -> dict[str, Any]:
         """Add `pandas`, where programs can import it, and `short`, where one may copy its values."""
         redo, table = state.step.redo if state.step else None, state.table
-        may_copy = table is None or (_is_short(table) and (not redo or header_is_row(table)))
-        return super().slots(state) | {"pandas": "pandas" in importable() or None, "short": may_copy or None}
+        copies = table is None or (may_copy(table) and (not redo or header_is_row(table)))
+        return super().slots(state) | {"pandas": "pandas" in importable() or None, "short": copies or None}
 
     def begins_anew(self, state: State) -> bool:
         """Return whether the first program copied values and the second reads the table, by its header."""
         redo, table = state.step.redo if state.step else None, state.table
         is_second = redo is not None and redo.attempt == 1 and "short?" in self.template.slots
-        return is_second and table is not None and _is_short(table) and not header_is_row(table)
+        return is_second and table is not None and may_copy(table) and not header_is_row(table)
 
     def parse(self, text: str) -> str:
         """Return the program. Raises `StepRejected` for one that sets a name to 4,200: a pair, for Python."""
@@ -71,10 +70,6 @@ class ProgramGenerator(LLMModule):
     def interpret(self, text: str, state: State) -> str:
         program = naming_choices(self.parse(text), state.input.get("choices") or ())
         return without_loading(program) if state.table else program
-
-
-def _is_short(table: Table) -> bool:
-    return table.cells <= _MOST_COPIED
 
 
 def naming_choices(program: str, choices: Sequence[str]) -> str:

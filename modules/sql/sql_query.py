@@ -43,6 +43,8 @@ class SqlQuery(Module):
         check_sql()
 
     def run(self, state: State, *, query: Annotated[str, "one SELECT statement over the table w"]) -> Table:
+        if not re.search(r"\bfrom\b", query, re.IGNORECASE):
+            raise StepRejected("the query reads no table", hint="Write one SELECT … FROM w.")
         table = SqlTable.of(state.input["table"])
         result = run_sql(table, query, timeout=self.timeout)
         other = _NO_TABLE.search(result.message)

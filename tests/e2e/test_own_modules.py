@@ -105,7 +105,7 @@ def test_a_solution_that_a_module_reads_is_not_dropped_beside_a_program() -> Non
         reads = "cache.solution"
 
     plan = ["program_generator", "program_verifier", "program_executor", "solution_generator", "critic"]
-    model = ScriptedModel([json.dumps([*plan, "answer_generator"]), "ans = 1 + 1", "The answer is 2."])
+    model = ScriptedModel([json.dumps([*plan, "answer_generator"]), "ans = len(df)", "The answer is 2."])
     inventory = Inventory.parse({"name": "mine", "extends": "tables", "modules": {"critic": Critic}})
     state = Executor(inventory, LLM.connect(model)).run({"question": "How many?", "table": STOPS})
     assert state.answer == 2 and "critic" in state.plan and "solution_generator" in state.plan
