@@ -41,7 +41,7 @@ TWO = "What do two staplers cost?"
         ("What was sold in May?", "ans = sum([7, 18, 12, 40, 7])", "it copies 4 of the 5 numbers"),
         ("How many are blue?", 'ans = len(df[df["Color"] == "blue"])', "'blue' is no cell of the column"),
         ("How much is the desk lamp?", 'ans = float(df["Price"].max() - 1)', "names 'Desk lamp', and"),
-        ("How many items are there?", 'ans = df["Item"].iloc[0]', "asks for a number"),
+        ("How many items are there?", 'ans = df["Item"].max()', "asks for a number"),
         ("Which item is cheapest?", 'ans = float(df["Price"].min())', "asks for a name"),
         ("Who sells them?", 'ans = "Sold by " + df["Item"].iloc[0]', "'sold' of the result stands nowhere"),
         ("Is the stapler cheap?", 'ans = float(df["Price"].iloc[2]) or "Stapler"', 'by "yes" or "no"'),
@@ -65,7 +65,7 @@ LEAST = "Which item is cheapest?"
         ("How much cheaper than the lamp is the pen, in percent?", "ans = (32 - 2.5) / 32 * 100", 92.1875),
         (LEAST, 'ans = df.loc[df["Price"].idxmin(), "Item"]', "Red pen"),
         ("How many are grey?", 'ans = len(df[df["Color"].str.contains("GREY", case=False)])', 1),
-        (LEAST, 'import pandas as pd\ndf = pd.read_csv("x")\nans = df["Item"].iloc[0]', "Red pen"),
+        (LEAST, 'import pandas as pd\ndf = pd.read_csv("x")\nans = df["Item"][df["Price"].idxmin()]', "Red pen"),
     ],
 )
 def test_what_follows_from_the_data_stands(question: str, program: str, answer: object) -> None:
