@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -59,6 +60,7 @@ OURS: Mapping[str, tuple[int, Sequence[str]]] = {
     "chain_of_table": (10, ("wikitq",)),
 }
 OTHERS = {"plain question": (60, TABLES)} | dict.fromkeys(RIVALS, (60, ("tabmwp", "everyday")))
+MODEL = Path.home() / ".cache/small-models/qwen-coder-1.5b.gguf"
 QUICK = ("plain question", "tables", "tabmwp_pot")
 
 
@@ -212,7 +214,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("model", type=Path, help="the model, a GGUF file")
+    parser.add_argument("model", type=Path, nargs="?", default=MODEL, help=f"a GGUF file, by default {MODEL}")
     parser.add_argument("--url", help="of a server that is already there; else one is started")
     parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared/data")
     parser.add_argument("--results", type=Path, default=HERE / "models.jsonl")
@@ -232,7 +234,9 @@ def main() -> None:
     if not given.report:
         with served(given.model, given.url) as url:
             run(wanted, cells, given, url)
-    write_page(given.report or given.results.parent, [*cells.values()])
+    if folder := given.report or (given.results.parent if given.quick else None):
+        write_page(folder, [*cells.values()])
+        print(folder / "models.md")
 
 
 def run(
@@ -251,12 +255,20 @@ def run(
             asked = problems(given.data, name, min(most, given.most))
             fresh = Cell(method, name, digest, commit.stdout.strip(), date.today().isoformat())
             cell = cells.setdefault((method, name), fresh)
+            if cell.digest != digest:
+                raise SystemExit(
+                    f"{given.results} has {method} of another model: name another --results file"
+                )
             if len(cell.verdicts) >= len(asked):
                 continue
             make = {"plain question": plain, **RIVALS}.get(method)
             ask = make(url, given.model.stem) if make else ours(method, url, given.model.stem, given.logs)
             for _ in measure(cell, asked, ask):
-                given.results.write_text("".join(json.dumps(asdict(each)) + "\n" for each in cells.values()))
+                if cell.verdicts[-1] == "f":
+                    urllib.request.urlopen(f"{url}/models", timeout=60).close()  # a dead server is no verdict
+                new = given.results.with_suffix(".new")
+                new.write_text("".join(json.dumps(asdict(each)) + "\n" for each in cells.values()))
+                new.replace(given.results)
             counts = {letter: cell.verdicts.count(letter) for letter in "rwdfe"}
             print(method, name, counts, f"{sum(cell.seconds):.0f} s", flush=True)
 

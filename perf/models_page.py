@@ -18,12 +18,18 @@ TITLES = {
     "finqa": "FinQA, dev",
 }
 PARTS = (("right", "r", "#2e7d32"), ("declined or failed", "dfe", "#c8c8c8"), ("wrong", "w", "#c62828"))
+HEAD = (
+    "| method | n | right | wrong | declined | failed | right − plain | calls | tokens in, out | s | code |"
+)
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def write_page(folder: Path, cells: Sequence[Any]) -> None:
     """Write the tables into models.md, between its marks or as all of it, and draw models.svg."""
-    figures = "\n\n".join(_table(name, title, cells) for name, title in TITLES.items() if _of(name, cells))
+    tables = [_table(name, title, cells) for name, title in TITLES.items() if _of(name, cells)]
+    days, digests = sorted({cell.day for cell in cells}), sorted({cell.digest for cell in cells})
+    told = f"Measured from {days[0]} to {days[-1]} with the file of sha256 `{'`, `'.join(digests)}`."
+    figures = "\n\n".join([told, *tables])
     page = folder / "models.md"
     before, mark, rest = page.read_text("utf-8").partition(BEGIN) if page.is_file() else ("", "", "")
     after = rest.partition(END)[2] if mark else "\n"
@@ -39,19 +45,7 @@ def _table(name: str, title: str, cells: Sequence[Any]) -> str:
     """Return a table in Markdown: shares with half of their 90 % intervals, and costs a problem."""
     mine = _of(name, cells)
     plain = next((cell.verdicts for cell in mine if cell.method == PLAIN), "")
-    head = (
-        "method",
-        "n",
-        "right",
-        "wrong",
-        "declined",
-        "failed",
-        "right − plain",
-        "calls",
-        "tokens in + out",
-        "s",
-    )
-    lines = [f"## {title}", "", f"| {' | '.join(head)} |", f"|---{'|---:' * (len(head) - 1)}|"]
+    lines = [f"## {title}", "", HEAD, f"|---{'|---:' * (HEAD.count('|') - 2)}|"]
     for cell in mine:
         n, right = len(cell.verdicts), cell.verdicts.count("r")
         wrong, declined = cell.verdicts.count("w"), cell.verdicts.count("d")
@@ -63,7 +57,7 @@ def _table(name: str, title: str, cells: Sequence[Any]) -> str:
         told += [f"{100 * declined / n:.0f} %", f"{100 * (n - right - wrong - declined) / n:.0f} %"]
         told += ["" if cell.method == PLAIN else _less(cell.verdicts, plain)]
         told += [f"{sum(cell.calls) / n:.1f}", f"{sum(cell.read) / n:,.0f} + {sum(cell.written) / n:,.0f}"]
-        told += [f"{sorted(cell.seconds)[n // 2]:.0f}"]
+        told += [f"{sorted(cell.seconds)[n // 2]:.0f}", cell.commit]
         lines.append(f"| {' | '.join(map(str, told))} |")
     return "\n".join(lines)
 

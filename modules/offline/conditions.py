@@ -88,7 +88,7 @@ class Frame:
                 has_zeros = column.kind == "number" and 0 in column.numbers
                 empty = Either((Filled(column.index),), negated=True)
                 condition = Compares(column.index, "==", 0) if has_zeros else empty
-                cost = Cost.PART if is_date and self.items[place].value != "absent" else 0.0
+                cost = Cost.UNIT if is_date and self.items[place].value != "absent" else 0.0
                 yield Bound(condition, cost, frozenset((place, place + 1)))
 
     def _beside(self) -> Iterator[Bound]:

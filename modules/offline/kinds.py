@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
-from chameleon.modules.offline.conditions import Frame
+from chameleon.modules.offline.conditions import Bound, Frame
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Fold, Form, Gap, Greater, Grouped, How, Pick
 from chameleon.modules.offline.links import Cut, Item
 from chameleon.modules.offline.question import Costed, Question
-from chameleon.modules.offline.rows import Compares, Dates, Either, Is, Ordered, Unfit, Where
+from chameleon.modules.offline.rows import Compares, Dates, Either, Filled, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
 from chameleon.modules.offline.words import Token, folded
 
@@ -40,7 +40,8 @@ class Kinds(Question):
 
     def forms(self) -> Iterator[Costed]:
         """Yield the forms of the kind that the marks of the question tell."""
-        if self.has("unread", "unknown") or self.asks == "why" or self._states() or self._asks_of_verb():
+        is_unread = self.has("unread", "unknown") or self.asks == "why"
+        if is_unread or self._states() or self._asks_of_verb() or any(map(self._may_be_dated, self.bounds)):
             return
         if any(
             item.kind == "ask" and self.frame.kind(p - 1) == "and" for p, item in enumerate(self.frame.items)
@@ -89,6 +90,23 @@ class Kinds(Question):
             return ask.start > _LATEST_ASK or (ends and self.word_is_bare)  # the venue where they played
         has_verb = self.has("verb") or any(verb in words.phrases.get((token.low,), ()) for token in tokens)
         return has_verb and ask is None and bool(tokens) and tokens[0].low not in words.request
+
+    def _may_be_dated(self, bound: Bound) -> bool:
+        """Whether other rows have a date of what a cell says: shipped, and delivered since."""
+        items, condition = self.frame.items, bound.condition
+        cells = [place for place in bound.taken if items[place].kind == "cell"]
+        led = [
+            p
+            for p in cells
+            if self.frame.kind(p + 1) in ("noun", "column") and items[p + 1].start == items[p].end
+        ]
+        words = [self.frame.tokens[items[p].start : items[p].end] for p in cells if p not in led]
+        stems = {word[0].stem for word in words if len(word) == 1}
+        used = {each for other in self.bounds if other is not bound for each in other.condition.columns}
+        dated = [c for c in self.sheet.columns if c.kind == "date" and stems.intersection(c.stems)]
+        parts = condition.parts if isinstance(condition, Either) else (condition,)
+        rows = set[int]().union(*(part.rows(self.sheet) for part in parts if isinstance(part, Is)))
+        return any(rows != Filled(each.index).rows(self.sheet) for each in dated if each.index not in used)
 
     def _asks_of_verb(self) -> bool:
         """Whether "who" does what a cell says, as in "who approved it", which no column tells."""
@@ -241,7 +259,7 @@ class Kinds(Question):
             is_whole = bool(column.bases) or not any(
                 "." in cell or "," in cell[-3:] for cell in column.sample
             )
-            if column.bases & set("$€£¥") or not is_whole or self._is_often:
+            if column.bases & set("$€£¥") or not is_whole or (self._is_often and len(column.stems) > 1):
                 return  # how many sales there were is no revenue, and how often it rained no amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
@@ -276,7 +294,9 @@ class Kinds(Question):
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, Count(self.where, column), *used)
-        elif len(verbs) == 1 and not self._is_often:  # how many people visited Oslo
+        elif len(verbs) == 1 and not (
+            self._is_often and self.col(verbs[0]).bases
+        ):  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
     def _counts_things(self) -> bool:

@@ -347,7 +347,9 @@ class Links:
         before = place - 1
         while before > 0 and self.low(before) in self.words.filler and not self._is(before, "whether"):
             before -= 1
-        leads = any(item.kind in _LEADING and item.end == before + 1 for item in self.items)
+        leading = (item for item in self.items if item.kind in _LEADING and item.end == before + 1)
+        counted = self.words.data["counting"].split()  # the most bananas are no rows
+        leads = any(item.kind != "most" or self.low(item.start) not in counted for item in leading)
         is_noun = self.tokens[place].text.isalpha() and self.tokens[place].stem not in self.words.things
         return is_noun and leads and place + 1 < len(self.tokens)
 

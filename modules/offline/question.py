@@ -98,7 +98,7 @@ class Question:
     def yields(self, cost: float, form: Form, *used: Item | None) -> Iterator[Costed]:
         """Yield a form with its cost if it accounts for every item."""
         left = [item for item in self.items if not any(item is each for each in used)]
-        if self._divides(form) or not self._relates(form):
+        if self._divides(form) or not self._relates(form) or self._prices_rows(form):
             return
         units = {item.value for item in left if item.kind == "unit"}
         told = [self.sheet.columns[index].units for index in form.columns]
@@ -120,13 +120,30 @@ class Question:
 
         The other one by "the manager of Ann" or "Ann's manager", the named one by "manager Ann".
         """
-        wanted = [self.sheet.columns[each] for each in getattr(form, "wanted", ())]
+        asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Count) else ()
+        wanted = [self.sheet.columns[each] for each in asked if each is not None]
+        key, tested = self.sheet.key, {each for bound in self.bounds for each in bound.condition.columns}
+        is_open = key is not None and key.index not in tested | {each.index for each in wanted}
+        names_too = (
+            any(self.sheet.overlap(each, key) for each in wanted) if key is not None and is_open else False
+        )
+        if names_too and (self.bounds or not isinstance(form, Count)):
+            return False  # which managers are remote
         for bound in self.bounds:
             for column in (self.sheet.columns[each] for each in bound.condition.columns):
                 others = [each for each in wanted if each is not column and self.sheet.overlap(each, column)]
                 if others and not self._is_told(bound, others[0]):
                     return False
         return True
+
+    def _prices_rows(self, form: Form) -> bool:
+        """Whether an order, and no product, is said to cost a unit's price, where it has a total too."""
+        is_row = any(item.kind == "noun" and item.value and not item.cost for item in self.items)
+        amounts = [self.sheet.columns[index] for index in form.columns]
+        priced = [each for each in amounts if each.is_rate and each.is_of("money")]
+        exact = {item.value for item in self.frame.items if item.kind == "column" and not item.cost}
+        totals = any(each.adds_up and each.is_of("money") for each in self.sheet.amounts)
+        return is_row and totals and any(each.index not in exact for each in priced)
 
     def _is_told(self, bound: Bound, other: SheetColumn) -> bool:
         of, ask = self.sheet.words.data["genitive"].split(), self.one("ask")
