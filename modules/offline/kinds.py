@@ -259,7 +259,11 @@ class Kinds(Question):
             is_whole = bool(column.bases) or not any(
                 "." in cell or "," in cell[-3:] for cell in column.sample
             )
-            if column.bases & set("$€£¥") or not is_whole or (self._is_often and len(column.stems) > 1):
+            if (
+                column.bases & set("$€£¥")
+                or not is_whole
+                or (self._is_often and (column.bases or len(column.stems) > 1))
+            ):
                 return  # how many sales there were is no revenue, and how often it rained no amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
