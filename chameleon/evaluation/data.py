@@ -81,16 +81,14 @@ class DataFile:
     @cached_property
     def sha256(self) -> str:
         """The digest of what the file holds, unpacked; of a folder, of its tables' names and digests."""
-        digest = hashlib.sha256()
         if self.path.is_dir():
+            digest = hashlib.sha256()
             for table in sorted(path for path in self.path.rglob("*") if path.suffix in _TABLE_ENDINGS):
                 name = table.relative_to(self.path).as_posix()
                 digest.update(f"{name} {DataFile(table).sha256}\n".encode())
             return digest.hexdigest()
         with _readable(self.path), self._opened() as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Row]:
         with _readable(self.path), self._opened() as file:
