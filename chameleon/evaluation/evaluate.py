@@ -190,7 +190,7 @@ class Evaluation:
             if self._stop.is_set():
                 return
             if self.run_dir is not None and problem.id in self.run_dir.done:
-                answer = self.run_dir.answer_of(problem.id)
+                answer = self.run_dir.answers.get(problem.id)
             elif (result := self._solve(with_history(problem, turns))) is None:  # stopped on the way
                 return
             else:
