@@ -135,10 +135,13 @@ def _number(found: Any) -> str | None:
 
 @lru_cache(maxsize=1)
 def _recognisers() -> tuple[Recognise, Recognise, str]:
-    package, module = "recognizers-text-date-time", "recognizers_date_time"
+    use = "Binder's rule needs"
     with warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
         warnings.simplefilter("ignore")  # its patterns are written for older Pythons
-        require(package, "Binder's rule needs", "binder-metric", module=module, imports=True)
+        require("recognizers-text-number", use, "binder-metric", module="recognizers_number", imports=True)
+        require(
+            "recognizers-text-date-time", use, "binder-metric", module="recognizers_date_time", imports=True
+        )
         from recognizers_date_time import recognize_datetime
         from recognizers_number import Culture, recognize_number
     return recognize_datetime, recognize_number, Culture.English
