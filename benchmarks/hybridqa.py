@@ -20,7 +20,6 @@ from chameleon.benchmarks.tables.benchmark import (
 from chameleon.benchmarks.tables.cells import cells_with
 from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Cell, Problem, Row, Scorer
-from chameleon.evaluation.data import DataFile
 
 SOURCES = ("table", "passage")
 _TABLES, _PASSAGES = "tables_tok", "request_tok"
@@ -56,30 +55,20 @@ class Hybridqa(TableBenchmark):
 
     def rows(self, found: Iterable[Row], path: Path) -> Iterator[Row]:
         """Yield one row a question; those of the release are told where their answers come from."""
-        beside = path.with_name(f"{path.name.partition('.')[0]}_reference.json")
-        sources: Mapping[str, str] | None = None
-        reference: list[Row] = []
+        beside, sources = path.with_name(f"{path.name.partition('.')[0]}_reference.json"), None
         for row in found:
             if row.get(self.id_key) in (*SOURCES, "reference") and "question" not in row:
-                reference.append(row)
+                sources = _sources(path) if sources is None else sources
+                answers = row.items() if row[self.id_key] == "reference" else ()
+                for id, answer in answers:
+                    if id != self.id_key:
+                        yield {self.id_key: id, "answer": answer, "answer_source": sources.get(id)}
             elif "answer-text" in row:
-                if sources is None:
-                    sources = self._sources(DataFile(beside, self.id_key) if beside.is_file() else ())
+                sources = _sources(beside) if sources is None else sources
                 source = sources.get(str(row.get(self.id_key)), row.get("where"))
                 yield {"answer": row["answer-text"], "answer_source": source, **row}
             else:
                 yield row
-        sources = self._sources(reference)
-        for answers in (row for row in reference if row[self.id_key] == "reference"):
-            for id, answer in answers.items():
-                if id != self.id_key:
-                    yield {self.id_key: id, "answer": answer, "answer_source": sources.get(id)}
-
-    def _sources(self, reference: Iterable[Row]) -> dict[str, str]:
-        """Return the source of each answer, from the lists of a reference file."""
-        lists = ((row.get(self.id_key), row.get("prediction")) for row in reference)
-        named = ((source, ids) for source, ids in lists if source in SOURCES and isinstance(ids, list))
-        return {str(id): str(source) for source, ids in named for id in ids}
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
         """Return the tables in a folder that holds `tables_tok` and `request_tok`."""
@@ -111,6 +100,13 @@ class Hybridqa(TableBenchmark):
         about = _about(page, section, table.get("section_text"), table.get("intro"))
         passages = [passage for passage in (*about, *linked) if passage["text"]]
         return {"lines": lines, "caption": _caption(page, section), "passages": passages}
+
+
+def _sources(reference: Path) -> dict[str, str]:
+    """Return the source of each answer, from the lists of a reference file, if it is there."""
+    lists = read_object(reference) if reference.is_file() else {}
+    named = ((source, lists[source]) for source in SOURCES if isinstance(lists.get(source), list))
+    return {str(id): source for source, ids in named for id in ids}
 
 
 def _context(row: Row) -> tuple[str, list[Passage]]:

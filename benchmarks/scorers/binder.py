@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from chameleon.benchmarks.scorers.denotation import answers, same_denotation
-from chameleon.benchmarks.scorers.predictions import packages_of, required, texts_of
+from chameleon.benchmarks.scorers.predictions import required, texts_of
+from chameleon.errors import require
 from chameleon.evaluation.benchmark import Problem, ValueScorer
 
 _DURATION = re.compile(r"PT?(\d+)[YMDHS]")
@@ -134,9 +135,13 @@ def _number(found: Any) -> str | None:
 
 @lru_cache(maxsize=1)
 def _recognisers() -> tuple[Recognise, Recognise, str]:
-    needed = packages_of("binder-metric", "Binder's rule needs Recognizers-Text")
-    with needed, warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
+    use = "Binder's rule needs"
+    with warnings.catch_warnings(), localcontext():  # it sets the precision of all decimals
         warnings.simplefilter("ignore")  # its patterns are written for older Pythons
+        require("recognizers-text-number", use, "binder-metric", module="recognizers_number", imports=True)
+        require(
+            "recognizers-text-date-time", use, "binder-metric", module="recognizers_date_time", imports=True
+        )
         from recognizers_date_time import recognize_datetime
         from recognizers_number import Culture, recognize_number
     return recognize_datetime, recognize_number, Culture.English

@@ -23,7 +23,9 @@ _SAME = str.maketrans(
     | dict.fromkeys("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}", '"')
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\N{MINUS SIGN}", "-")
 )
-_MARKS = frozenset("•♦†‡*#+")
+# What stands at the end of a text, read from there: citations and footnote marks; details in brackets.
+_CITATIONS = re.compile(r"(?:[•♦†‡*#+]|\][0-9]+\[\Z|\][^\]]*\[(?!\Z))*+")
+_DETAILS = re.compile(r"(?:\)[^)]*\( )*+")
 _WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*")
 _OUTER_QUOTES = re.compile(r'"([^"]*)"')
 _NEAR = 1e-6
@@ -119,41 +121,14 @@ def normal_form(text: str) -> str:
     before = None
     while text != before:
         before = text
-        text = _without_citations(text.strip())
-        text = _without_details(text.strip())
+        for ending in (_CITATIONS, _DETAILS):
+            text = text.strip()
+            if found := ending.match(text[::-1]):
+                text = text[: len(text) - found.end()]
         text = text.strip()
         if quoted := _OUTER_QUOTES.fullmatch(text):
             text = quoted[1]
     return re.sub(r"\s+", " ", text.removesuffix(".")).lower().strip()
-
-
-def _without_citations(text: str) -> str:
-    """Return the text up to the citations and footnote marks at its end."""
-    end = len(text)
-    while end:
-        if text[end - 1] in _MARKS:
-            end -= 1
-            continue
-        if text[end - 1] != "]":
-            break
-        start = text.find("[", text.rfind("]", 0, end - 1) + 1, end)
-        if start == 0 and not re.fullmatch(r"[0-9]+", text[1 : end - 1]):
-            start = text.find("[", 1, end)
-        if start < 0:
-            break
-        end = start
-    return text[:end]
-
-
-def _without_details(text: str) -> str:
-    """Return the text up to the groups in round brackets at its end, each after a space."""
-    end = len(text)
-    while text.endswith(")", 0, end):
-        start = text.find(" (", text.rfind(")", 0, end - 1) + 1, end)
-        if start < 0:
-            break
-        end = start
-    return text[:end]
 
 
 def _number(text: str) -> float | None:

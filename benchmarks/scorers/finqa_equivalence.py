@@ -31,10 +31,6 @@ Expression = int | tuple[str, Any, Any]
 """The number of a symbol, or an operation with its two arguments."""
 
 
-class _TooManyOperations(Exception):
-    pass
-
-
 def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
     """Return whether two programs, as tokens with their end, are the same expression of the gold arguments.
 
@@ -55,9 +51,10 @@ def equivalent(gold: Sequence[Any], predicted: Sequence[Any]) -> bool:
     except _FAILURES:
         raise InputError(f"the gold program cannot be read: {' '.join(map(str, gold))!r:.200}") from None
     try:
-        found = _expression(_checked(predicted, symbols), symbols, _LARGEST)
-    except _TooManyOperations:
-        return list(predicted[:-1]) == list(gold[:-1])
+        steps, operations = _checked(predicted, symbols)
+        if operations > _LARGEST:
+            return list(predicted[:-1]) == list(gold[:-1])
+        found = _expression(steps, symbols)
     except _FAILURES:
         return False
     if found == wanted:
@@ -78,36 +75,35 @@ def _symbols(tokens: Sequence[str]) -> tuple[dict[str, int], list[str]]:
     return symbols, steps
 
 
-def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> list[str]:
-    """Return the steps of a program with the gold one's arguments alone. Raises ValueError for any other."""
+def _checked(tokens: Sequence[str], symbols: Mapping[str, int]) -> tuple[list[str], int]:
+    """Return the steps of a program, and how many operations the last comes to, written out.
+
+    Raises ValueError or LookupError for a program with other arguments than the gold one's.
+    """
     given = list(tokens[:-1])
     if structure_fault(given):
         raise ValueError(given)
-    steps = steps_of(given)
-    for number, step in enumerate(steps):
+    steps, sizes = steps_of(given), list[int]()
+    for step in steps:
         if step.count("(") > 1:
             raise ValueError(step)
         operation, *arguments = parts_of(step)
         if "table" in operation:
             arguments = [step]
+        size = 1
         for argument in arguments:
             if "#" in argument and "table" not in operation:
-                if int(argument.strip("#")) >= number:
-                    raise ValueError(argument)
+                size += sizes[int(argument.strip("#"))]
             elif argument not in symbols:
                 raise ValueError(argument)
-    return steps
+        sizes.append(size)
+    return steps, sizes[-1]
 
 
-def _expression(steps: Sequence[str], symbols: Mapping[str, int], largest: float = math.inf) -> Expression:
-    """Return what the last step comes to. Raises `_TooManyOperations` for more than `largest` operations."""
-    left = largest
+def _expression(steps: Sequence[str], symbols: Mapping[str, int]) -> Expression:
+    """Return what the last step comes to."""
 
     def of(step: str) -> Expression:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise _TooManyOperations
         operation, first, second = parts_of(step)
         if "table" in operation:
             return symbols[step]

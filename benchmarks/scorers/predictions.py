@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
-from chameleon.errors import InputError, MissingPackage
+from chameleon.errors import InputError
 from chameleon.evaluation.benchmark import Problem
 
 YES, NO = "yes", "no"
@@ -17,16 +16,6 @@ _WORDS = {
     **dict.fromkeys(("no", "false", "0", "0.0", "refuted", "not entailed"), NO),
     **dict.fromkeys(("contradicted", "contradicts", "contradiction"), NO),
 }
-
-
-@contextmanager
-def packages_of(extra: str, needed: str) -> Iterator[None]:
-    """Raise what `needed` says as `MissingPackage`, with the extra to install, for an import that fails."""
-    try:
-        yield
-    except ImportError as problem:
-        hint = f"Install it: pip install 'chameleon-compose[{extra}]'."
-        raise MissingPackage(needed, hint=hint) from problem
 
 
 def required(problem: Problem, key: str, reason: str, hint: str = "") -> Any:
@@ -49,16 +38,17 @@ def text_of(prediction: Any) -> str:
         with suppress(RecursionError):
             return ", ".join(map(text_of, prediction))
         return ""
-    return _written(prediction)
+    return written(prediction)
 
 
 def texts_of(prediction: Any) -> list[str]:
     """Return a prediction as a list of texts, with "yes" and "no" for True and False."""
     items = prediction if isinstance(prediction, list | tuple) else [prediction]
-    return [(YES if item else NO) if isinstance(item, bool) else _written(item) for item in items]
+    return [(YES if item else NO) if isinstance(item, bool) else written(item) for item in items]
 
 
-def _written(item: Any) -> str:
+def written(item: Any) -> str:
+    """Return an item as a text, an empty one where Python writes none."""
     try:
         return str(item)
     except (ValueError, RecursionError):  # Python writes no integers of thousands of digits

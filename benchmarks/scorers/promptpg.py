@@ -9,7 +9,8 @@ import random
 import re
 from typing import Any
 
-from chameleon.benchmarks.scorers.tabmwp import UNFIT, known_choices, most_similar
+from chameleon.benchmarks.scorers.predictions import written
+from chameleon.benchmarks.scorers.tabmwp import known_choices, most_similar
 from chameleon.evaluation.benchmark import Problem, Scorer
 
 _LETTERS = "ABCDEF"
@@ -75,12 +76,8 @@ class PromptPGRule(Scorer):
         """Compare the normalised prediction, as Python writes it, with the gold answer; None is wrong."""
         if prediction is None:
             return False
-        try:
-            text = str(prediction)
-        except UNFIT:
-            return False
         unit = problem.detail.get("unit")
-        return normalise(text, unit).lower() == normalise(str(problem.gold), unit).lower()
+        return normalise(written(prediction), unit).lower() == normalise(str(problem.gold), unit).lower()
 
 
 def choice_letter(text: str) -> str | None:

@@ -36,11 +36,6 @@ def dollars(value: Any) -> float | None:
     return None if math.isinf(number) else -number if _NEGATIVE.match(value.strip("* ")) else number
 
 
-def error(said: float, gold: float) -> float:
-    """Return how far an amount is off, in tolerances: a tenth of the gold amount, and $5,000 at least."""
-    return abs(said - gold) / max(_SHARE * gold, _LEAST)
-
-
 class StatutoryRule(Scorer):
     """SARA (Holzenberger et al., 2020): the label; dollars within a tenth of the gold or $5,000."""
 
@@ -51,7 +46,7 @@ class StatutoryRule(Scorer):
         if gold is None:
             return verdict_of(prediction) == (YES if problem.gold == ENTAILMENT else NO)
         said = dollars(prediction)
-        return said is not None and error(said, gold) < self.most
+        return said is not None and abs(said - gold) / max(_SHARE * gold, _LEAST) < self.most
 
 
 class HingeRule(StatutoryRule):

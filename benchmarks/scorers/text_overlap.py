@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from chameleon.benchmarks.scorers.predictions import packages_of, text_of
+from chameleon.benchmarks.scorers.predictions import text_of
+from chameleon.errors import require
 from chameleon.evaluation.benchmark import GradedScorer, Problem
 
 _ROUGE = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL"}
+_USE = "the grades of texts need"
 _ORDERS = range(1, 5)  # BLEU counts up to four words in a row
 
 
@@ -64,13 +66,15 @@ class StemmedOverlapRule(OverlapRule):
 @lru_cache(maxsize=1)
 def _bleu() -> Any:
     """Load sacreBLEU with its defaults; only the counts of single sentences are taken from it."""
-    with packages_of("text-metrics", "the grades of texts need sacreBLEU"):
-        from sacrebleu.metrics.bleu import BLEU
+    require("sacrebleu", _USE, "text-metrics", module="sacrebleu.metrics.bleu", imports=True)
+    from sacrebleu.metrics.bleu import BLEU
+
     return BLEU(effective_order=True)
 
 
 @lru_cache(maxsize=2)
 def _rouge(stemming: bool) -> Any:
-    with packages_of("text-metrics", "the grades of texts need rouge-score"):
-        from rouge_score.rouge_scorer import RougeScorer
+    require("rouge-score", _USE, "text-metrics", module="rouge_score.rouge_scorer", imports=True)
+    from rouge_score.rouge_scorer import RougeScorer
+
     return RougeScorer(list(_ROUGE.values()), use_stemmer=stemming)

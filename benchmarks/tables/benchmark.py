@@ -53,7 +53,7 @@ class TableBenchmark(Benchmark):
             input = {"question": text_in(row, self.question_key), "table": table}
             input |= {"passages": known["passages"]} if "passages" in known else {}
             columns = (*columns, size)
-        return Problem(id, input, gold, columns=tuple(columns), detail=detail, table_id=table_id)
+        return Problem(id, input, gold, columns=tuple(columns), detail=detail)
 
     def tables_in(self, folder: Path) -> Mapping[str, Row]:
         """Return the tables of the release, each read when it is asked for."""

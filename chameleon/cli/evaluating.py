@@ -25,7 +25,7 @@ from chameleon.evaluation.evaluate import Evaluation, Spending, Stopped
 from chameleon.evaluation.parts import PART, Part
 from chameleon.evaluation.problems import Problems
 from chameleon.evaluation.results import Result, Tally
-from chameleon.evaluation.run import DASH, verdict_of
+from chameleon.evaluation.run import DASH
 from chameleon.evaluation.run_dir import RunDir, checked_count
 from chameleon.evaluation.settings import settings_of
 from chameleon.executor import Executor
@@ -206,8 +206,7 @@ class EvalRun:
             )
             try:
                 if not spending.is_over:
-                    problems = self.problems.besides(run_dir.done if run_dir else ())
-                    evaluation.run(problems, self.problems.lengths)
+                    evaluation.run(self.problems.besides(run_dir.done if run_dir else ()))
             except (Interrupted, Stopped) as stopped:
                 return stopped
         if tally.all.n >= len(self.problems):
@@ -265,7 +264,7 @@ def _told_of(result: Result) -> str:
     error = result.error.message if result.error else ""
     said = one_line(error if error else f"said {plain(freeze(result.answer, 'answer'))}", 120)
     gold = "" if result.gold is None else f", gold {one_line(plain(freeze(result.gold, 'gold')), 120)}"
-    return f"{one_line(result.id, 60)}: {verdict_of(result)}, {said}{gold}, {in_time(result.seconds)}"
+    return f"{one_line(result.id, 60)}: {result.verdict}, {said}{gold}, {in_time(result.seconds)}"
 
 
 def running(tally: Tally, usage: Usage) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -50,41 +50,36 @@ def arm_figures(arm: Arm, asks: Sequence[str] = (), lacks: str = "", **measured:
     }
 
 
-class GoldCoverage:
-    """What is left of the tables that come to a model, and whether the gold answers' cells are among it.
+def left_of(state: State, problem: Problem, groups: Groups, text: str | None) -> dict[str, float]:
+    """Return what is left of the table that comes to a model, as far as it is known.
 
-    `means` are of the `rows` and `columns` of these tables, of their part of the `cells` before they were
-    cut, of the estimated `tokens` of the tables as prompts show them, and, if known, of whether the gold
-    answer's cells are left.
+    That are its `rows` and `columns`, their part of the `cells` before it was cut, and the estimated `tokens`
+    of the table as shown (`text`); and, as `gold_kept`, whether the gold cells (`groups`) are among it. A
+    run that failed has lost all.
     """
+    failed = _failure_in(state) is not None
+    has = (False if groups else None) if failed else has_gold(state, problem, groups)
+    found: dict[str, float] = {} if has is None else {"gold_kept": has}
+    table, source = state.table, _source_table(state)
+    if failed or table is None or source is None:
+        return found
+    found |= {} if text is None else {"tokens": estimated_tokens(text)}
+    left, cells = len(table.rows) * len(table.header), len(source.rows) * len(source.header)
+    return found | {
+        "rows": len(table.rows),
+        "columns": len(table.header),
+        "cells": left / cells if cells else 1.0,
+    }
 
-    def __init__(self) -> None:
-        names = ("rows", "columns", "cells", "tokens", "gold_kept")
-        self.means: dict[str, list[float]] = {name: [] for name in names}
 
-    def add(self, state: State, problem: Problem, groups: Groups, text: str | None) -> None:
-        """Count a run: `groups` are its gold cells, `text` its table as shown; a failed one has lost both."""
-        failed = _failure_in(state) is not None
-        has = (False if groups else None) if failed else has_gold(state, problem, groups)
-        if has is not None:
-            self.means["gold_kept"].append(has)
-        table, source = state.table, _source_table(state)
-        if failed or table is None or source is None:
-            return
-        if text is not None:
-            self.means["tokens"].append(estimated_tokens(text))
-        cells = len(source.rows) * len(source.header)
-        self.means["rows"].append(len(table.rows))
-        self.means["columns"].append(len(table.header))
-        self.means["cells"].append(len(table.rows) * len(table.header) / cells if cells else 1.0)
-
-    def to_json(self) -> dict[str, Any] | None:
-        """Return the means, null where nothing was counted; None without any."""
-        n, known = len(self.means["rows"]), len(self.means["gold_kept"])
-        if not n and not known:
-            return None
-        means = {name: round(fmean(each), 4) if each else None for name, each in self.means.items()}
-        return {"n": n, **means, "gold_known": known}
+def means_of(runs: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
+    """Return the means of what is left, as JSON, null where nothing is known; None if nothing is at all."""
+    names = ("rows", "columns", "cells", "tokens", "gold_kept")
+    known = {name: [run[name] for run in runs if name in run] for name in names}
+    if not any(known.values()):
+        return None
+    means = {name: round(fmean(each), 4) if each else None for name, each in known.items()}
+    return {"n": len(known["rows"]), **means, "gold_known": len(known["gold_kept"])}
 
 
 def has_gold(state: State, problem: Problem, groups: Groups) -> bool | None:
@@ -158,7 +153,8 @@ def measure_arm(
     )
     if before and (obstacles := [each for each in part.obstacles() if each.stops]):
         return arm_figures(arm, asks, str(all_of(obstacles, arm.name)))
-    executor, coverage, failures, seconds = Executor(part), GoldCoverage(), list[str](), 0.0
+    executor, failures, seconds = Executor(part), list[str](), 0.0
+    left = list[dict[str, float]]()
     for number, problem in enumerate(_with_history(problems, gold_history), 1):
         given = taken_by(part, problem)
         try:
@@ -169,7 +165,7 @@ def measure_arm(
         seconds += state.seconds
         failure = _failure_in(state)
         text = _prompted_table(arm.inventory, asks[0], state) if asks and failure is None else None
-        coverage.add(state, problem, benchmark.gold_cells(problem), text)
+        left.append(left_of(state, problem, benchmark.gold_cells(problem), text))
         advance(number)
         if failure is not None:
             failures.append(str(failure))
@@ -182,7 +178,7 @@ def measure_arm(
         failed=len(failures),
         failed_first_for=failures[0] if failures else None,
         seconds_per_question=round(seconds / len(problems), 6),
-        table=coverage.to_json(),
+        table=means_of(left),
     )
 
 

@@ -46,8 +46,7 @@ class Problem:
     benchmark's breakdown columns that it counts in (a column that is unknown here is left out). `detail`
     is whatever else the scorers need (the unit, the answer's type); `picture` is a picture of the problem,
     for people to look at. `sequence` names the conversation that the problem is a question of, and `position`
-    its place there, from 0: it is asked after those before it, and told what they were answered. `table_id`
-    names the table that it is about among all tables, where it is about one of many.
+    its place there, from 0: it is asked after those before it, and told what they were answered.
     """
 
     id: str
@@ -58,7 +57,6 @@ class Problem:
     picture: Path | None = None
     sequence: str = ""
     position: int = 0
-    table_id: str = ""
 
 
 class Described(ABC):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, NamedTuple
+from statistics import fmean, pstdev
+from typing import Any
 
 from chameleon.evaluation.run import DASH, Run
 
@@ -15,44 +16,30 @@ NEEDS = "needs a model"
 """The one column that holds texts."""
 
 
-class Difference(NamedTuple):
-    """How much larger a share is than another over the same `n` questions, and half of its interval."""
-
-    value: float
-    half_width: float
-    n: int
-
-
 def half_width(share: float, n: int) -> float:
     """Return half of the 90 % interval of a share of n: Wilson's, as published for SARA by way of asking."""
     return Z_90 / (1 + Z_90**2 / n) * sqrt(share * (1 - share) / n + Z_90**2 / (4 * n * n))
 
 
-def difference(ours: Mapping[str, bool], first: Mapping[str, bool]) -> Difference | None:
-    """Return how much more often ours is right, over the questions that both have; None without any.
+def difference(
+    ours: Mapping[str, bool], first: Mapping[str, bool]
+) -> tuple[float, float] | tuple[None, None]:
+    """Return how much more often ours is right, over the questions that both have, if there are any.
 
-    The interval is that of paired verdicts: what both have right, or both wrong, tells nothing of it.
+    The second is half of the interval, that of paired verdicts: what both have right, or both wrong, tells
+    nothing of it.
     """
-    both = ours.keys() & first.keys()
-    if not both:
-        return None
-    n = len(both)
-    gains = sum(ours[id] and not first[id] for id in both)
-    losses = sum(first[id] and not ours[id] for id in both)
-    value = (gains - losses) / n
-    variance = max((gains + losses) / n - value * value, 0.0)
-    return Difference(value, Z_90 * sqrt(variance / n), n)
+    pairs = [ours[id] - first[id] for id in ours.keys() & first.keys()]
+    return (fmean(pairs), Z_90 * pstdev(pairs) / sqrt(len(pairs))) if pairs else (None, None)
 
 
 def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
     """Return the counts of an arm's run, and its difference (of the first figure, if graded) to `first`."""
     tally, n = run.tally, run.n
-    less: float | None = None
-    less_half: float | None = None
+    less, less_half = None, None
     if first is not None and tally.graded is None:
         verdicts = ({result.id: bool(result.correct) for result in each.results} for each in (run, first))
-        if (found := difference(*verdicts)) is not None:
-            less, less_half = found.value, found.half_width
+        less, less_half = difference(*verdicts)
     elif first is not None and n and first.n:
         ours, theirs = (next(iter(each.tally.figures(each.tally.all).values())) for each in (run, first))
         less = None if ours is None or theirs is None else ours - theirs
@@ -63,7 +50,7 @@ def evaluation_figures(run: Run, first: Run | None) -> dict[str, Any]:
         "difference_half_width_90": less_half,
         "declined": n - tally.answered.n - tally.failed,
         "failed": tally.failed,
-        "seconds_per_question": round(run.seconds / n, 6) if n else None,
+        "seconds_per_question": round(tally.seconds / n, 6) if n else None,
     }
 
 

@@ -81,29 +81,26 @@ class DataFile:
     @cached_property
     def sha256(self) -> str:
         """The digest of what the file holds, unpacked; of a folder, of its tables' names and digests."""
-        digest = hashlib.sha256()
         if self.path.is_dir():
+            digest = hashlib.sha256()
             for table in sorted(path for path in self.path.rglob("*") if path.suffix in _TABLE_ENDINGS):
                 name = table.relative_to(self.path).as_posix()
                 digest.update(f"{name} {DataFile(table).sha256}\n".encode())
             return digest.hexdigest()
         with _readable(self.path), self._opened() as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Row]:
         with _readable(self.path), self._opened() as file:
-            lines = chain.from_iterable(map(bytes.splitlines, file))  # a carriage return ends a line, too
+            lines = _lines_of(file)
             if self.path.name.removesuffix(".gz").endswith(_TAB_SEPARATED):
                 yield from self._tab_separated(lines)
                 return
-            head = list(_up_to_the_second(lines))
-            first, *others = [each for each in map(bytes.strip, head) if each] or [b""]
-            if others and _OBJECT.fullmatch(first):
-                yield from self._lines(chain(head, lines))
-                return
+            first, second = [*islice(filter(bytes.strip, lines), 2), b"", b""][:2]
             file.seek(0)
+            if second and _OBJECT.fullmatch(first.strip()):
+                yield from self._lines(_lines_of(file))
+                return
             text = file.read()
         if not text.strip():
             raise InputError("the file is empty", where=str(self.path))
@@ -112,7 +109,7 @@ class DataFile:
         except ValueError as problem:
             what = f"this is neither JSON nor JSON lines: {problem}"
             raise InputError(what, where=str(self.path)) from problem
-        del head, text
+        del text
         yield from self._whole(data)
 
     def _opened(self) -> IO[bytes]:
@@ -179,12 +176,11 @@ def read_problems(
     *,
     done: Collection[str] | None = None,
     limit: int | None = None,
-    seen: set[str] | None = None,
 ) -> Iterator[Problem]:
     """Read the problems of a file, in its order. `tables`: the file of tables, where they lie apart.
 
-    `seen` receives all ids. Of a file that was read before, `done` names the problems that are left out; of
-    `limit` rows alone. No id is looked for then that occurs twice.
+    Of a file that was read before, `done` names the problems that are left out; of `limit` rows alone. No
+    id is looked for then that occurs twice.
     Raises `InputError` naming the problem for a row that cannot be used, and for an id that occurs twice.
     """
     if tables is not None and not benchmark.takes_tables:
@@ -195,7 +191,7 @@ def read_problems(
             by_id = benchmark.tables_in(place)
         else:
             by_id = {str(row.get("table_id")): row for row in DataFile(place, "table_id")}
-    seen = set() if seen is None else seen
+    seen = set[str]()
     for number, row in enumerate(islice(benchmark.rows(data, data.path), limit), 1):
         if done and benchmark.id_of(row) in done:
             continue
@@ -246,14 +242,9 @@ def _json(text: bytes) -> Any:
         raise ValueError("it is nested too deeply") from problem
 
 
-def _up_to_the_second(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Take lines up to the second one that is not blank."""
-    found = 0
-    for line in lines:
-        yield line
-        found += bool(line.strip())
-        if found == 2:
-            return
+def _lines_of(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file; a carriage return ends one, too."""
+    return chain.from_iterable(map(bytes.splitlines, file))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import copy
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -138,14 +138,14 @@ class Evaluation:
         """Begin no further step. Runs under way can go on later where their events are kept."""
         self._stop.set()
 
-    def run(self, problems: Iterable[Problem], lengths: Mapping[str, int] | None = None) -> None:
-        """Run every problem that has no result yet. `lengths` are those of the conversations: see `in_turn`.
+    def run(self, problems: Iterable[Problem]) -> None:
+        """Run every problem that has no result yet.
 
         Raises what keeps the evaluation from going on: an error in the data, a full disk, a model that
         refuses every call. After Ctrl-C, running steps have ten seconds to end before the exception that
         it raises here goes on; nothing that ended is lost.
         """
-        waiting = in_turn(problems, lengths)
+        waiting = in_turn(problems)
         # No `join`: CPython 3.11 and 3.12 take a thread for ended whose join Ctrl-C has interrupted.
         all_ended: list[threading.Event] = []
         try:
@@ -190,7 +190,7 @@ class Evaluation:
             if self._stop.is_set():
                 return
             if self.run_dir is not None and problem.id in self.run_dir.done:
-                answer = self.run_dir.answer_of(problem.id)
+                answer = self.run_dir.answers.get(problem.id)
             elif (result := self._solve(with_history(problem, turns))) is None:  # stopped on the way
                 return
             else:

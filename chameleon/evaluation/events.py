@@ -8,8 +8,6 @@ packed together take a fraction of what each alone would take.
 from __future__ import annotations
 
 import gzip
-import json
-import re
 import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,7 +23,6 @@ from chameleon.usage import Usage
 
 EVENTS, RECENT = "events.jsonl.gz", "recent.jsonl"
 BACK = "back"
-_ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')
 _AGAIN = "Take its problem out of results.jsonl to run it again, or give another folder for the results."
 _GZIP = 31  # for zlib: a gzip member
 _MAX_MEMBER_BYTES = 1 << 30  # a member of more is damaged, or a bomb
@@ -139,7 +136,7 @@ def _by_problem(lines: Iterable[bytes], path: Path) -> dict[str, list[bytes]]:
     found: dict[str, list[bytes]] = {}
     for number, line in enumerate(lines, 1):
         with _named(path, f"line {number} is not an event"):
-            found.setdefault(_id_of(line), []).append(line)
+            found.setdefault(str(read_line(line)["id"]), []).append(line)
     return found
 
 
@@ -156,14 +153,6 @@ def whole_lines(path: Path) -> Iterator[bytes]:
     if path.exists():
         with path.open("rb") as lines:
             yield from (line for line in lines if line.endswith(b"\n"))
-
-
-def _id_of(line: bytes) -> str:
-    """Return the problem that a line is of, without reading its event: of many, few are wanted."""
-    if (found := _ID.match(line)) is None:
-        raise ValueError("it names no problem")
-    text = found[1]
-    return str(json.loads(text)) if b"\\" in text else text[1:-1].decode()
 
 
 @contextmanager

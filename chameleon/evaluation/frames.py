@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from chameleon.errors import InputError, require
 from chameleon.evaluation.events import EventReader, usage_of
-from chameleon.evaluation.run import Run, read_run, told_apart, verdict_of
+from chameleon.evaluation.run import Run, read_run, told_apart
 from chameleon.evaluation.run_dir import SETTINGS
 from chameleon.state import Event, Nested, Plan, RunEnded, StepRecord
 from chameleon.values import to_json
@@ -79,7 +79,7 @@ def _problems(run: Run) -> Iterator[Row]:
             **{name: getattr(result, name) for name in _HELD},
             "run": run.name,
             "question": events.input_of(result).get("question"),
-            "verdict": verdict_of(result),
+            "verdict": result.verdict,
             "error": str(result.error) if result.error else None,
             "plan": " → ".join(result.plan),
             "seconds": result.seconds,

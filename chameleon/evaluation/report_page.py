@@ -16,7 +16,7 @@ from chameleon import values
 from chameleon.errors import InputError
 from chameleon.evaluation.report import Comparison
 from chameleon.evaluation.results import Count, Result
-from chameleon.evaluation.run import Run, in_figures, verdict_of
+from chameleon.evaluation.run import Run, in_figures
 from chameleon.state import Event, Nested, RunStarted, State, StepRecord
 from chameleon.table import Table
 
@@ -176,13 +176,13 @@ class Section:
                 found.append(placed)
         self.chosen = [*wrong, *right][:most]
         self.anchors = {result.id: f"run{number}-problem{place}" for place, result in self.chosen}
-        self.verdicts = {result.id: verdict_of(result) for _, result in self.chosen}
+        self.verdicts = {result.id: result.verdict for _, result in self.chosen}
         self.counts = Counter(self.verdicts.values())
 
     def look_up(self, ids: AbstractSet[str]) -> None:
         """Read the verdicts on these problems, which other runs show."""
         if ids - self.verdicts.keys():
-            self.verdicts |= {each.id: verdict_of(each) for each in self.run.results if each.id in ids}
+            self.verdicts |= {each.id: each.verdict for each in self.run.results if each.id in ids}
 
     def module_use(self) -> list[tuple[str, float, list[float | None]]]:
         """List what the run or a published system calls: name, share of questions, published percentages."""

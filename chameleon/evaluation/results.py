@@ -12,6 +12,8 @@ from chameleon.state import Failure, State
 from chameleon.usage import Usage, is_amount
 from chameleon.values import to_json
 
+VERDICTS = ("wrong", "declined", "failed", "right")
+GRADED = ("declined", "failed", "graded")
 SEQUENCES = "SEQ"
 """The column that counts whole conversations: one is right where all its questions are."""
 _LONGEST_REASON, _MOST_REASONS = 300, 1000
@@ -89,6 +91,15 @@ class Result:
     def answered(self) -> bool:
         return not self.declined and self.error is None
 
+    @property
+    def verdict(self) -> str:
+        """What became of the problem, in a word: one of `VERDICTS`, or of `GRADED`."""
+        if not self.answered:
+            return "declined" if self.declined else "failed"
+        if self.correct is None:
+            return "graded"
+        return "right" if self.correct else "wrong"
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields by name, without those from `picture` on that are empty."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -144,6 +155,8 @@ class Count:
 class Tally:
     """Running counts over results: all, answered, by column, what they spent, and why some failed.
 
+    `seconds` are summed over the problems: those that ran side by side count each. `programs` counts plans.
+
     `columns` are those of the benchmark; runs may count in others, which come after them. `scorer` is
     needed where it grades. `reasons` counts what the failures said; of very many different ones, those that
     came first. `passed_over` counts the modules that failed in runs which answered without them, and
@@ -154,7 +167,6 @@ class Tally:
     def __init__(self, columns: Sequence[str], scorer: Scorer | None = None) -> None:
         self.all, self.answered = Count(), Count()
         self.graded = scorer if isinstance(scorer, GradedScorer) else None
-        self.failed = 0
         self.reasons: Counter[str] = Counter()
         self.passed_over: Counter[str] = Counter()
         self.passed_over_for: dict[str, str] = {}
@@ -162,7 +174,18 @@ class Tally:
         self._columns = {column: Count() for column in columns}
         self._further: dict[str, Count] = {}
         self._sequences: dict[str, bool] = {}
-        self.usage = Usage()
+        self.programs: Counter[tuple[str, ...]] = Counter()
+        self.usage, self.seconds = Usage(), 0.0
+        self._verdicts: Counter[str] = Counter()
+
+    @property
+    def verdicts(self) -> Mapping[str, int]:
+        """How many problems came to each verdict."""
+        return {verdict: self._verdicts[verdict] for verdict in (GRADED if self.graded else VERDICTS)}
+
+    @property
+    def failed(self) -> int:
+        return self._verdicts["failed"]
 
     @property
     def columns(self) -> Mapping[str, Count]:
@@ -193,8 +216,9 @@ class Tally:
         self.all.add(result)
         if result.answered:
             self.answered.add(result)
+        self._verdicts[result.verdict] += 1
+        self.programs[result.plan] += 1
         if result.failed and result.error is not None:
-            self.failed += 1
             reason = _short(result.error.message)
             if reason in self.reasons or len(self.reasons) < _MOST_REASONS:
                 self.reasons[reason] += 1
@@ -208,7 +232,7 @@ class Tally:
         if result.sequence and self.graded is None:
             before = self._sequences.get(result.sequence, True)
             self._sequences[result.sequence] = before and bool(result.correct)
-        self.usage = self.usage + result.usage
+        self.usage, self.seconds = self.usage + result.usage, self.seconds + result.seconds
 
     def to_json(self, benchmark: str) -> dict[str, Any]:
         """Return the counts; accuracies are fractions or null, and "figures" where answers are graded."""

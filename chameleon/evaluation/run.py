@@ -16,13 +16,11 @@ from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.events import EventReader
 from chameleon.evaluation.results import Count, Result, Tally
 from chameleon.evaluation.run_dir import CHECKED, PROBLEMS, RESULTS, SETTINGS, read_results, read_settings
-from chameleon.evaluation.stats import PlanStats, Program
+from chameleon.evaluation.stats import PlanStats
 from chameleon.figures import in_time
 from chameleon.state import Event
 
 DASH = "–"
-VERDICTS = ("wrong", "declined", "failed", "right")
-GRADED = ("declined", "failed", "graded")
 
 
 def figure(value: float | None) -> str:
@@ -35,37 +33,17 @@ def in_figures(tally: Tally, count: Count) -> str:
     return ", ".join(f"{name} {figure(value)}" for name, value in tally.figures(count).items())
 
 
-def verdict_of(result: Result) -> str:
-    """Say in a word what became of a problem: one of `VERDICTS`, or of `GRADED`."""
-    if not result.answered:
-        return "declined" if result.declined else "failed"
-    if result.correct is None:
-        return "graded"
-    return "right" if result.correct else "wrong"
-
-
-class Counts:
-    """What is counted of results: their tally, verdicts, plans and seconds."""
-
-    def __init__(self, results: Iterable[Result], tally: Tally) -> None:
-        self.tally, self.seconds = tally, 0.0
-        self.verdicts: Counter[str] = Counter()
-        self.programs: Counter[Program] = Counter()
-        for result in results:
-            tally.add(result)
-            self.verdicts[verdict_of(result)] += 1
-            self.programs[result.plan] += 1
-            self.seconds += result.seconds
-
-
 @dataclass(frozen=True)
 class Run:
-    """An evaluation's folder, read again (counts alone are held); `name` tells it from others of a report."""
+    """An evaluation's folder, read again (counts alone are held); `name` tells it from others of a report.
+
+    `tally` are the counts over the results, with the benchmark's columns in their order.
+    """
 
     path: Path
     settings: Mapping[str, Any]
     benchmark: Benchmark
-    counts: Counts
+    tally: Tally
     name: str = ""
 
     @property
@@ -77,11 +55,6 @@ class Run:
     def n(self) -> int:
         """How many problems have a result."""
         return self.tally.all.n
-
-    @property
-    def tally(self) -> Tally:
-        """The counts over the results, with the benchmark's columns in their order."""
-        return self.counts.tally
 
     @property
     def total(self) -> int | None:
@@ -113,18 +86,7 @@ class Run:
 
     @cached_property
     def plans(self) -> PlanStats:
-        return PlanStats(self.counts.programs)
-
-    @cached_property
-    def verdicts(self) -> Mapping[str, int]:
-        """How many problems came to each verdict."""
-        verdicts = GRADED if self.tally.graded else VERDICTS
-        return {verdict: self.counts.verdicts[verdict] for verdict in verdicts}
-
-    @property
-    def seconds(self) -> float:
-        """The sum over the problems; those that ran side by side count each."""
-        return self.counts.seconds
+        return PlanStats(self.tally.programs)
 
     def with_events(self, results: Iterable[Result]) -> Iterator[tuple[Result, tuple[Event, ...]]]:
         """Yield these results of the run with the events of theirs that count."""
@@ -140,9 +102,9 @@ class Run:
             **self.tally.to_json(str(self.settings["benchmark"])),
             "total": self.total,
             "unfinished": self.unfinished,
-            "step_seconds": round(self.seconds, 3),
-            "declined": self.verdicts["declined"],
-            "failed": self.verdicts["failed"],
+            "step_seconds": round(self.tally.seconds, 3),
+            "declined": self.tally.verdicts["declined"],
+            "failed": self.tally.failed,
             "settings": dict(self.settings),
         }
 
@@ -158,19 +120,19 @@ class Run:
         right = ("Right", _part(tally.all.correct, n))
         counted = ("Grades", in_figures(tally, tally.all)) if tally.graded else right
         skipped = tally.passed_over.most_common()
-        each = f", {in_time(self.seconds / n)} a problem" if n else ""
+        each = f", {in_time(tally.seconds / n)} a problem" if n else ""
         settings = {name: value for name, value in self.settings.items() if name != PROBLEMS}
         pairs = [
             ("Problems", self.problems),
             counted,
             ("Answered", _part(answered.n, n) + ours),
-            ("Declined", _part(self.verdicts["declined"], n)),
-            ("Failed", _part(self.verdicts["failed"], n)),
+            ("Declined", _part(tally.verdicts["declined"], n)),
+            ("Failed", _part(tally.failed, n)),
             *(("", f"{count:,} times: {reason}") for reason, count in tally.reasons.most_common(3)),
             *(("", f"answered {count:,} times without {where}") for where, count in skipped),
             ("Dropped", "; ".join(f"{name} in {count:,}" for name, count in tally.dropped.most_common())),
             ("Spent", tally.usage.in_words),
-            ("Time", f"{in_time(self.seconds)} summed over all problems{each}"),
+            ("Time", f"{in_time(tally.seconds)} summed over all problems{each}"),
             *((name.capitalize(), _in_words(value)) for name, value in settings.items()),
         ]
         return [(name, text) for name, text in pairs if text]
@@ -191,8 +153,10 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     settings = {name: each for name, each in read_settings(run_dir / SETTINGS).items() if name != CHECKED}
     benchmark = find_benchmark(settings["benchmark"])
     rule = benchmark.scorers.get(str(settings.get("scorer")))
-    counts = Counts(_results(run_dir), Tally(benchmark.columns, rule() if rule else None))
-    return Run(run_dir, settings, benchmark, counts, run_dir.name or str(run_dir))
+    tally = Tally(benchmark.columns, rule() if rule else None)
+    for result in _results(run_dir):
+        tally.add(result)
+    return Run(run_dir, settings, benchmark, tally, run_dir.name or str(run_dir))
 
 
 def _results(path: Path) -> Iterator[Result]:

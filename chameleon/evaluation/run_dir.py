@@ -41,7 +41,8 @@ class RunDir(AbstractContextManager["RunDir"]):
     """Keep an evaluation problem by problem; the same evaluation opened again goes on.
 
     `done` names the problems that had a result when it was opened: `on_kept` is called with each of these
-    results. `dropped` is what was spent on steps that were taken back. Writing is safe from several threads;
+    results. `answers` are those of questions of a conversation among them, of the answered ones alone.
+    `dropped` is what was spent on steps that were taken back. Writing is safe from several threads;
     one process at a time may have the directory open. Raises `LogError` when another evaluation has it, when
     its settings differ (the difference is named), or when a file in it is not ours; `InputError` when it
     cannot be made.
@@ -55,6 +56,7 @@ class RunDir(AbstractContextManager["RunDir"]):
     ) -> None:
         self.path, self._on_kept = Path(path), on_kept
         self.done: set[str] = set()
+        self.answers: dict[str, Any] = {}
         self.dropped: dict[str, Usage] = {}
         self._lock = threading.Lock()
         self._begun: dict[str, RunLines] = {}
@@ -110,10 +112,6 @@ class RunDir(AbstractContextManager["RunDir"]):
         """Leave these lines, and those of runs without a result, among the plain ones."""
         runs = (line for lines in self._open.values() for line in lines)
         self._recent.rewrite(chain(finished, runs))
-
-    def answer_of(self, id: str) -> Any:
-        """Return what a question of a conversation that is done was answered; None where it was not."""
-        return self._answers.get(id)
 
     def require_kept(self) -> None:
         """Raise `LogError` when results or events do not lie in the directory any more."""
@@ -201,14 +199,14 @@ class RunDir(AbstractContextManager["RunDir"]):
     def _load(self) -> None:
         """Take what has a result for done; read the other problems' events, but for failures at the end."""
         self.done.clear()
-        self._answers: dict[str, Any] = {}
+        self.answers.clear()
         start, last = 0, set[str]()  # the last member, and the problems in it
         for result in self._kept(self.done):
             if result.member is not None:
                 start, last = (result.member, set()) if result.member > start else (start, last)
                 last.add(result.id)
             if result.sequence and result.answered:
-                self._answers[result.id] = result.answer
+                self.answers[result.id] = result.answer
             self._on_kept(result)
         recent = recent_lines(self.path, start)
         self._begun = unfinished_runs(self.path, recent, self.done)

@@ -9,10 +9,10 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from chameleon.errors import versions_of
 from chameleon.evaluation.benchmark import Benchmark, Problem
 from chameleon.evaluation.data import DataFile, full_name, read_problems
 from chameleon.executor import Executor
@@ -96,11 +96,7 @@ def settings_diff(before: Mapping[str, Any], now: Mapping[str, Any], above: str 
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that answers depend on."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+    return {"python": platform.python_version(), **versions_of(*_PACKAGES)}
 
 
 def resolved_by(executor: Executor) -> dict[str, Any]:

@@ -8,8 +8,6 @@ from typing import Any
 
 START, END = "START", "END"
 
-Program = tuple[str, ...]
-
 
 class PlanStats:
     """Counts over the plans of one run (Chameleon: figures 4, 5, 7, 8 and table 7), the most frequent first.
@@ -19,7 +17,7 @@ class PlanStats:
     begins after START and is followed by END.
     """
 
-    def __init__(self, plans: Mapping[Program, int]) -> None:
+    def __init__(self, plans: Mapping[tuple[str, ...], int]) -> None:
         self.n, self.programs = sum(plans.values()), _most_first(plans)
         modules, steps = Counter[str](), defaultdict[str, Counter[str]](Counter)
         for program, count in self.programs.items():

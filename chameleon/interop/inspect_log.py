@@ -14,7 +14,7 @@ from typing import Any
 
 from chameleon.errors import InputError, require
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.run import Run, read_run, verdict_of
+from chameleon.evaluation.run import Run, read_run
 from chameleon.evaluation.run_dir import RESULTS
 from chameleon.interop.spans import PARAMETERS
 from chameleon.state import Event, Nested, Plan, RunEnded, RunStarted, StepRecord
@@ -81,8 +81,8 @@ def _header(run: Run, ended_at: float) -> Json:
         },
         "results": {
             "total_samples": run.total or run.n,
-            "completed_samples": run.n - run.verdicts["failed"],
-            "scores": [{**score, "metadata": dict(run.verdicts)}],
+            "completed_samples": run.n - run.tally.failed,
+            "scores": [{**score, "metadata": dict(run.tally.verdicts)}],
         },
         "stats": {
             "started_at": started,
@@ -97,7 +97,7 @@ def _sample(run: Run, result: Result, events: Sequence[Event], ended_at: float) 
     started = events[0] if events and isinstance(events[0], RunStarted) else RunStarted("", {})
     start = started.at or ended_at
     calls = [call for event in events for call in getattr(event, "calls", ())]
-    verdict, answer = verdict_of(result), None if result.answer is None else _as_text(result.answer)
+    verdict, answer = result.verdict, None if result.answer is None else _as_text(result.answer)
     message = {"role": "assistant", "content": answer or ""}
     output = _reply(calls[-1]) if calls else {"choices": [{"message": message}]}
     messages = [*_chat(calls[-1].messages), output["choices"][0]["message"]] if calls else []

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from chameleon.errors import InputError, LogError, require
 from chameleon.evaluation.results import Result
-from chameleon.evaluation.run import read_run, verdict_of
+from chameleon.evaluation.run import read_run
 from chameleon.interop.spans import Attributes, RunSpans, conversation_id, score
 from chameleon.log import read_event
 from chameleon.state import Event, RunStarted
@@ -135,7 +135,7 @@ def export_run_dir(path: Path, traces: Traces) -> int:
 
 def scores_of(result: Result, benchmark: str) -> Iterator[tuple[str, Attributes]]:
     """Yield how a problem was judged: whether it is right, or each of its grades."""
-    label = verdict_of(result)
+    label = result.verdict
     if result.correct is not None:
         yield score(benchmark, result.correct, label)
     for name, grade in result.grades.items():

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chameleon import Table
 from chameleon.benchmarks.fetaqa import Fetaqa
 from chameleon.evaluation.benchmark import GradedScorer, Problem
-from tests.benchmarks.doubles import problems_in, texts, write_files
+from tests.benchmarks.doubles import problems_in, write_files
 
 ROW: dict[str, Any] = {
     "id": 10,
@@ -96,8 +94,3 @@ class TestGrades:
         assert isinstance(rule, GradedScorer)
         pair = ("kite flight", "kites flights")
         assert figures(pair)["ROUGE-1"] == 0 and figures(pair, rule=rule)["ROUGE-1"] == 1
-
-    @settings(max_examples=15)
-    @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=5))
-    def test_the_order_of_problems_does_not_matter(self, pairs: list[tuple[str, str]]) -> None:
-        assert figures(*pairs) == pytest.approx(figures(*reversed(pairs)))

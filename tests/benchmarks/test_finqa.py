@@ -12,7 +12,7 @@ from chameleon import State, Table
 from chameleon.benchmarks.finqa import Finqa, line_as_text
 from chameleon.benchmarks.finqa_gold import FinqaGold
 from chameleon.errors import InputError
-from tests.benchmarks.doubles import problems_in, write_files
+from tests.benchmarks.doubles import write_files
 from tests.e2e.commands import Command
 
 FINQA = Finqa()
@@ -87,13 +87,6 @@ def test_a_line_as_the_published_retriever_reads_it() -> None:
     assert line_as_text(LINES[0], LINES[2]) == (
         "( in thousands ) the ferry fares of 2011 is 310 ; the ferry fares of 2010 is 290 ;"
     )
-
-
-@pytest.mark.parametrize("name", ["dev.json", "dev.jsonl"])
-def test_files_of_each_form(name: str, tmp_path: Path) -> None:
-    row = SINGLE if name.endswith("jsonl") else ROW
-    write_files(tmp_path, {name: [row, {**row, "id": "b"}]})
-    assert len(problems_in("finqa", tmp_path / name)) == 2
 
 
 def test_the_ceiling_gives_nothing_but_the_gold_facts() -> None:

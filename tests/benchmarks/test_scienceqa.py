@@ -60,10 +60,6 @@ class TestReader:
     def test_columns(self, changes: Row, columns: set[str]) -> None:
         assert set(problem(**changes).columns) == columns
 
-    def test_recognises_its_rows_alone(self) -> None:
-        assert Scienceqa().recognises(ROW)
-        assert not Scienceqa().recognises({"pid": "1", "question": "?", "choices": None, "answer": "x"})
-
 
 class TestTextRule:
     rule = OptionTextRule()

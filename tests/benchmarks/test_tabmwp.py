@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chameleon import Table
-from chameleon.benchmarks.tabmwp import Tabmwp, breakdown_columns, inferred_types, read_text_table
+from chameleon.benchmarks.tabmwp import Tabmwp, inferred_types, read_text_table
 from chameleon.evaluation.benchmark import Problem
 
 ROW: dict[str, Any] = {
@@ -34,6 +34,7 @@ def problem(**changes: Any) -> Problem:
 def test_a_row_of_the_release() -> None:
     read = problem()
     assert (read.id, read.gold, read.columns) == ("101", "blue", ("MC", "EXTR", "G1-6"))
+    assert [problem(grade=grade).columns[2] for grade in (6, 7)] == ["G1-6", "G7-8"]
     assert read.input == {
         "question": "Which kite flew longest?",
         "table": Table(["Kite", "Minutes"], [["red", "12"], ["blue", "15"]], "Minutes in the air"),
@@ -90,14 +91,6 @@ def test_text_tables() -> None:
     assert table == Table(["Stem", "Leaf"], [["1", "0, 2"], ["2", ""], ["3", ""]], "Ages")
     assert read_text_table("alone") == Table(["alone"])
     assert read_text_table("a | a\n | b").header == ("a", "a")
-
-
-def test_columns() -> None:
-    assert breakdown_columns("free_text", "decimal_number", 7) == ("FREE", "DEC", "G7-8")
-    assert breakdown_columns("free_text", "integer_number", 6) == ("FREE", "INT", "G1-6")
-    assert breakdown_columns("multi_choice", "boolean_text") == ("MC", "BOOL")
-    assert Tabmwp.columns == ("FREE", "MC", "INT", "DEC", "EXTR", "BOOL", "OTH", "G1-6", "G7-8")
-    assert next(iter(Tabmwp.scorers)) == "chameleon"
 
 
 def test_all_is_rounded_twice() -> None:

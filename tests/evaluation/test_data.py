@@ -96,16 +96,6 @@ def test_whatever_rows_are_written_come_back(content: Mapping[str, Row], form: s
         assert list(DataFile(path, "pid")) == rows
 
 
-@given(st.dictionaries(st.text("0123456789", min_size=1), values, min_size=1), st.sampled_from([None, 1]))
-def test_predictions_by_id_come_back(content: Mapping[str, Any], indent: int | None) -> None:
-    one_each = {
-        name: value if isinstance(value, dict) else {"prediction": value} for name, value in content.items()
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        path = written(Path(folder), json.dumps(content, indent=indent).encode())
-        assert list(DataFile(path, "pid")) == [{"pid": name, **value} for name, value in one_each.items()]
-
-
 GOOD = lines(make_rows(3))
 FAULTS: dict[str, tuple[bytes, str]] = {
     "an empty file": (b"", "{path}: the file is empty"),

@@ -8,7 +8,7 @@ import pytest
 
 from chameleon import Inventory
 from chameleon.errors import ChameleonError
-from chameleon.evaluation.grid import Grid, GridSpec, fixed_plan
+from chameleon.evaluation.grid import Grid, fixed_plan
 from chameleon.inventory.source import shipped_grids
 from tests.engine.files import TOOL, write
 
@@ -174,9 +174,3 @@ def test_shipped_grids_are_whole(name: str) -> None:
 def test_a_shipped_grid_does_for_all_four_tasks(inventory: str) -> None:
     for name in ("tablerag", "tablerag_retrieval"):
         assert len(Grid.load(name, inventory=inventory).arms) > 10
-
-
-def test_the_schema_names_every_key() -> None:
-    schema = GridSpec.model_json_schema()
-    assert set(schema["properties"]) == set(GridSpec.model_fields) and not schema["additionalProperties"]
-    assert "without" in schema["$defs"]["VariantSpec"]["properties"]

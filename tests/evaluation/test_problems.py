@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -41,33 +40,14 @@ def reading(every: Iterable[Problem]) -> Any:
     return read
 
 
-@given(mixed)
-def test_to_know_how_long_conversations_are_changes_no_order(every: list[Problem]) -> None:
-    lengths = Counter(problem.sequence for problem in every)
-    assert list(in_turn(every, lengths)) == list(in_turn(every))
-
-
 @given(mixed, st.none() | st.integers(1, 13))
 def test_all_that_a_limit_leaves_are_read_again(every: list[Problem], limit: int | None) -> None:
     problems = Problems(reading(every), limit)
     expected = list(islice((each for group in in_turn(every) for each in group), limit))
     assert list(problems) == expected and len(problems) == len(expected)
     assert all(problem.id in problems.ids for problem in expected) and len(problems.ids) == len(expected)
-    again = [each for group in in_turn(problems, problems.lengths) for each in group]
+    again = [each for group in in_turn(problems) for each in group]
     assert again == expected, "a conversation that is cut short comes last"
-
-
-def test_a_conversation_waits_for_its_own_questions_alone() -> None:
-    every = [Problem(f"{name}/{at}", {}, None, sequence=name, position=at) for name in "abc" for at in (1, 0)]
-    read = list[str]()
-
-    def reads() -> Iterator[Problem]:
-        for problem in every:
-            read.append(problem.id)
-            yield problem
-
-    for found in in_turn(reads(), {"a": 2, "b": 2, "c": 2}):
-        assert read[-1] == f"{found[0].sequence}/0"
 
 
 def test_what_problems_lack_is_found() -> None:

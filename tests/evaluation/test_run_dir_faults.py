@@ -23,7 +23,7 @@ DAMAGE: dict[str, tuple[str, bytes, str]] = {
     "NUL bytes": ("results.jsonl", b"\0\0\0\n", "results.jsonl: line 7 is no result"),
     "no event": ("recent.jsonl", b'{"event": "run_started"}\n', "line 1 is not an event"),
     "of a new problem": ("recent.jsonl", b'{"id": "new", "event": "odd"}\n', "a line of problem new is not"),
-    "not closed": ("recent.jsonl", b'{"id": "new", \n', "a line of problem new is not"),
+    "not closed": ("recent.jsonl", b'{"id": "new", \n', "line 1 is not an event"),
     "no text": ("recent.jsonl", b"\xff\xfe\n", "line 1 is not an event"),
     "a cut back to nowhere": (
         "recent.jsonl",
