@@ -16,10 +16,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from chameleon.cached import cached_property
-from chameleon.earlier import check_references, filled, named_in, references
+from chameleon.earlier import check_references, filled, references
 from chameleon.errors import BadArguments, InventoryError, PlanError
 from chameleon.state import State
-from chameleon.text import did_you_mean, nearest, one_line
+from chameleon.text import nearest, one_line
 from chameleon.values import Room, freeze
 
 _LONGEST_VALUE = 80  # characters
@@ -45,6 +45,10 @@ class _Schema(GenerateJsonSchema):
         except ValueError as problem:
             raise PydanticSerializationError(str(problem)) from problem
         return made
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Leave out the titles that are made of names: a model is told no name twice."""
+        return False
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Leave out a default that JSON cannot hold: the function has it."""
@@ -105,7 +109,8 @@ class Arguments:
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the arguments, an object that allows no others."""
         found = self.model.model_json_schema(schema_generator=_Schema)
-        found = _without_titles(found)
+        for each in (found, *found.get("$defs", {}).values()):
+            each.pop("title", None)
         found.setdefault("properties", {})
         return {**found, "additionalProperties": False}
 
@@ -144,22 +149,13 @@ class Arguments:
         check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
         if fault := self._fault(given, open_ones):
-            what, hint = fault
-            lost = [name for name in given if named_in(given[name]) and name not in open_ones]
-            if lost and not self._fault(given, open_ones.union(lost)):
-                what = (
-                    f"the argument {lost[0]} of {self.module} is {given[lost[0]][:60]!r}, and no step before"
-                )
-                near = did_you_mean(named_in(given[lost[0]]), [f"${name}" for name in earlier])
-                what, hint = f"{what} it has that name", f"{near} {hint}".strip()
-            raise PlanError(what, hint=hint)
+            raise PlanError(fault[0], hint=fault[1])
 
     def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
         """Return the arguments as the module gets them. Raises `BadArguments`, and as `filled_arguments`."""
         whole = filled_arguments(given, state, room)
         if fault := self._fault(whole):
-            what, hint = fault
-            raise BadArguments(what, hint=hint)
+            raise BadArguments(fault[0], hint=fault[1])
         made = self.model.model_validate(whole)
         return {field.alias or name: getattr(made, name) for name, field in self.model.model_fields.items()}
 
@@ -291,16 +287,3 @@ def _noted(hint: Any) -> Any:
     kind, *further = get_args(hint)
     noted = [Field(description=each) if isinstance(each, str) else each for each in further]
     return Annotated[kind, *noted]
-
-
-def _without_titles(schema: Any) -> Any:
-    """Return a schema without the titles that pydantic makes of names: a model is told no name twice."""
-    if isinstance(schema, Mapping):
-        return {
-            key: {name: _without_titles(each) for name, each in value.items()}
-            if key in ("properties", "$defs") and isinstance(value, Mapping)
-            else _without_titles(value)
-            for key, value in schema.items()
-            if not (key == "title" and isinstance(value, str))
-        }
-    return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema

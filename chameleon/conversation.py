@@ -49,11 +49,6 @@ def answer_in_text(answer: Any, between: str = " | ") -> str:
     return str(answer)
 
 
-def added(history: Any, turn: Turn) -> list[Turn]:
-    """Return the turns with one more: the last ones, and one beyond those told, to say that there were."""
-    return [*_read(history), turn][-MOST_TURNS - 1 :]
-
-
 def turns(history: Any) -> list[Turn]:
     """Return the last turns as a model is told them: each text on a line and cut, the newest first to fit.
 
@@ -112,8 +107,11 @@ def queries_of(given: Mapping[str, Any]) -> list[str]:
 def follow_up(
     begun: Mapping[str, Any], now: Mapping[str, Any], question: str, answer: Any, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the input of the next turn: that of this one as it `now` stands, with the turn added."""
-    history = added(begun.get(HISTORY), turn_of(begun.get("question", ""), answer))
+    """Return the input of the next turn: that of this one as it `now` stands, with the turn added.
+
+    One turn more is kept than is told, to say that there were others.
+    """
+    history = [*_read(begun.get(HISTORY)), turn_of(begun.get("question", ""), answer)][-MOST_TURNS - 1 :]
     kept = {key: now.get(key, value) for key, value in begun.items()}
     return kept | {"question": question, HISTORY: history} | dict(changes)
 

@@ -14,17 +14,17 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints, overload
 from uuid import UUID
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
 from chameleon.module import Keys, Module, check_keys
 from chameleon.state import State
-from chameleon.text import nearest, snake_case, type_in_words
+from chameleon.text import snake_case, type_in_words
 from chameleon.values import adopted
 
-_AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
+_AS_JSON = (BaseModel, datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
 
 
 class FunctionModule(Module):
@@ -124,18 +124,14 @@ def _is_state(hint: Any) -> bool:
 def plain(output: Any) -> Any:
     """Return what a run holds: tables, and of pydantic models, dataclasses, dates and sets the JSON."""
     output = adopted(output)
-    if isinstance(output, BaseModel):
-        return output.model_dump(mode="json")
     if isinstance(output, list | tuple):
         return [plain(each) for each in output]
     if isinstance(output, Mapping):
         return {key: plain(each) for key, each in output.items()}
-    if dataclasses.is_dataclass(output) and not isinstance(output, type) and not hasattr(output, "to_json"):
-        return TypeAdapter(type(output)).dump_python(output, mode="json")
-    return to_jsonable_python(output) if isinstance(output, _AS_JSON) else output
-
-
-_OPTIONS = [*inspect.signature(FunctionModule).parameters][1:]
+    is_data = dataclasses.is_dataclass(output) and not hasattr(output, "to_json")
+    if isinstance(output, _AS_JSON) or (is_data and not isinstance(output, type)):
+        return to_jsonable_python(output, by_alias=False)
+    return output
 
 
 @overload
@@ -161,14 +157,12 @@ def tool(
     if function is None:
         return functools.partial(tool, **options)
     try:
-        for name in options:
-            if name not in _OPTIONS:
-                raise InventoryError(f"a tool has no option {name!r}", hint=nearest(name, _OPTIONS))
         return FunctionModule(function, **options)
-    except InventoryError as problem:
+    except (InventoryError, TypeError) as problem:
+        told = problem if isinstance(problem, InventoryError) else InventoryError(str(problem))
         code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
         place = f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
-        raise problem.at(place) from problem
+        raise told.at(place) from problem
 
 
 def as_module(given: Any) -> Module:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import difflib
-import inspect
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -123,9 +122,8 @@ def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
     """
     by = planner.name
     try:
-        propose = partial(planner.propose, state, inventory)  # a planner of one's own may wait for anything
-        proposed = bridge.in_thread(propose) if bridge.may_block(planner.propose) else propose()
-        proposed = bridge.awaited(proposed) if inspect.iscoroutine(proposed) else proposed
+        propose = partial(planner.propose, state, inventory)
+        proposed = bridge.called(propose, blocks=bridge.may_block(planner.propose))
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
             return Plan(tuple(_settled(step, inventory) for step in proposed), by)
     except PlanError as problem:
@@ -364,20 +362,15 @@ def check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Coll
             with within(position):
                 raise PlanError(
                     f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
-                    hint=_how_to_give(missing[0].split("|"), plan[:position], access, have),
+                    hint=_how_to_give(missing[0].split("|"), access, have),
                 )
         have |= access[name].writes
 
 
-def _how_to_give(
-    keys: Sequence[str], before: Sequence[str], access: Mapping[str, Access], have: Collection[str]
-) -> str:
+def _how_to_give(keys: Sequence[str], access: Mapping[str, Access], have: Collection[str]) -> str:
     """Name the modules that write one of the keys; else what could be read in their place."""
     if givers := [name for name, other in access.items() if any(map(other.may_write, keys))]:
         return f"It is written by {' or '.join(givers)}."
-    for name in dict.fromkeys(before):
-        if f"cache.{name}" in keys:
-            return f"{name} writes {' and '.join(sorted(access[name].writes))}."
     near = (difflib.get_close_matches(key, sorted(have), n=3, cutoff=0.5) for key in keys)
     offered = list(dict.fromkeys(chain.from_iterable(near))) or sorted(have)[:_MOST_KEYS]
     return f"Before it there is {', '.join(offered)}." if offered else ""

@@ -494,8 +494,6 @@ class State:
     @property
     def failures(self) -> Mapping[str, Failure]:
         """Return the modules that failed and did not do their work later either, and why."""
-        if all(record.error is None for record in self.history):
-            return {}
         worked = {record.step.module for record in self.executed if record.error is None}
         failed = {record.step.module: record.error for record in self.executed if record.error is not None}
         return {name: error for name, error in failed.items() if name not in worked}
