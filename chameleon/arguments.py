@@ -29,13 +29,19 @@ _NO_NAME = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class _Schema(GenerateJsonSchema):
-    """JSON schemas also of types that JSON has no form for: a plan gives them by reference."""
+    """JSON schemas also of types that JSON has no form for: a plan gives them by reference.
+
+    Of what comes back such a type is told by its name.
+    """
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
         return {}
 
     def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "description": f'"$NAME" of a step that gives a {schema["cls"].__name__}'}
+        name = schema["cls"].__name__
+        if self.mode == "serialization":
+            return {"type": name}
+        return {"type": "string", "description": f'"$NAME" of a step that gives a {name}'}
 
     def encode_default(self, dft: Any) -> Any:
         """Return a default as JSON. Raises `PydanticSerializationError` for one that is no finite number."""
@@ -52,13 +58,6 @@ class _Schema(GenerateJsonSchema):
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Leave out a default that JSON cannot hold: the function has it."""
-
-
-class _Outputs(_Schema):
-    """JSON schemas of what comes back: a class that JSON has no form for is its name."""
-
-    def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": schema["cls"].__name__}
 
 
 def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
@@ -268,7 +267,7 @@ def output_of(run: Callable[..., Any]) -> str:
         kind = get_type_hints(written_as(run), include_extras=True).get("return", type(None))
         if inspect.isclass(kind) and hasattr(kind, "to_json"):  # a table, say
             return kind.__name__
-        schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Outputs)
+        schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Schema)
     except Exception:  # annotations are code, and these are a help alone
         return ""
     said = schema_in_words(schema, schema)

@@ -218,7 +218,7 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
         plan = _completed(plan, inventory) if inventory.rules.completed else plan
     if plan.refused or not plan.steps:
         return plan
-    if _is_idle(plan, state, inventory):
+    if _is_idle(plan, state):
         steps = " → ".join(map(str, plan.steps))
         raise ModuleError(f"it proposes {steps} again, which has just run to its end", hint=RETURN_NOTHING)
     try:
@@ -251,21 +251,11 @@ def _dropped(plan: Plan, inventory: Inventory) -> set[str]:
     }
 
 
-def _is_idle(plan: Plan, state: State, inventory: Inventory) -> bool:
-    """Return whether the plan is the last one again, which came to its end, and nothing new can come of it.
-
-    That is so where no module reads what that plan wrote, or where it came to the same twice. A planner that
-    plans step by step may take a step again, as long as something new comes of it.
-    """
-    if state.failure is not None or not repeats(plan, state):
-        return False
+def _is_idle(plan: Plan, state: State) -> bool:
+    """Return whether the plan is the last one again, which came to the same twice."""
     count = len(plan.steps)
     last, before = state.executed[-count:], state.executed[-2 * count : -count]
-    if _came_to(last) == _came_to(before):
-        return True
-    access = [inventory.access[name] for name in plan.names if name in inventory.access]
-    written = {key for each in access for key in each.writes}
-    return inventory.planner.whole and not any(each.depends_on(written) for each in access)
+    return state.failure is None and repeats(plan, state) and _came_to(last) == _came_to(before)
 
 
 def repeats(plan: Plan, state: State) -> bool:

@@ -23,13 +23,6 @@ class TestInventoriesInPython:
         state = run({"first": echo, "second": echo})
         assert list(state.cache) == ["first", "second"]
 
-    def test_and_in_two_inventories(self) -> None:
-        echo = Does(lambda state: 1)
-        first = executor({"first": echo})
-        second = executor({"second": echo})
-        assert list(first.run(QUESTION).cache) == ["first"]
-        assert list(second.run(QUESTION).cache) == ["second"]
-
     def test_need_a_model_if_a_part_needs_one(self) -> None:
         from chameleon import LLMModule
 
