@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import functools
 import inspect
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
@@ -70,11 +71,7 @@ class FunctionModule(Module):
         skip = () if self._state is None else (self._state,)
         self._arguments = Arguments.of(self.name, function, None, skip)
         self.gives = output_of(function)
-        self._by_place = [
-            each.name
-            for each in inspect.signature(function).parameters.values()
-            if each.kind is each.POSITIONAL_ONLY
-        ]
+        self._signature = inspect.signature(function)
 
     @property
     def arguments(self) -> Arguments | None:
@@ -90,8 +87,8 @@ class FunctionModule(Module):
     def run(self, state: State, /, **args: Any) -> Any:
         if self._state is not None:
             args[self._state] = state
-        by_place = [args.pop(name) for name in self._by_place]
-        given = self.function(*by_place, **args)
+        bound = inspect.BoundArguments(self._signature, OrderedDict(args))
+        given = self.function(*bound.args, **bound.kwargs)
         if not inspect.isawaitable(given):
             return plain(given)
 

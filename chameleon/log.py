@@ -323,7 +323,7 @@ class EventLog:
             return
         event = read_event(line, number, self.path)
         if not _is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
-            self.events.append(event)
+            self._take(event)
         else:
             what = "another user gave it, or what is before it was changed"
             _log.warning("%s: line %d: the approval does not count: %s", self.path, number, what)
@@ -341,7 +341,11 @@ class EventLog:
             line = json_line(data)
             self._file.append(line)
             self._before.update(line)
-            self.events.append(event)
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        """Keep an event that the file has."""
+        self.events.append(event)
 
     def _content(self, event: Event) -> bytes:
         """Return what the seal of a yes is made of: all lines before it, and what it allows."""
