@@ -267,6 +267,6 @@ class TestTheLog:
     def test_is_no_other_file(self, tmp_path: Path, line: str) -> None:
         path = tmp_path / "log.jsonl"
         path.write_text(line)
-        with pytest.raises(LogError, match="line 1|belongs to no run"):
+        with pytest.raises(LogError, match=r"line 1|belongs to no run"):
             ConversationLog(path)
         assert path.read_text() == line
