@@ -10,8 +10,9 @@ print(state.answer)
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from chameleon.lazy import lazy
 
 if TYPE_CHECKING:
     from chameleon.errors import ChameleonError, Declined, StepRejected
@@ -27,26 +28,6 @@ if TYPE_CHECKING:
     from chameleon.state import Plan, State, Step
     from chameleon.table import Table
     from chameleon.usage import Budget
-
-_HOMES = {
-    "Budget": "usage",
-    "ChameleonError": "errors",
-    "Declined": "errors",
-    "EventLog": "log",
-    "Executor": "executor",
-    "Inventory": "inventory",
-    "LLM": "llm",
-    "LLMModule": "llm_module",
-    "Module": "module",
-    "Plan": "state",
-    "Planner": "planner",
-    "State": "state",
-    "Step": "state",
-    "StepRejected": "errors",
-    "Table": "table",
-    "results": "evaluation.frames",
-    "tool": "function_module",
-}
 
 __all__ = [
     "LLM",
@@ -73,10 +54,19 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
 
-def __getattr__(name: str) -> object:
-    """Load a public name when it is first used: importing the package alone stays cheap."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'chameleon' has no attribute {name!r}")
-    value = getattr(import_module(f"chameleon.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(
+    "chameleon",
+    errors="ChameleonError Declined StepRejected",
+    executor="Executor",
+    function_module="tool",
+    inventory="Inventory",
+    llm="LLM",
+    llm_module="LLMModule",
+    log="EventLog",
+    module="Module",
+    planner="Planner",
+    state="Plan State Step",
+    table="Table",
+    usage="Budget",
+    **{"evaluation.frames": "results"},
+)

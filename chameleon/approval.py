@@ -6,7 +6,6 @@ each such step; question and answer are events, so a run without an answer is a 
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -159,9 +158,7 @@ def answer_of(approve: Approve | None, request: Request) -> bool | None:
     """
     if approve is None:
         return None
-    asking = partial(approve, request)
-    said = bridge.in_thread(asking) if bridge.may_block(approve) else asking()
-    said = bridge.awaited(said) if inspect.iscoroutine(said) else said
+    said = bridge.called(partial(approve, request), blocks=bridge.may_block(approve))
     if said is not None and not isinstance(said, bool):
         raise InventoryError(
             f"approve gave {str(said)[:60]!r}", hint="Return True, False, or None to let the run wait."

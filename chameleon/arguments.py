@@ -16,10 +16,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from chameleon.cached import cached_property
-from chameleon.earlier import check_references, filled, named_in, references
+from chameleon.earlier import check_references, filled, references
 from chameleon.errors import BadArguments, InventoryError, PlanError
 from chameleon.state import State
-from chameleon.text import did_you_mean, nearest, one_line
+from chameleon.text import nearest, one_line
 from chameleon.values import Room, freeze
 
 _LONGEST_VALUE = 80  # characters
@@ -29,13 +29,19 @@ _NO_NAME = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class _Schema(GenerateJsonSchema):
-    """JSON schemas also of types that JSON has no form for: a plan gives them by reference."""
+    """JSON schemas also of types that JSON has no form for: a plan gives them by reference.
+
+    Of what comes back such a type is told by its name.
+    """
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
         return {}
 
     def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "description": f'"$NAME" of a step that gives a {schema["cls"].__name__}'}
+        name = schema["cls"].__name__
+        if self.mode == "serialization":
+            return {"type": name}
+        return {"type": "string", "description": f'"$NAME" of a step that gives a {name}'}
 
     def encode_default(self, dft: Any) -> Any:
         """Return a default as JSON. Raises `PydanticSerializationError` for one that is no finite number."""
@@ -46,15 +52,12 @@ class _Schema(GenerateJsonSchema):
             raise PydanticSerializationError(str(problem)) from problem
         return made
 
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Leave out the titles that are made of names: a model is told no name twice."""
+        return False
+
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Leave out a default that JSON cannot hold: the function has it."""
-
-
-class _Outputs(_Schema):
-    """JSON schemas of what comes back: a class that JSON has no form for is its name."""
-
-    def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": schema["cls"].__name__}
 
 
 def filled_arguments(given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
@@ -105,7 +108,8 @@ class Arguments:
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the arguments, an object that allows no others."""
         found = self.model.model_json_schema(schema_generator=_Schema)
-        found = _without_titles(found)
+        for each in (found, *found.get("$defs", {}).values()):
+            each.pop("title", None)
         found.setdefault("properties", {})
         return {**found, "additionalProperties": False}
 
@@ -144,22 +148,13 @@ class Arguments:
         check_references(given, earlier, planned, inputs)
         open_ones = {name for name, value in given.items() if any(references(value, earlier))}
         if fault := self._fault(given, open_ones):
-            what, hint = fault
-            lost = [name for name in given if named_in(given[name]) and name not in open_ones]
-            if lost and not self._fault(given, open_ones.union(lost)):
-                what = (
-                    f"the argument {lost[0]} of {self.module} is {given[lost[0]][:60]!r}, and no step before"
-                )
-                near = did_you_mean(named_in(given[lost[0]]), [f"${name}" for name in earlier])
-                what, hint = f"{what} it has that name", f"{near} {hint}".strip()
-            raise PlanError(what, hint=hint)
+            raise PlanError(fault[0], hint=fault[1])
 
     def values(self, given: Mapping[str, Any], state: State, room: Room) -> dict[str, Any]:
         """Return the arguments as the module gets them. Raises `BadArguments`, and as `filled_arguments`."""
         whole = filled_arguments(given, state, room)
         if fault := self._fault(whole):
-            what, hint = fault
-            raise BadArguments(what, hint=hint)
+            raise BadArguments(fault[0], hint=fault[1])
         made = self.model.model_validate(whole)
         return {field.alias or name: getattr(made, name) for name, field in self.model.model_fields.items()}
 
@@ -272,7 +267,7 @@ def output_of(run: Callable[..., Any]) -> str:
         kind = get_type_hints(written_as(run), include_extras=True).get("return", type(None))
         if inspect.isclass(kind) and hasattr(kind, "to_json"):  # a table, say
             return kind.__name__
-        schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Outputs)
+        schema = TypeAdapter(kind).json_schema(mode="serialization", schema_generator=_Schema)
     except Exception:  # annotations are code, and these are a help alone
         return ""
     said = schema_in_words(schema, schema)
@@ -291,16 +286,3 @@ def _noted(hint: Any) -> Any:
     kind, *further = get_args(hint)
     noted = [Field(description=each) if isinstance(each, str) else each for each in further]
     return Annotated[kind, *noted]
-
-
-def _without_titles(schema: Any) -> Any:
-    """Return a schema without the titles that pydantic makes of names: a model is told no name twice."""
-    if isinstance(schema, Mapping):
-        return {
-            key: {name: _without_titles(each) for name, each in value.items()}
-            if key in ("properties", "$defs") and isinstance(value, Mapping)
-            else _without_titles(value)
-            for key, value in schema.items()
-            if not (key == "title" and isinstance(value, str))
-        }
-    return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema

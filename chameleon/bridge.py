@@ -7,6 +7,7 @@ anywhere else the same functions block: they start no loop in the caller's threa
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import threading
@@ -252,6 +253,12 @@ def may_block(work: Callable[..., Any]) -> bool:
 def in_thread(work: Callable[[], T]) -> T:
     """Call what blocks, in a thread where a loop would be held up."""
     return result(_threads().submit(copy_context().run, work)) if is_bridged() else work()
+
+
+def called(work: Callable[[], Any], *, blocks: bool) -> Any:
+    """Call code that may be a user's and may be async; return what it returns in the end."""
+    found = in_thread(work) if blocks else work()
+    return awaited(found) if inspect.iscoroutine(found) else found
 
 
 def in_this_loop(hear: Callable[P, None]) -> Callable[P, None]:

@@ -47,33 +47,15 @@ class ConversationLog(EventLog):
         self.close()
         ConversationLog.__init__(self, self.path)
 
-    def append(self, event: Event) -> None:
-        """Write one event: see `EventLog`. The first of a run begins a turn, the last ends it."""
-        if isinstance(event, RunStarted):
-            self.next_turn()
-        super().append(event)
-        self._take(event)
-
-    def _read(self, line: bytes, number: int) -> None:
-        before = len(self.events)
-        super()._read(line, number)
-        if len(self.events) == before:  # an unfinished line
-            return
-        event = self.events[-1]
-        if isinstance(event, RunStarted):  # the turn before, if there is one, was left in the middle
-            self.events.pop()
-            self.next_turn()
-            self.events.append(event)
-        elif not before:
-            raise LogError(
-                f"line {number} belongs to no run", where=str(self.path), hint="Name another file."
-            )
-        self._take(event)
-
     def _take(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
+        """Keep an event; the first of a run begins a turn, the last ends it."""
+        if isinstance(event, RunStarted):  # the turn before, if there is one, was left in the middle
+            self.next_turn()
             self.first = self.first or event
-        elif isinstance(event, RunEnded):
+        elif not self.events:
+            raise LogError("an event belongs to no run", where=str(self.path), hint="Name another file.")
+        super()._take(event)
+        if isinstance(event, RunEnded):
             self.next_turn()
 
     def next_turn(self) -> None:

@@ -19,6 +19,7 @@ _PART = re.compile(r"""\.([\w-]+)|\[(?:(\d+)|"([^"]+)"|'([^']+)')\]""")
 _REFERENCE = re.compile(rf"\$([^\W\d]\w*)((?:{_PART.pattern})*)")
 _BEGINS = re.compile(r"\$([^\W\d]\w*)[.\[]")
 _PLAIN = re.compile(r"[\w-]+")
+_THE_VALUE = "Write the value itself"
 _OF_A_TABLE = ("header", "rows", "caption")
 
 
@@ -62,6 +63,8 @@ def _step_called(name: str, earlier: Collection[str]) -> str:
 
 def _part_of(value: Any, part: str, place: Reference) -> Any:
     """Return what a mapping, a list or a table has under a key or number."""
+    if isinstance(value, Table):
+        value = {name: getattr(value, name) for name in _OF_A_TABLE}
     if isinstance(value, Mapping):
         if part in value:
             return value[part]
@@ -70,10 +73,6 @@ def _part_of(value: Any, part: str, place: Reference) -> Any:
         if part.isdecimal() and int(part) < len(value):
             return value[int(part)]
         raise BadArguments(f"{place} is a list of {len(value):,} and has no {part!r}; the first is {place}.0")
-    if isinstance(value, Table):
-        if part in _OF_A_TABLE:
-            return getattr(value, part)
-        raise BadArguments(f"{place} is a table and has no {part!r}", hint=nearest(part, _OF_A_TABLE))
     raise BadArguments(f"{place} is no mapping, list or table, and nothing in it is called {part!r}")
 
 
@@ -90,12 +89,6 @@ def references(value: Any, earlier: Collection[str]) -> Iterator[Reference]:
             yield from references(each, earlier)
 
 
-def named_in(value: Any) -> str:
-    """Return the name in what has the form of a reference, whether a step has that name; "" for all else."""
-    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
-    return found[1] if found else ""
-
-
 def check_references(
     value: Any, earlier: Collection[str], planned: Collection[str] = (), inputs: Collection[str] = ()
 ) -> None:
@@ -104,19 +97,19 @@ def check_references(
     Also for one that refers to a step of the plan that does not come before, or to an input.
     """
     if isinstance(value, str):
-        if Reference.parse(value, earlier) is None and (later := Reference.parse(value, planned)) is not None:
-            what = f"{value[:60]!r} refers to {later.module}, which does not come before"
-            raise PlanError(what, hint='Call it before, or write "$$…" for a text that begins with a dollar.')
-        if named_in(value) in inputs and Reference.parse(value, earlier) is None:
-            what = f'{value[:60]!r} names an input, and "$" stands for the output of an earlier step'
-            raise PlanError(
-                what, hint='Write the value itself, or "$$…" for a text that begins with a dollar.'
-            )
-        begins = _BEGINS.match(value)
-        if begins and Reference.parse(value, earlier) is None and _step_called(begins[1], earlier):
-            what = f"{value[:60]!r} begins as a reference to {begins[1]}, and is none"
-            whole = f'"${begins[1]}.KEY" or "${begins[1]}[\'A KEY\']"'
-            raise PlanError(what, hint=f'Write {whole} alone, or "$$…" for a text that begins with a dollar.')
+        if Reference.parse(value, earlier) is not None:
+            return
+        what = ""
+        if (later := Reference.parse(value, planned)) is not None:
+            what, mend = f"refers to {later.module}, which does not come before", "Call it before"
+        elif (found := _REFERENCE.fullmatch(value)) and found[1] in inputs:
+            what, mend = 'names an input, and "$" stands for the output of an earlier step', _THE_VALUE
+        elif (found := _BEGINS.match(value)) and _step_called(found[1], earlier):
+            what = f"begins as a reference to {found[1]}, and is none"
+            mend = f'Write "${found[1]}.KEY" or "${found[1]}[\'A KEY\']" alone'
+        if what:
+            hint = f'{mend}, or "$$…" for a text that begins with a dollar.'
+            raise PlanError(f"{value[:60]!r} {what}", hint=hint)
     elif isinstance(value, Mapping | list | tuple):
         for each in value.values() if isinstance(value, Mapping) else value:
             check_references(each, earlier, planned, inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -10,8 +11,9 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
 from typing import Self
+
+from chameleon.text import harmless_lines, redact
 
 _NOT_OWN = frozenset(["chameleon", *sys.stdlib_module_names])
 _INSTALLED = frozenset(["site-packages", "dist-packages"])
@@ -41,13 +43,6 @@ class ChameleonError(Exception):
     def at(self, where: str) -> Self:
         """Return the same error, told of another place."""
         return type(self)(self.what, where=where, hint=self.hint)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.what, self.where, self.hint)
-
-
-def _rebuild(kind: type[ChameleonError], what: str, where: str, hint: str) -> ChameleonError:
-    return kind(what, where=where, hint=hint)
 
 
 @contextmanager
@@ -266,6 +261,13 @@ class WebError(ModuleError):
     """A web request that was refused, failed or brought something else than was asked for."""
 
 
+def show_traceback(problem: BaseException) -> None:
+    """Print the traceback of an error on stderr where `CHAMELEON_DEBUG` asks for it, without secrets."""
+    if os.environ.get("CHAMELEON_DEBUG", "0") not in ("", "0"):
+        told = "".join(traceback.format_exception(problem))
+        sys.stderr.write(harmless_lines(redact(told)))
+
+
 def raised_at(problem: BaseException) -> str:
     """Return the file and line where a problem arose: the last of the user's own code, if any.
 
@@ -274,15 +276,11 @@ def raised_at(problem: BaseException) -> str:
     frames = [*traceback.walk_tb(problem.__traceback__)]
     packages = (str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames)
     others = [each for each, package in zip(frames, packages, strict=True) if package not in _NOT_OWN]
-    own = [each for each in others if not _is_installed(each[0])]
+    # By the file of its module, since compiled code has other paths.
+    files = (frame.f_globals.get("__file__") or frame.f_code.co_filename for frame, _ in others)
+    own = [each for each, file in zip(others, files, strict=True) if _INSTALLED.isdisjoint(Path(file).parts)]
     places = own or others[:1] or frames
     return f" ({Path(places[-1][0].f_code.co_filename).name}, line {places[-1][1]})" if places else ""
-
-
-def _is_installed(frame: FrameType) -> bool:
-    """Tell whether code is of an installed package: by its module, since compiled code has other paths."""
-    file = frame.f_globals.get("__file__") or frame.f_code.co_filename
-    return not _INSTALLED.isdisjoint(Path(file).parts)
 
 
 def read_at() -> str:

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, NoReturn, Self
+from typing import Any
 
 from chameleon import bridge
 from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
@@ -95,17 +95,6 @@ class Executor:
         self.model: str | None = getattr(llm, "name", None)
         self.server: str = getattr(llm, "address", "")
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "an Executor has locks and open connections, and is not pickled: make one in each process, "
-            "as in a pool's initializer, by Executor(inventory, model); its `batch` runs inputs in threads"
-        )
-
-    def __copy__(self) -> Self:
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        return made
-
     @cached_property
     def settings(self) -> Mapping[str, Any]:
         """Return what the log of a run keeps: the model's name, digests of the inventory and its prompts."""
@@ -163,7 +152,7 @@ class Executor:
         try:
             return self.run(input)
         except InputError as problem:
-            return _refused(problem)
+            return State(ended=RunEnded("failed", Failure.of(problem)))
 
     async def arun(
         self,
@@ -192,10 +181,7 @@ class Executor:
 
         async def one(given: Input) -> State:
             async with turns:
-                try:
-                    return await self.arun(given)
-                except InputError as problem:
-                    return _refused(problem)
+                return await bridge.run(self._run_or_fail, given)
 
         try:
             for given in inputs:
@@ -440,8 +426,3 @@ def _checked(state: State, raise_errors: bool) -> State:
     if raise_errors and state.waiting:
         raise needs_approval(state)
     return state
-
-
-def _refused(problem: InputError) -> State:
-    """Return the state of an input that the inventory does not take."""
-    return State(ended=RunEnded("failed", Failure.of(problem)))

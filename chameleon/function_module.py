@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import functools
 import inspect
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
@@ -14,17 +15,17 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints, overload
 from uuid import UUID
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from chameleon.arguments import Arguments, output_of, written_as
 from chameleon.errors import InventoryError
 from chameleon.module import Keys, Module, check_keys
 from chameleon.state import State
-from chameleon.text import nearest, snake_case, type_in_words
+from chameleon.text import snake_case, type_in_words
 from chameleon.values import adopted
 
-_AS_JSON = (datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
+_AS_JSON = (BaseModel, datetime.date, datetime.time, datetime.timedelta, Decimal, Enum, UUID, set, frozenset)
 
 
 class FunctionModule(Module):
@@ -70,11 +71,7 @@ class FunctionModule(Module):
         skip = () if self._state is None else (self._state,)
         self._arguments = Arguments.of(self.name, function, None, skip)
         self.gives = output_of(function)
-        self._by_place = [
-            each.name
-            for each in inspect.signature(function).parameters.values()
-            if each.kind is each.POSITIONAL_ONLY
-        ]
+        self._signature = inspect.signature(function)
 
     @property
     def arguments(self) -> Arguments | None:
@@ -90,8 +87,8 @@ class FunctionModule(Module):
     def run(self, state: State, /, **args: Any) -> Any:
         if self._state is not None:
             args[self._state] = state
-        by_place = [args.pop(name) for name in self._by_place]
-        given = self.function(*by_place, **args)
+        bound = inspect.BoundArguments(self._signature, OrderedDict(args))
+        given = self.function(*bound.args, **bound.kwargs)
         if not inspect.isawaitable(given):
             return plain(given)
 
@@ -124,18 +121,14 @@ def _is_state(hint: Any) -> bool:
 def plain(output: Any) -> Any:
     """Return what a run holds: tables, and of pydantic models, dataclasses, dates and sets the JSON."""
     output = adopted(output)
-    if isinstance(output, BaseModel):
-        return output.model_dump(mode="json")
     if isinstance(output, list | tuple):
         return [plain(each) for each in output]
     if isinstance(output, Mapping):
         return {key: plain(each) for key, each in output.items()}
-    if dataclasses.is_dataclass(output) and not isinstance(output, type) and not hasattr(output, "to_json"):
-        return TypeAdapter(type(output)).dump_python(output, mode="json")
-    return to_jsonable_python(output) if isinstance(output, _AS_JSON) else output
-
-
-_OPTIONS = [*inspect.signature(FunctionModule).parameters][1:]
+    is_data = dataclasses.is_dataclass(output) and not hasattr(output, "to_json")
+    if isinstance(output, _AS_JSON) or (is_data and not isinstance(output, type)):
+        return to_jsonable_python(output, by_alias=False)
+    return output
 
 
 @overload
@@ -161,14 +154,12 @@ def tool(
     if function is None:
         return functools.partial(tool, **options)
     try:
-        for name in options:
-            if name not in _OPTIONS:
-                raise InventoryError(f"a tool has no option {name!r}", hint=nearest(name, _OPTIONS))
         return FunctionModule(function, **options)
-    except InventoryError as problem:
+    except (InventoryError, TypeError) as problem:
+        told = problem if isinstance(problem, InventoryError) else InventoryError(str(problem))
         code = getattr(inspect.unwrap(written_as(function)), "__code__", None)
         place = f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code is not None else ""
-        raise problem.at(place) from problem
+        raise told.at(place) from problem
 
 
 def as_module(given: Any) -> Module:

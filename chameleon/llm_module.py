@@ -47,7 +47,8 @@ RAISE_LIMIT = "Raise llm.max_tokens if such an answer is that long; else the mod
 class AsksModel:
     """Ask a model with a prompt file.
 
-    - `prompt`: the prompt file, such as "folder/name"; the inventory may name another.
+    - `prompt`: the prompt file, such as "folder/name", beside the inventory or shipped; the inventory may
+      name another.
     - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
     - `structured`: whether replies are held to a JSON schema, where there is one for them: "auto" where the
       model is known to offer that, and has refused none; the text form is the fall-back.
@@ -154,9 +155,7 @@ class AsksModel:
 class LLMModule(AsksModel, Module):
     """Render a prompt from the state, ask the model, and parse the reply.
 
-    - `prompt`: the prompt file, such as "folder/name", beside the inventory or shipped; the inventory may
-      name another.
-    - `llm_params`: parameters of the call, such as {"max_tokens": 256}.
+    - `prompt`, `llm_params`, …: see `AsksModel`.
     - `parse(text)`: the reply as a value; raise `StepRejected` for a reply that will not do.
     - `samples`, `vote`: ask that many times and take the most frequent value ("majority", ties to the
       value seen first) or the first that parses ("first").

@@ -52,15 +52,6 @@ _BY_ORJSON = re.compile(rb'\{"\w+":(?! )')
 _PARTED = (dict, list, tuple)
 _OUTPUT = "$output"
 _LAST_SECOND = 253_402_300_799  # of the year 9999
-_UNREADABLE = (
-    ArithmeticError,
-    AttributeError,
-    InputError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
 _BEGINS = (b'{"event":"', b'{"event": "')
 
 
@@ -175,7 +166,9 @@ def event_from_json(data: Mapping[str, Any]) -> Event:
     """
     try:
         return _event(data)
-    except _UNREADABLE as problem:
+    except LogError:
+        raise
+    except Exception as problem:  # whatever comes of a damaged line
         raise LogError(f"an event cannot be read: {type(problem).__name__}: {problem}") from problem
 
 
@@ -202,7 +195,7 @@ def _event(data: Mapping[str, Any]) -> Event:
                 raise ValueError(f"no kind of plan: {kind!r}")
             steps = tuple(Step.from_json(step) for step in data["steps"])
             path = tuple(int(place) for place in data.get("path", ()))
-            by, note, refused = (_text(data[name]) for name in ("by", "note", "refused"))
+            by, note, refused = (str(data[name]) for name in ("by", "note", "refused"))
             return Plan(steps, by, note, kind, refused, seconds, calls, path)
         case "step":
             output = values.from_json(data["output"])
@@ -230,12 +223,6 @@ def _event(data: Mapping[str, Any]) -> Event:
             return RunEnded(data["reason"], error, calls)
         case kind:
             raise LogError(f"an event is of an unknown kind: {kind!r}")
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{str(value)[:40]!r} is no text")
-    return value
 
 
 def _beginning(data: Mapping[str, Any]) -> RunStarted:
@@ -336,7 +323,7 @@ class EventLog:
             return
         event = read_event(line, number, self.path)
         if not _is_yes(event) or is_sealed(self._content(event), str(read_line(line).get(_SEAL, ""))):
-            self.events.append(event)
+            self._take(event)
         else:
             what = "another user gave it, or what is before it was changed"
             _log.warning("%s: line %d: the approval does not count: %s", self.path, number, what)
@@ -354,7 +341,11 @@ class EventLog:
             line = json_line(data)
             self._file.append(line)
             self._before.update(line)
-            self.events.append(event)
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        """Keep an event that the file has."""
+        self.events.append(event)
 
     def _content(self, event: Event) -> bytes:
         """Return what the seal of a yes is made of: all lines before it, and what it allows."""

@@ -5,41 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from chameleon.table import Table
 from chameleon.text import mask_known
 from chameleon.values import ReadOnly
 
-T = TypeVar("T")
 
-
-def masked(value: T, secrets: Sequence[str]) -> T:
+def masked(value: Any, secrets: Sequence[str]) -> Any:
     """Return an event, or a part of one, without these secrets; the same object where it holds none.
 
     Secrets of fewer than 12 characters stay, since words of an answer may equal them (`mask_known`).
     """
-    return _masked(value, secrets) if secrets else value
-
-
-def _masked(value: Any, secrets: Sequence[str]) -> Any:
     if isinstance(value, str):
         return mask_known(value, secrets)
-    if value is None or isinstance(value, (bool, int, float)):
+    if not secrets or value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, Table) and not _holds_one(value, secrets):
         return value
     if isinstance(value, (tuple, list)):
-        items = [_masked(item, secrets) for item in value]
+        items = [masked(item, secrets) for item in value]
         is_same = all(new is old for new, old in zip(items, value, strict=True))
         return value if is_same else type(value)(items)
     if isinstance(value, Mapping):
-        entries = {mask_known(key, secrets): _masked(item, secrets) for key, item in value.items()}
+        entries = {mask_known(key, secrets): masked(item, secrets) for key, item in value.items()}
         is_same = entries.keys() == value.keys() and all(entries[key] is value[key] for key in entries)
         return value if is_same else ReadOnly(entries)
     if is_dataclass(value) and not isinstance(value, type):
         parts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-        new = {name: _masked(part, secrets) for name, part in parts.items()}
+        new = {name: masked(part, secrets) for name, part in parts.items()}
         changes = {name: part for name, part in new.items() if part is not parts[name]}
         return replace(value, **changes) if changes else value
     return value

@@ -36,13 +36,12 @@ _SPOT = re.compile(  # where a call, a list or an object may begin
     r"(?<!\w)(?P<name>[^\W\d][\w-]{0,200})[`*\"']{0,3}(?:(?P<space>\s?)(?=\()|(?:[ \t]{0,3}(?:(?:[:=]|with\b"
     r"|args:|arguments:)\s{0,2})?|[\s*]{0,5}(?i:action[ _]?input)[\s*]{0,3}:[\s*`]{0,3})(?=\{))|(?=[\[{])"
 )
-# The texts of JSON and of Python that mean the same in both, and those in typographic quotes.
-_TEXT = r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\["'\\bfnrtuUx]|[^'\\\n])*'|[“”„](?:\\.|[^“”„\\\n])*[“”„]"""
+# The texts of JSON and of Python that mean the same in both.
+_TEXT = r"""\"(?:\\.|[^\"\\\n])*\"|'(?:\\["'\\bfnrtuUx]|[^'\\\n])*'"""
 _TOKEN = re.compile(
     rf"\s*(?:(?P<text>{_TEXT})|(?P<number>-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]))"
     r"|(?P<word>\$?[^\W\d][\w.\-]*(?: [\w\-]+)*)|(?P<sign>[\[\]{}()]))"
 )
-_STRAIGHT = str.maketrans("“”„", '"""')
 _KEY = re.compile(rf"\s*(?:({_TEXT})\s*:|([^\W\d]\w*)\s*[=:])")
 _COMMA = re.compile(r"\s*(?:,|(?=[\]})]))")
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
@@ -324,5 +323,4 @@ def _text(written: str) -> str:
     """Return a text without its quotes and escapes; a word is itself. Raises ValueError or SyntaxError."""
     if written[0] == "'":
         return str(ast.literal_eval(written))
-    straight = written if written[0] == '"' else written.translate(_STRAIGHT)
-    return str(json.loads(straight)) if straight[0] == '"' else written
+    return str(json.loads(written)) if written[0] == '"' else written

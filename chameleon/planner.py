@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import difflib
-import inspect
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -123,9 +122,8 @@ def ask(planner: Planner, state: State, inventory: Inventory) -> Plan:
     """
     by = planner.name
     try:
-        propose = partial(planner.propose, state, inventory)  # a planner of one's own may wait for anything
-        proposed = bridge.in_thread(propose) if bridge.may_block(planner.propose) else propose()
-        proposed = bridge.awaited(proposed) if inspect.iscoroutine(proposed) else proposed
+        propose = partial(planner.propose, state, inventory)
+        proposed = bridge.called(propose, blocks=bridge.may_block(planner.propose))
         if isinstance(proposed, Iterable) and not isinstance(proposed, str):
             return Plan(tuple(_settled(step, inventory) for step in proposed), by)
     except PlanError as problem:
@@ -220,7 +218,7 @@ def next_plan(state: State, inventory: Inventory) -> Plan:
         plan = _completed(plan, inventory) if inventory.rules.completed else plan
     if plan.refused or not plan.steps:
         return plan
-    if _is_idle(plan, state, inventory):
+    if _is_idle(plan, state):
         steps = " → ".join(map(str, plan.steps))
         raise ModuleError(f"it proposes {steps} again, which has just run to its end", hint=RETURN_NOTHING)
     try:
@@ -253,21 +251,11 @@ def _dropped(plan: Plan, inventory: Inventory) -> set[str]:
     }
 
 
-def _is_idle(plan: Plan, state: State, inventory: Inventory) -> bool:
-    """Return whether the plan is the last one again, which came to its end, and nothing new can come of it.
-
-    That is so where no module reads what that plan wrote, or where it came to the same twice. A planner that
-    plans step by step may take a step again, as long as something new comes of it.
-    """
-    if state.failure is not None or not repeats(plan, state):
-        return False
+def _is_idle(plan: Plan, state: State) -> bool:
+    """Return whether the plan is the last one again, which came to the same twice."""
     count = len(plan.steps)
     last, before = state.executed[-count:], state.executed[-2 * count : -count]
-    if _came_to(last) == _came_to(before):
-        return True
-    access = [inventory.access[name] for name in plan.names if name in inventory.access]
-    written = {key for each in access for key in each.writes}
-    return inventory.planner.whole and not any(each.depends_on(written) for each in access)
+    return state.failure is None and repeats(plan, state) and _came_to(last) == _came_to(before)
 
 
 def repeats(plan: Plan, state: State) -> bool:
@@ -364,20 +352,15 @@ def check_reads(plan: Sequence[str], access: Mapping[str, Access], present: Coll
             with within(position):
                 raise PlanError(
                     f"{name} reads {missing[0].replace('|', ' or ')}, and nothing before it gives that",
-                    hint=_how_to_give(missing[0].split("|"), plan[:position], access, have),
+                    hint=_how_to_give(missing[0].split("|"), access, have),
                 )
         have |= access[name].writes
 
 
-def _how_to_give(
-    keys: Sequence[str], before: Sequence[str], access: Mapping[str, Access], have: Collection[str]
-) -> str:
+def _how_to_give(keys: Sequence[str], access: Mapping[str, Access], have: Collection[str]) -> str:
     """Name the modules that write one of the keys; else what could be read in their place."""
     if givers := [name for name, other in access.items() if any(map(other.may_write, keys))]:
         return f"It is written by {' or '.join(givers)}."
-    for name in dict.fromkeys(before):
-        if f"cache.{name}" in keys:
-            return f"{name} writes {' and '.join(sorted(access[name].writes))}."
     near = (difflib.get_close_matches(key, sorted(have), n=3, cutoff=0.5) for key in keys)
     offered = list(dict.fromkeys(chain.from_iterable(near))) or sorted(have)[:_MOST_KEYS]
     return f"Before it there is {', '.join(offered)}." if offered else ""

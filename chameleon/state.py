@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from chameleon import conversation, errors, values
+from chameleon import errors, values
+from chameleon.conversation import HISTORY, with_turn
 from chameleon.errors import ChameleonError, LogError, ModuleError, lack_of
 from chameleon.table import Table
 from chameleon.text import html_rows, one_line
@@ -475,11 +476,12 @@ class State:
         """
         given = self.begun.input if self.begun is not None else self.input
         alone = self.begun.settings.get(ONE_QUESTION, ()) if self.begun is not None else ()
+        turns = with_turn(given.get(HISTORY), given.get("question", ""), self.answer)
         now = dict(given)
         for record in self.executed:
             if record.step.module not in alone:
-                now |= record.input_changes
-        return conversation.follow_up(given, now, question, self.answer, changes)
+                now |= {key: each for key, each in record.input_changes.items() if key in given}
+        return now | {"question": question, HISTORY: turns} | changes
 
     @property
     def program(self) -> tuple[str, ...]:
@@ -494,8 +496,6 @@ class State:
     @property
     def failures(self) -> Mapping[str, Failure]:
         """Return the modules that failed and did not do their work later either, and why."""
-        if all(record.error is None for record in self.history):
-            return {}
         worked = {record.step.module for record in self.executed if record.error is None}
         failed = {record.step.module: record.error for record in self.executed if record.error is not None}
         return {name: error for name, error in failed.items() if name not in worked}

@@ -6,6 +6,7 @@ import inspect
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -13,14 +14,21 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from chameleon import bridge, values
 from chameleon.conversation import HISTORY
-from chameleon.debug import show_traceback
 from chameleon.earlier import references
-from chameleon.errors import ChameleonError, MachineError, ModuleError, NoSuchKey, raised_at, read_at
+from chameleon.errors import (
+    ChameleonError,
+    MachineError,
+    ModuleError,
+    NoSuchKey,
+    raised_at,
+    read_at,
+    show_traceback,
+)
 from chameleon.module import Module, split_keys
 from chameleon.state import Event, Failure, MissingKeys, Nested, Ran, State, Step, StepRecord
 from chameleon.table import Table
 from chameleon.text import nearest, redact, type_in_words
-from chameleon.usage import Meter, recording
+from chameleon.usage import Meter, Recorder, recording
 
 if TYPE_CHECKING:
     from chameleon.arguments import Arguments
@@ -114,8 +122,6 @@ class Access:
 
     def missing(self, present: Iterable[str]) -> tuple[str, ...]:
         """Return the required keys that are not present, alternatives joined by "|"."""
-        if not self.required:
-            return ()
         have = frozenset(present)
         return tuple("|".join(keys) for keys in self.required if not any(_is_in(key, have) for key in keys))
 
@@ -174,8 +180,8 @@ class PreparedModule:
 
     def __init__(self, module: Module, arguments: Arguments | None = None) -> None:
         self.module, self.arguments = module, arguments
-        self._is_async = inspect.iscoroutinefunction(module.run)
-        self._blocks = bridge.may_block(module.run) or not module.needs_model
+        is_async = inspect.iscoroutinefunction(module.run)
+        self._blocks = not is_async and (bridge.may_block(module.run) or not module.needs_model)
         self._is_ready = False
         self._lock = threading.Lock()
 
@@ -194,14 +200,7 @@ class PreparedModule:
 
     def run(self, state: State, args: Mapping[str, Any]) -> Any:
         """Run the module; what may block gets a thread where it would hold up an event loop."""
-        work = self.module.run
-        if self._is_async:
-            return bridge.awaited(work(state, **args))
-        if self._blocks and bridge.is_bridged():
-            found = bridge.in_thread(partial(work, state, **args))
-        else:
-            found = work(state, **args)
-        return bridge.awaited(found) if inspect.iscoroutine(found) else found
+        return bridge.called(partial(self.module.run, state, **args), blocks=self._blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,23 +251,22 @@ def run_step(
     access = everyones[step.module]
     seen = access.view(state, step, everyones)
     begun = time.monotonic()
-    if module.module.inner is not None:
-        try:
-            args = _begin(step, module, access, state, terms)
-            inner = replace(terms, ran=state.ran_in(step.module, terms.ran))
-            work = module.ready().run_inside(seen, Inside(state.inside, inner), **args)
-            if (outcome := (yield from _nested(step.module, work))) is None:
-                return
-            record = _record(step, module.module, access, outcome, state=state, seen=seen, terms=terms)
-        except (Exception, SystemExit) as problem:
-            record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))
-        yield replace(record, seconds=time.monotonic() - begun)
-        return
-    with recording(terms.meter, terms.hear) as recorder:
+    is_inventory = module.module.inner is not None
+    recording_or_not = (
+        nullcontext(Recorder(terms.meter)) if is_inventory else recording(terms.meter, terms.hear)
+    )
+    with recording_or_not as recorder:  # the run within records its own calls
         try:
             args = _begin(step, module, access, state, terms)
             ready = module.ready()
-            outcome = Outcome(module.run(seen, args))
+            outcome: Outcome | None
+            if is_inventory:
+                inner = replace(terms, ran=state.ran_in(step.module, terms.ran))
+                work = ready.run_inside(seen, Inside(state.inside, inner), **args)
+                if (outcome := (yield from _nested(step.module, work))) is None:
+                    return
+            else:
+                outcome = Outcome(module.run(seen, args))
             record = _record(step, ready, access, outcome, state=state, seen=seen, terms=terms)
         except (Exception, SystemExit) as problem:  # whatever a user's module raises is recorded
             record = StepRecord(step, error=failure_of(problem, f"module {step.module}"))

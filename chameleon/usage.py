@@ -6,10 +6,11 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar, Token
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeGuard
+from typing import Any, TypeGuard
 
 from chameleon.errors import BudgetExceeded
 from chameleon.figures import in_digits, in_dollars
@@ -312,15 +313,6 @@ class Recorder:
     hear: Callable[[str | None], None] | None = None
     calls: list[Call] = field(default_factory=list)
     doubts: list[Callable[[], None]] = field(default_factory=list)
-    _before: Token[Recorder | None] | None = None
-
-    def __enter__(self) -> Self:
-        self._before = _recorder.set(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            _recorder.reset(self._before)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("chameleon_recorder", default=None)
@@ -331,6 +323,12 @@ def current_recorder() -> Recorder | None:
     return _recorder.get()
 
 
-def recording(meter: Meter, hear: Callable[[str | None], None] | None = None) -> Recorder:
+@contextmanager
+def recording(meter: Meter, hear: Callable[[str | None], None] | None = None) -> Iterator[Recorder]:
     """Book every model call made in this context on `meter`, and collect it for the log."""
-    return Recorder(meter, hear)
+    recorder = Recorder(meter, hear)
+    token = _recorder.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _recorder.reset(token)

@@ -15,7 +15,6 @@ FLOORS = (  # from the ground; a room is a folder or a file of `chameleon/`
         "errors",
         "bridge",
         "cached",
-        "debug",
         "figures",
         "markup",
         "quoting",
@@ -74,7 +73,7 @@ def imports_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    homes = {public: f"chameleon.{home}" for public, home in chameleon._HOMES.items()}
+    homes = {public: getattr(chameleon, public).__module__ for public in chameleon.__all__}
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in files())

@@ -23,8 +23,7 @@ def main() -> None:
     from chameleon.cli.app import app_for, settings_for
     from chameleon.cli.hints import in_options
     from chameleon.cli.out import Interrupted, Terminated
-    from chameleon.debug import show_traceback
-    from chameleon.errors import ChameleonError, lack_of
+    from chameleon.errors import ChameleonError, lack_of, show_traceback
     from chameleon.text import harmless
 
     def interrupt(number: int, _: object) -> NoReturn:

@@ -280,14 +280,6 @@ def test_what_was_refused_does_not_count_as_a_run() -> None:
     assert len(tools.done) == 2
 
 
-def test_what_is_allowed_is_used_up() -> None:
-    step = Tools().executor(WRITE | {"args": {"text": "x"}}, approve=yes)
-    state = step.run(QUESTION)
-    assert (
-        state.allowed == () and len([e for e in list(step.stream(QUESTION)) if isinstance(e, Approval)]) == 3
-    )
-
-
 def test_approval_may_be_async_and_its_answer_is_yes_no_or_none() -> None:
     tools = Tools()
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,6 @@ from chameleon.planners.fixed import Fixed
 from chameleon.planners.told import inputs_of
 from chameleon.prompt import Prompt
 from chameleon.text import estimated_tokens
-from tests.e2e.commands import environment
 from tests.engine.doubles import Ask, Does, executor, failing
 
 TABLE = Table(["City", "Visitors"], [["Oslo", "900"], ["Rome", "4200"]], caption="visits")
@@ -111,14 +107,6 @@ class TestTheNextInput:
         kept = state.input["history"]
         assert [turn["question"] for turn in kept] == [str(n) for n in range(38 - MOST_TURNS, 39)]
         assert len(json.dumps(kept[-1])) < 5_000
-
-    def test_works_in_an_event_loop(self) -> None:
-        async def talk() -> State:
-            made = executor({"a": lambda state: len(state.input.get("history", ()))})
-            state = await made.arun({"question": "?"})
-            return await made.arun(state.follow_up("!"))
-
-        assert asyncio.run(talk()).answer == 1
 
 
 class TestAnInventory:
@@ -279,16 +267,6 @@ class TestTheLog:
     def test_is_no_other_file(self, tmp_path: Path, line: str) -> None:
         path = tmp_path / "log.jsonl"
         path.write_text(line)
-        with pytest.raises(LogError, match="line 1"):
+        with pytest.raises(LogError, match=r"line 1|belongs to no run"):
             ConversationLog(path)
         assert path.read_text() == line
-
-    @pytest.mark.slow
-    def test_is_written_by_one_process_at_a_time(self, tmp_path: Path) -> None:
-        path = tmp_path / "log.jsonl"
-        code = f"from chameleon.conversation_log import ConversationLog; ConversationLog({str(path)!r})"
-        with ConversationLog(path):
-            done = subprocess.run(
-                [sys.executable, "-c", code], env=environment(), capture_output=True, check=False
-            )
-        assert b"another run is writing to it" in done.stderr

@@ -75,10 +75,6 @@ class TestLines:
         assert line.count(b"\n") == 1 and line.endswith(b"\n")
         assert repr(read_line(line)) == repr(json.loads(line)) == repr(data)
 
-    @given(st.dictionaries(st.text(max_size=3), json_values, max_size=4))
-    def test_as_earlier_versions_wrote_them_are_read(self, data: dict[str, Any]) -> None:
-        assert repr(read_line(json.dumps(data).encode("ascii"))) == repr(data)
-
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
     @pytest.mark.parametrize("where", [lambda n: n, lambda n: [1, [n]], lambda n: ({"a": n},)])
     def test_hold_no_number_that_json_has_not(self, number: float, where: Callable[[float], Any]) -> None:

