@@ -72,7 +72,7 @@ def left_of(state: State, problem: Problem, groups: Groups, text: str | None) ->
     }
 
 
-def means_of(runs: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
+def _means_of(runs: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
     """Return the means of what is left, as JSON, null where nothing is known; None if nothing is at all."""
     names = ("rows", "columns", "cells", "tokens", "gold_kept")
     known = {name: [run[name] for run in runs if name in run] for name in names}
@@ -178,7 +178,7 @@ def measure_arm(
         failed=len(failures),
         failed_first_for=failures[0] if failures else None,
         seconds_per_question=round(seconds / len(problems), 6),
-        table=means_of(left),
+        table=_means_of(left),
     )
 
 

@@ -65,7 +65,7 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
     if other := of_another_kind(question, answer, tables):
         return other
     computed = [*_texts(list(results))]
-    is_read = not computes(question) and any(names_one_row(question, answer, t) for t in tables)
+    is_read = not computes(question) and any(_names_one_row(question, answer, t) for t in tables)
     if not computed and not is_read:
         return "it was read off the table, and has to be computed"
     held = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
@@ -91,7 +91,7 @@ def computes(question: str) -> bool:
     return _COMPUTES.search(question) is not None
 
 
-def names_one_row(question: str, answer: Any, table: Table) -> bool:
+def _names_one_row(question: str, answer: Any, table: Table) -> bool:
     """Tell whether the cells that a question names are of one row, and the answer is another cell of it."""
     asked, said = f" {' '.join(_WORDS.findall(question.casefold()))} ", _form(str(answer))
     named = set(range(len(table.rows)))

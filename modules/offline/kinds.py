@@ -139,10 +139,10 @@ class Kinds(Question):
         flows = self.sheet.words.listed("flows")
         return not flows.isdisjoint(column.stems if self.sheet.origins is None else self.sheet.caption)
 
-    @property
-    def _is_often(self) -> bool:
-        """Whether "how often" is asked, which no amount tells."""
-        return any(item.value == "times" for item in self.of("count"))
+    def _is_measured(self, column: SheetColumn) -> bool:
+        """Tell whether "how often" is asked of a column that holds measures, and no counts: of rain."""
+        is_often = any(item.value == "times" for item in self.of("count"))
+        return is_often and (bool(column.bases) or len(column.stems) > 1)
 
     @property
     def _is_dated(self) -> bool:
@@ -259,11 +259,7 @@ class Kinds(Question):
             is_whole = bool(column.bases) or not any(
                 "." in cell or "," in cell[-3:] for cell in column.sample
             )
-            if (
-                column.bases & set("$€£¥")
-                or not is_whole
-                or (self._is_often and (column.bases or len(column.stems) > 1))
-            ):
+            if column.bases & set("$€£¥") or not is_whole or self._is_measured(column):
                 return  # how many sales there were is no revenue, and how often it rained no amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
                 yield from self.yields(0.0, Pick(self.where, (column.index,), True), *used)
@@ -298,9 +294,7 @@ class Kinds(Question):
         elif not self.names_row:
             column = named.value if named is not None and distinct is not None else None
             yield from self.grouped(cost, Count(self.where, column), *used)
-        elif len(verbs) == 1 and not (
-            self._is_often and self.col(verbs[0]).bases
-        ):  # how many people visited Oslo
+        elif len(verbs) == 1 and not self._is_measured(self.col(verbs[0])):  # how many people visited Oslo
             yield from self.yields(0.0, Pick(self.where, (verbs[0].value,), True), *used, verbs[0])
 
     def _counts_things(self) -> bool:
