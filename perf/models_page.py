@@ -70,7 +70,7 @@ def _less(verdicts: str, plain: str) -> str:
 
 
 def _picture(cells: Sequence[Any]) -> str:
-    """Return bars of what each method came to on the sets that all of them were asked."""
+    """Return bars of what each method came to on tables, with the number of problems that it was asked."""
     shown, parts, top = [cell for name in list(TITLES)[:3] for cell in _of(name, cells)], list[str](), 46
     for n, (label, _, color) in enumerate(PARTS):
         parts.append(f'<rect x="{190 + 150 * n}" y="12" width="12" height="12" fill="{color}"/>')
@@ -79,7 +79,8 @@ def _picture(cells: Sequence[Any]) -> str:
         if not place or shown[place - 1].data != cell.data:
             parts.append(f'<text x="10" y="{top + 14}" font-weight="bold">{escape(TITLES[cell.data])}</text>')
             top += 24
-        parts.append(f'<text x="180" y="{top + 12}" text-anchor="end">{escape(cell.method)}</text>')
+        name = escape(f"{cell.method}, {len(cell.verdicts)}")
+        parts.append(f'<text x="180" y="{top + 12}" text-anchor="end">{name}</text>')
         begin = 190.0
         for _, letters, color in PARTS:
             count, ink = sum(map(cell.verdicts.count, letters)), "#333" if "d" in letters else "#fff"
@@ -94,7 +95,6 @@ def _picture(cells: Sequence[Any]) -> str:
         top += 21
     size = f'viewBox="0 0 690 {top + 10}" font-family="sans-serif" font-size="12"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
-    back = f'<rect width="690" height="{top + 10}" fill="#fff"/>'
-    return "\n".join(
-        [head, "<title>What methods came to, with one small model</title>", back, *parts, "</svg>\n"]
-    )
+    head += "<title>What methods came to, with one small model</title>"
+    head += f'<rect width="690" height="{top + 10}" fill="#fff"/>'
+    return "\n".join([head, *parts, "</svg>\n"])
