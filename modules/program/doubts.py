@@ -82,7 +82,7 @@ class Suspect:
             return (
                 "the program neither reads the table nor computes anything: ans has to follow from the data"
             )
-        if not may_copy(self.table):
+        if not may_copy(self.table) and not any(map(self.is_a_column, on_the_way)):
             return "the table is too long to copy values from it: compute ans over df"
         known = {n for text in (self.told, *self.table.header, *chain(*self.rows)) for n in _numbers(text)}
         names = {_phrase(cell) for cell in chain(self.table.header, *self.rows) if _words(cell)}
@@ -138,16 +138,22 @@ class Suspect:
         return {number for text in texts if words <= {*_words(text)} for number in _numbers(text)}
 
     @property
+    def figures(self) -> list[list[float]]:
+        """Return the first number of each cell, column by column."""
+        return [[n for cell in each for n in [*_figures(cell)][:1]] for each in zip(*self.rows, strict=True)]
+
+    def is_a_column(self, node: ast.AST) -> bool:
+        """Tell whether a list has all numbers of a column."""
+        copied = _copied(node)
+        return len(copied) >= _FEWEST_COPIED and sorted(copied) in map(sorted, self.figures)
+
+    @property
     def omits(self) -> str:
         """Say of which column a list has most numbers, and not all."""
-        columns = [
-            [n for cell in each for n in [*_figures(cell)][:1]] for each in zip(*self.rows, strict=True)
-        ]
         for node in ast.walk(self.program):
-            values = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
-            copied = [number for number in map(_figure, values) if number is not None]
-            is_whole = len(copied) < _FEWEST_COPIED or sorted(copied) in map(sorted, columns)
-            for column in columns if not is_whole else ():
+            copied = _copied(node)
+            is_whole = len(copied) < _FEWEST_COPIED or self.is_a_column(node)
+            for column in self.figures if not is_whole else ():
                 held = (Counter(copied) & Counter(column)).total()
                 if len(copied) <= len(column) and len(column) / 2 < held < len(column):
                     return f"it copies {held} of the {len(column)} numbers of a column: copy all"
@@ -194,6 +200,11 @@ class Suspect:
                 if word.isalpha() and len(word) > 2 and word not in held | {"true", "false", "yes"}:
                     return f"{word!r} of the result stands nowhere in the table: copy the answer from it"
         return ""
+
+
+def _copied(node: ast.AST) -> list[float]:
+    values = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+    return [number for number in map(_figure, values) if number is not None]
 
 
 def _figure(node: ast.AST | None) -> float | None:

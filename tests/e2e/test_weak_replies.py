@@ -71,7 +71,7 @@ def ask(inventory: str, replies: Sequence[str], question: str = MOST, **given: A
         ("tables", MEDIAN, None, [SOLUTION, *["Answer: mean(values=1)"] * 2], None, 3),
         ("tabmwp", MEDIAN, None, [SOLUTION, "The answer is:\n```\n8\n```"], "8", 2),
         ("tables", MEDIAN, None, [PROGRAM, "ans = 0\nans += 4200\nans += 2900"], 7100, 2),
-        ("tables", MEDIAN, None, [PROGRAM, "rows, cols = df.shape\nans = rows"], 3, 2),
+        ("tables", MEDIAN, None, [PROGRAM, "rows, cols = df.shape\nans = max(rows, 0)"], 3, 2),
         (
             "tables",
             CITY,

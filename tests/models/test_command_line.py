@@ -37,7 +37,7 @@ def played(asked: Asked) -> str:
     try:
         return every_inventory.reply(asked.messages)
     except (LookupError, ValueError):
-        return "ans = 1"
+        return "ans = len(df)"
 
 
 @pytest.fixture(scope="module")
