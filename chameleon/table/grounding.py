@@ -67,7 +67,7 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
     computed = [*_texts(list(results))]
     is_read = not computes(question) and any(_names_one_row(question, answer, t) for t in tables)
     if not computed and not is_read:
-        return "it was read off the table, and has to be computed"
+        return "the answer was read off the table, and has to be computed"
     held = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
     names = {form for text in [*held, *(_TRUTHS if computed else ())] if (form := _form(text))}
     numbers = {number for text in held for number in _numbers(text)}
