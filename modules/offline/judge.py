@@ -11,7 +11,7 @@ from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Fold, Form, Grouped, Pick, Result, rows_left_out
 from chameleon.modules.offline.kinds import forms_of
 from chameleon.modules.offline.links import Links
-from chameleon.modules.offline.rows import Either, Is, Unfit, Where
+from chameleon.modules.offline.rows import Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, is_headless
 from chameleon.modules.offline.words import Token, folded, language_of
 from chameleon.table import Table
@@ -148,15 +148,18 @@ def _judged(forms: Sequence[tuple[float, Form, Sheet]]) -> Answer:
 
 
 def _doubt(form: Form, result: Result, sheet: Sheet) -> float:
-    """Return what a number costs by what it is: a count of none or one, or of part of what has the words."""
+    """Return what a result costs by what it is: a count of none or one, or of part of what has the words."""
     of = getattr(form, "of", None)
-    if not isinstance(form, Count | Fold) or not isinstance(of, Where) or not of.conditions:
+    where = of.of if isinstance(of, Ordered) else of
+    if not isinstance(where, Where) or not where.conditions:
         return 0.0
     few = {0: Cost.NONE, 1: Cost.ONE}.get(int(result.number or 0), 0.0) if isinstance(form, Count) else 0.0
-    tests = [part for each in of.conditions for part in (each.parts if isinstance(each, Either) else [each])]
+    tests = [part for each in where.conditions for part in getattr(each, "parts", (each,))]
     cells = [each for each in tests if isinstance(each, Is)]
+    is_denied = any(getattr(each, "negated", False) for each in where.conditions)
+    is_whole = isinstance(form, Count | Fold) or isinstance(of, Ordered) or is_denied  # not looked up
     is_loose = isinstance(form, Fold) and any(len(each.texts) > 1 and not each.is_exact for each in cells)
-    return few + Cost.NONE * (is_loose or any(_is_part(each, sheet) for each in cells))
+    return few + Cost.NONE * (is_loose or (is_whole and any(_is_part(each, sheet) for each in cells)))
 
 
 def _is_part(condition: Is, sheet: Sheet) -> bool:

@@ -138,7 +138,8 @@ class Question:
 
     def _prices_rows(self, form: Form) -> bool:
         """Whether an order, and no product, is said to cost a unit's price, where it has a total too."""
-        is_row = any(item.kind == "noun" and item.value and not item.cost for item in self.items)
+        nouns = any(item.kind == "noun" and item.value and not item.cost for item in self.items)
+        is_row = nouns or any(self.col(item).is_id for item in self.columns())
         amounts = [self.sheet.columns[index] for index in form.columns]
         priced = [each for each in amounts if each.is_rate and each.is_of("money")]
         exact = {item.value for item in self.frame.items if item.kind == "column" and not item.cost}
