@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NoReturn, Self
 
 from chameleon import bridge
 from chameleon.approval import Approve, Request, answer_of, held, may_run, needs_approval, refuse
@@ -94,6 +94,17 @@ class Executor:
         self.llm: Any = llm
         self.model: str | None = getattr(llm, "name", None)
         self.server: str = getattr(llm, "address", "")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an Executor has locks and open connections, and is not pickled: make one in each process, "
+            "as in a pool's initializer, by Executor(inventory, model); its `batch` runs inputs in threads"
+        )
+
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        return made
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:

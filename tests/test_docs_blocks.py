@@ -205,7 +205,7 @@ REPLIES = {  # what a question or prompt ends with, and what the model says
     "Question: …": "Program: subtract(1250, 900)",
     "Which of them is cheaper?": "Amber Arrow costs 38. The answer is: Amber Arrow",
     "notice to end the agreement?": "It is ninety days.\nPassages: 1\nThe answer is ninety days.",
-    "</rows>": 'ans = table["rows"][0][0]',
+    "</rows>": 'ans = sorted(table["rows"], key=lambda row: 0)[0][0]',
 }
 
 

@@ -135,7 +135,7 @@ def test_a_failed_run_continues_inside_the_inventory_that_it_ran(folder: Path, s
     events = log.read_text("utf-8").splitlines(keepends=True)
     inside = [place for place, line in enumerate(events) if '"module":"small","inside"' in line]
     log.write_text("".join(events[: inside[-2]]), "utf-8")  # all but the end of its last step
-    assert "\nLisbon\n" in whole and "\nLisbon\n" in run(script, folder, server)
+    assert "\n4,200\n" in whole and "\n4,200\n" in run(script, folder, server)
     assert len(server.requests) == asked
 
 
@@ -169,4 +169,4 @@ def _reply(asked: Asked) -> str | Calls:
         return Calls([("visitors", {"city": "Lisbon" if is_told else "Lisboa"})])
     if text.rstrip().endswith("Modules:"):
         return '["solution_generator", "answer_generator"]'
-    return "Lisbon is the lovelier of the two. The answer is Lisbon."
+    return "Lisbon had 4,200. The answer is 4,200."

@@ -481,7 +481,7 @@ class Kinds(Question):
         if all(isinstance(each, Dates) for each in parts):
             parts = sorted(parts, key=lambda each: each.moment)
         counts_rows = self.has("count") and self.has("more") and not self.names_row
-        if counts_rows and not self.columns("number"):  # how many more A than B
+        if counts_rows and not self.has("column", "subject"):  # how many more A than B
             counts = [Count(Where((*others, each))) for each in parts]
             yield from self.yields(0.0, Gap(counts[0], counts[1]), *used)
         for cost, index, item in self.measure(marks):
