@@ -482,8 +482,9 @@ class Kinds(Question):
             parts = sorted(parts, key=lambda each: each.moment)
         counts_rows = self.has("count") and self.has("more") and not self.names_row
         if counts_rows and not self.has("column", "subject"):  # how many more A than B
-            counts = [Count(Where((*others, each))) for each in parts]
-            yield from self.yields(0.0, Gap(counts[0], counts[1]), *used)
+            wheres = [Where((*others, each)) for each in parts]
+            if any(len(each.rows(self.sheet)) > 1 for each in wheres):
+                yield from self.yields(0.0, Gap(Count(wheres[0]), Count(wheres[1])), *used)
         for cost, index, item in self.measure(marks):
             first, second = (self._one_of(each, others, index) for each in parts[::way])
             yield from self.yields(cost, Gap(first, second, change is not None), item, *used)
