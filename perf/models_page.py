@@ -65,8 +65,8 @@ def _table(name: str, title: str, cells: Sequence[Any]) -> str:
 def _less(verdicts: str, plain: str) -> str:
     """Return the paired difference to the plain question, in points, over the problems that both have."""
     ours, theirs = ({str(n): each == "r" for n, each in enumerate(some)} for some in (verdicts, plain))
-    found = difference(ours, theirs)
-    return f"{100 * found.value:+.0f} ± {100 * found.half_width:.0f}" if found else ""
+    less, half = difference(ours, theirs)
+    return "" if less is None or half is None else f"{100 * less:+.0f} ± {100 * half:.0f}"
 
 
 def _picture(cells: Sequence[Any]) -> str:
