@@ -202,7 +202,8 @@ class Kinds(Question):
         one = len(self.sheet.rows) == 1
         how = self.one("how")
         degree = next((each for each in self.of("degree") if how and each.start == how.end), None)
-        if not self.bounds and not one:
+        lists = self.wanted is not None and self.col(self.wanted).kind == "text"  # which teams are there
+        if not self.bounds and not one and not lists:
             return
         if how is not None:
             if how.value == "how" and degree is None:

@@ -141,6 +141,7 @@ PEOPLE = table(
         (ORDERS, "How many open orders are there?", "1"),
         (ORDERS, "Who has open orders?", "Nordlys"),
         (ORDERS, "Who cancelled?", None),
+        (ORDERS, "Which customers are there?", "Blue Fox; Anna Weber; Nordlys"),
         (ORDERS, "Which customer bought the most bananas?", None),
         (ORDERS, "How many orders were shipped?", None),
         (ORDERS, "How many orders have not been shipped?", "2"),
