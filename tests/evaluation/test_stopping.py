@@ -200,7 +200,7 @@ def test_through_a_storm_nothing_is_lost_or_counted_twice(
     """The server dies as well, and comes back at the same address."""
     monkeypatch.setattr("chameleon.llm.pipeline.Pipeline._wait_before_retry", lambda *_: 0.01)
     monkeypatch.setattr("chameleon.llm.pace.Pace.turn", lambda _: 0.0)
-    count, storm = 16, Storm()
+    count, storm = 32, Storm()
     made = asking(count=count, inventory=STORMY, model=storm, dies_after=12)
     assert made.run("--workers", str(WORKERS)).code == 1
     made.server.stop()
