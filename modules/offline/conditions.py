@@ -242,13 +242,8 @@ class Frame:
             named = frozenset(
                 p for p in places if self.kind(p) == "column" and p in (place - 1, place - 2, end)
             )
-            cost = (
-                0.0
-                if named or column.is_plain_time
-                else Cost.IMPLIED
-                if self._is_only(column)
-                else Cost.LOOSE
-            )
+            implied = Cost.IMPLIED if self._is_only(column) else Cost.LOOSE
+            cost = 0.0 if named or column.is_plain_time else implied
             sign_: Any = sign
             yield Bound(Dates(column.index, sign_, moment, until), cost, frozenset(taken) | named, named)
 
@@ -260,10 +255,8 @@ class Frame:
         for way, ideas in self.sheet.words.degrees[word]:
             stems = {*ideas, self.sheet.words.stem(word)}
             for column in self.sheet.columns:
-                is_fit = column.kind in ("number", "time", "date") and not (
-                    column.is_rank or column.is_running
-                )
-                if is_fit and stems.intersection(column.stems):
+                is_fit = column.kind in ("number", "time", "date") and not column.is_running
+                if is_fit and not column.is_rank and stems.intersection(column.stems):
                     yield way, column.index, Cost.FORM
 
 

@@ -6,19 +6,17 @@ Each yields the forms that a question may mean, with what they cost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, cast
 
-from chameleon.modules.offline.conditions import Bound, Frame
+from chameleon.modules.offline.conditions import Frame
 from chameleon.modules.offline.costs import Cost
 from chameleon.modules.offline.forms import Count, Fold, Form, Gap, Greater, Grouped, How, Pick
 from chameleon.modules.offline.links import Cut, Item
-from chameleon.modules.offline.question import Costed, Question
-from chameleon.modules.offline.rows import Compares, Dates, Either, Filled, Is, Ordered, Unfit, Where
+from chameleon.modules.offline.question import Costed
+from chameleon.modules.offline.rows import Compares, Dates, Either, Is, Ordered, Unfit, Where
 from chameleon.modules.offline.sheet import Sheet, SheetColumn
+from chameleon.modules.offline.unclear import Unclear
 from chameleon.modules.offline.words import Token, folded
-
-_LATEST_ASK = 4  # words before a question word: "in the South, which"
 
 
 def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list[Costed]:
@@ -35,35 +33,24 @@ def forms_of(sheet: Sheet, tokens: Sequence[Token], cuts: Sequence[Cut]) -> list
     return sorted(((cost, form) for form, cost in found.items()), key=lambda pair: pair[0])
 
 
-class Kinds(Question):
+class Kinds(Unclear):
     """The kinds, by the marks that tell them."""
 
     def forms(self) -> Iterator[Costed]:
         """Yield the forms of the kind that the marks of the question tell."""
-        is_unread = self.has("unread", "unknown") or self.asks == "why"
-        if is_unread or self._states() or self._asks_of_verb() or any(map(self._may_be_dated, self.bounds)):
+        if self.is_unclear:
             return
-        if any(
-            item.kind == "ask" and self.frame.kind(p - 1) == "and" for p, item in enumerate(self.frame.items)
-        ):
-            return  # two questions
-        denied = [max(each.taken) + 1 for each in self.bounds if getattr(each.condition, "negated", False)]
-        if any(self.frame.kind(place) in ("dates", "date") for place in denied):
-            return  # not shipped in May: in other months, or not at all
-        count, marks = (
-            self.one("count"),
-            ("more", "comparative", "compare", "first", "last", "most", "superlative"),
-        )
+        count = self.one("count")
+        marks = ("more", "comparative", "compare", "first", "last", "most", "superlative")
         asks_much = self.has("how") or (count is not None and count.value != "number")
-        is_pair = (
-            self._pair() is not None and self.has(*marks) and bool({"or", "than"} & set(self.frame.kinds))
-        )
+        joins = bool({"or", "than"} & set(self.frame.kinds))
+        is_pair = joins and self.has(*marks) and self._pair() is not None
         is_pair = is_pair or (self.has("than") and len(self.columns("number")) == 2)
         if self.has("difference", "change") or (is_pair and asks_much):
             yield from self.differences()
         elif self.is_truth or is_pair:
             yield from self.comparisons()
-        elif self.has("than") or self._clashes():
+        elif self.has("than") or self.clashes:
             return
         elif self.has("most", "superlative", "frequent"):
             yield from self.extremes()
@@ -77,52 +64,6 @@ class Kinds(Question):
             yield from self.counts()
         else:
             yield from self.lookups()
-
-    def _states(self) -> bool:
-        """Whether it is a statement: it has a verb, and asks nothing."""
-        words, verb = self.sheet.words, ("whether", "whether")
-        tokens = [token for token in self.frame.tokens if token.low not in "?#"]
-        asking = (item for item in self.frame.items if item.kind in ("ask", "how", "count", "whether"))
-        asking = (item for item in asking if item.value != "number")  # of a statement, too
-        ask = next(asking, None)
-        if ask is not None and ask.kind == "ask":
-            ends = len(tokens) > 1 and verb in words.phrases.get((tokens[-1].low,), ())  # what does Ann have
-            return ask.start > _LATEST_ASK or (ends and self.word_is_bare)  # the venue where they played
-        has_verb = self.has("verb") or any(verb in words.phrases.get((token.low,), ()) for token in tokens)
-        return has_verb and ask is None and bool(tokens) and tokens[0].low not in words.request
-
-    def _may_be_dated(self, bound: Bound) -> bool:
-        """Whether other rows have a date of what a cell says: shipped, and delivered since."""
-        items, condition = self.frame.items, bound.condition
-        cells = [place for place in bound.taken if items[place].kind == "cell"]
-        led = [
-            p
-            for p in cells
-            if self.frame.kind(p + 1) in ("noun", "column") and items[p + 1].start == items[p].end
-        ]
-        words = [self.frame.tokens[items[p].start : items[p].end] for p in cells if p not in led]
-        stems = {word[0].stem for word in words if len(word) == 1}
-        used = {each for other in self.bounds if other is not bound for each in other.condition.columns}
-        dated = [c for c in self.sheet.columns if c.kind == "date" and stems.intersection(c.stems)]
-        parts = condition.parts if isinstance(condition, Either) else (condition,)
-        rows = set[int]().union(*(part.rows(self.sheet) for part in parts if isinstance(part, Is)))
-        return any(rows != Filled(each.index).rows(self.sheet) for each in dated if each.index not in used)
-
-    def _asks_of_verb(self) -> bool:
-        """Whether "who" does what a cell says, as in "who approved it", which no column tells."""
-        ask, items = self.one("ask"), self.frame.items
-        cell = next((b for a, b in pairwise(items) if a is ask and b.kind == "cell"), None)
-        after = self.after(ask, 1)
-        if (
-            cell is not None
-            and after is not None
-            and after.start == cell.end
-            and after.kind in ("noun", "column")
-        ):
-            return False  # who has open orders
-        before = self.frame.tokens[cell.start - 1].low if cell is not None else ""
-        is_word = cell is not None and self.frame.tokens[cell.start].text.islower()
-        return self.asks == "who" and is_word and before not in self.sheet.words.data["passive"].split()
 
     def _sums_groups(self) -> bool:
         """Whether it names a column for each group, and asks nothing else: "visits by city"."""
@@ -150,11 +91,6 @@ class Kinds(Question):
         group = self.group()
         by_date = group is not None and self.col(group).kind == "date"
         return by_date or any(isinstance(each.condition, Dates) for each in self.bounds)
-
-    def _clashes(self) -> bool:
-        """Whether a cell is to be two things at once."""
-        columns = [each.condition.column for each in self.bounds if isinstance(each.condition, Is | Dates)]
-        return len(set(columns)) < len(columns)
 
     def group(self) -> Item | None:
         """Return the column that the rows are grouped by: "by region", "for each customer"."""
@@ -231,10 +167,10 @@ class Kinds(Question):
 
     def _may_be_of_sums(self, column: SheetColumn) -> bool:
         """Whether a condition on amounts may be one on their sums: who worked more than 6 hours."""
-        amounts = [each for each in self.bounds if isinstance(each.condition, Compares)]
-        # That of "an amount below 6" is of a row.
-        amounts = [each for each in amounts if min(each.named, default=0) in (0, max(each.taken))]
-        columns = (self.sheet.columns[c.condition.column] for c in amounts if c.condition.sign != "==")
+        compared = [each for each in self.bounds if isinstance(each.condition, Compares)]
+        # "An amount below 6", named before its number, is one of a row.
+        open_ones = [each for each in compared if not each.named or each.named == {max(each.taken)}]
+        columns = (self.sheet.columns[c.condition.column] for c in open_ones if c.condition.sign != "==")
         is_flow = any(each.adds_up and self._is_flow(each) for each in columns)
         return is_flow and len({column.cells[row] for row in self.sheet.rows}) < len(self.sheet.rows)
 
@@ -261,9 +197,8 @@ class Kinds(Question):
         if named is None or column is None or column is self.sheet.key or self._numbers_rows(named):
             yield from self._count_rows(subject, used)
         elif column.kind == "number":
-            is_whole = bool(column.bases) or not any(
-                "." in cell or "," in cell[-3:] for cell in column.sample
-            )
+            has_decimals = any("." in cell or "," in cell[-3:] for cell in column.sample)
+            is_whole = bool(column.bases) or not has_decimals
             if column.bases & set("$€£¥") or not is_whole or self._is_measured(column):
                 return  # how many sales there were is no revenue, and how often it rained no amount of rain
             if self.names_row or len(self.where.rows(self.sheet)) < 2:
@@ -317,11 +252,8 @@ class Kinds(Question):
     def _is_counted(self, column: SheetColumn, named: Item) -> bool:
         """Whether the different cells of a column are counted: cities, no dates of answers, no figures."""
         is_text = column.kind == "text" and 2 * sum(map(_has_digit, column.sample)) < len(column.sample)
-        return (
-            not named.cost
-            and not column.truths
-            and (is_text or (column.kind == "date" and column.is_plain_time))
-        )
+        is_time = column.kind == "date" and column.is_plain_time
+        return not named.cost and not column.truths and (is_text or is_time)
 
     def _lists(self) -> bool:
         """Whether several cells of one column are named: "Ann and Bo"."""
@@ -376,9 +308,7 @@ class Kinds(Question):
         """Whether "the most" is followed by a word for the rows: "the most orders"."""
         counts = self.frame.tokens[mark.start].low in self.sheet.words.data["counting"].split()
         item = self.after(mark) if mark.kind == "most" and counts else None
-        is_id = item is not None and item.kind == "column" and self.col(item).is_id
-        is_row = item is not None and item.kind == "noun" and bool(item.value)
-        return (is_id or is_row) and not self.columns("number", "time")
+        return self.names_a_row(item) and not self.columns("number", "time")
 
     def _at_the_end(
         self, cost: float, rows: Ordered, named: Item | None, *used: Item | None

@@ -123,11 +123,9 @@ class Question:
         asked = form.wanted if isinstance(form, Pick) else (form.column,) if isinstance(form, Count) else ()
         wanted = [self.sheet.columns[each] for each in asked if each is not None]
         key, tested = self.sheet.key, {each for bound in self.bounds for each in bound.condition.columns}
-        is_open = key is not None and key.index not in tested | {each.index for each in wanted}
-        names_too = (
-            any(self.sheet.overlap(each, key) for each in wanted) if key is not None and is_open else False
-        )
-        if names_too and (self.bounds or not isinstance(form, Count)):
+        told = key is None or key.index in tested | {each.index for each in wanted}
+        alike = [each for each in wanted if key is not None and not told and self.sheet.overlap(each, key)]
+        if alike and (self.bounds or not isinstance(form, Count)):
             return False  # which managers are remote
         for bound in self.bounds:
             for column in (self.sheet.columns[each] for each in bound.condition.columns):
@@ -138,8 +136,7 @@ class Question:
 
     def _prices_rows(self, form: Form) -> bool:
         """Whether an order, and no product, is said to cost a unit's price, where it has a total too."""
-        nouns = any(item.kind == "noun" and item.value and not item.cost for item in self.items)
-        is_row = nouns or any(self.col(item).is_id for item in self.columns())
+        is_row = any(self.names_a_row(item) and not item.cost for item in self.items)
         amounts = [self.sheet.columns[index] for index in form.columns]
         priced = [each for each in amounts if each.is_rate and each.is_of("money")]
         exact = {item.value for item in self.frame.items if item.kind == "column" and not item.cost}
@@ -150,9 +147,8 @@ class Question:
         of, ask = self.sheet.words.data["genitive"].split(), self.one("ask")
         cells = [self.frame.items[each] for each in bound.taken if self.frame.kinds[each] == "cell"]
         for cell in cells:
-            verb = next(
-                (each for each in self.frame.items if ask is not None and each.start == ask.end), None
-            )
+            begun = (each for each in self.frame.items if ask is not None and each.start == ask.end)
+            verb = next(begun, None)
             if verb is not None and verb.kind == "column" and verb.end == cell.start:  # who manages Ann
                 return bool(verb.value == other.index)
             beside = [each for each in self.frame.items if each.kind == "column" and not each.cost]
@@ -246,17 +242,19 @@ class Question:
         if key is not None and is_key and (key in fitting or not fitting or self.sheet.fits(key, "group")):
             yield Cost.IMPLIED if self.asks != "where" else Cost.LOOSE, key.index, None
         is_bare = key is not None and self.word_is_bare and key.numbers_rows
-        if (
-            len(plain) == 1
-            and not (is_key and key in fitting)
-            and (not is_bare or sort in ("person", "place"))
-        ):
+        is_sure = (not is_bare or sort in ("person", "place")) and not (is_key and key in fitting)
+        if len(plain) == 1 and is_sure:
             yield Cost.IMPLIED, plain[0].index, None
+
+    def names_a_row(self, item: Item | None) -> bool:
+        """Tell whether an item is a word for rows, or names the column of their codes."""
+        is_noun = item is not None and item.kind == "noun" and bool(item.value)
+        return is_noun or (item is not None and item.kind == "column" and self.col(item).is_id)
 
     def _sorts_of(self, item: Item) -> Collection[str]:
         """Return the sorts of thing that an item for the rows is a word for."""
-        names_rows = (item.kind == "noun" and item.value) or (item.kind == "column" and self.col(item).is_id)
-        return self.sheet.words.things.get(self.frame.tokens[item.start].stem, ()) if names_rows else ()
+        things = self.sheet.words.things.get(self.frame.tokens[item.start].stem, ())
+        return things if self.names_a_row(item) else ()
 
     def _may_be_key(self, key: SheetColumn) -> bool:
         """Whether a question word may mean what names the rows: no code by "what", no book by "who"."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from chameleon.cached import cached_property
 from chameleon.modules.offline.figures import plain
-from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn
+from chameleon.modules.offline.sheet import Number, Sheet, SheetColumn, key_of
 from chameleon.table.dates import MONTHS, Moment
 from chameleon.table.meaning import shown
 
@@ -89,10 +89,6 @@ class Is(Condition):
         return f"{name_of(sheet, self.column)} is {' or '.join(names[:_MOST_TEXTS])}{more}"
 
 
-def _key(number: Number | None) -> tuple[float, Number] | None:
-    return None if number is None else (float(number), number)
-
-
 @dataclass(frozen=True)
 class Compares(Condition):
     """A cell's number against one in the unit of its column, up to `last`, or against another column."""
@@ -107,10 +103,10 @@ class Compares(Condition):
         column, test = sheet.columns[self.column], SIGNS[self.sign]
         against = None if self.other is None else sheet.columns[self.other]
         check_units(*filter(None, (column, against)))
-        limits = repeat(_key(self.number)) if against is None else against.keys
+        limits = repeat(key_of(self.number)) if against is None else against.keys
         pairs = enumerate(zip(column.keys, limits, strict=False))
         found = [(row, one) for row, (one, two) in pairs if one is not None is not two and test(one, two)]
-        last = _key(self.last)
+        last = key_of(self.last)
         return {row for row, one in found if last is None or one <= last}
 
     def said(self, sheet: Sheet) -> str:

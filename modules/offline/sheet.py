@@ -57,6 +57,11 @@ def _exact(value: Any) -> Number:
     return value if isinstance(value, int) else Fraction(value)
 
 
+def key_of(number: Number | None) -> tuple[float, Number] | None:
+    """Return a key that compares as the number does, and faster: by fractions only where floats are level."""
+    return None if number is None else (float(number), number)
+
+
 @dataclass(frozen=True)
 class SheetColumn:
     """A column: what it is called, what its cells measure, and the rows that hold each text."""
@@ -152,8 +157,8 @@ class SheetColumn:
 
     @cached_property
     def keys(self) -> list[tuple[float, Number] | None]:
-        """The numbers as keys that compare as exactly, and faster: fractions only where floats are level."""
-        return [None if number is None else (float(number), number) for number in self.numbers]
+        """The numbers as keys to compare."""
+        return [*map(key_of, self.numbers)]
 
     @cached_property
     def filled(self) -> list[Number]:
