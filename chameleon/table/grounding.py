@@ -29,7 +29,8 @@ _NAME_ASKED = re.compile(
 )
 _TRUTH_ASKED = re.compile(r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could)\b(?!.*\bor\b)", re.I)
 _NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
-_WORDS, _NAMES = re.compile(r"[^\W_]+"), re.compile(r"\b(?!The|Th[aei][a-z]+|Not|Yes|Answer)[A-Z][^\W_]{2,}")
+_WORDS = re.compile(r"[^\W_]+")
+_NAMES = re.compile(r"\b(?!(?:The|This|That|There|These|They|Not|Yes|Answer)\b)[A-Z][^\W_]{2,}")
 _PARTS = re.compile(r",\s+|;\s*|\s*\|\s*|\n+|\s+and\s+")
 _SHORT = 3  # words of an answer that is no sentence
 _TRUTH_TOLD = re.compile(r"\W*(?:yes|no|true|false)\b", re.IGNORECASE)
@@ -71,6 +72,7 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
     held = [*computed, *(cell for each in tables if is_read for row in each.rows for cell in row)]
     names = {form for text in [*held, *(_TRUTHS if computed else ())] if (form := _form(text))}
     numbers = {number for text in held for number in _numbers(text)}
+    known = " ".join([question, *held, *(name for each in tables for name in each.header)]).casefold()
     parts = [*_texts(answer)]
     if not all(_form(part) in names for part in parts):
         parts = [part for text in parts for part in _PARTS.split(text) if _form(part)]
@@ -79,7 +81,6 @@ def unverified(answer: Any, question: str, tables: Sequence[Table], results: Ite
         inside = (name for name in names if len(name) > 2 and name in form)
         is_told = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", form) for name in inside)
         is_known = all(_is_among(each, numbers) for each in mine) if mine else is_told
-        known = f"{question} {' '.join(held)} {' '.join(h for t in tables for h in t.header)}".casefold()
         strangers = [word for word in _NAMES.findall(part) if word.casefold() not in known]  # of no cell
         if not (form in names or (is_known and not strangers)):
             return f"{part.strip()!r} is neither a cell of the table nor the result of a query or program"
