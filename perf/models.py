@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -29,6 +28,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
 from models_page import write_page
 from rivals import RIVALS, Came, plain
@@ -37,6 +38,7 @@ from chameleon import LLM, Executor
 from chameleon.evaluation.benchmark import Problem
 from chameleon.evaluation.data import find_benchmark
 from chameleon.evaluation.evaluate import taken_by
+from chameleon.evaluation.run_dir import write_whole
 from chameleon.log import EventLog
 from chameleon.table import read_table
 
@@ -136,11 +138,8 @@ def _everyday(folder: Path, n: int) -> list[Asked]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as file
-    ):
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
@@ -177,10 +176,8 @@ def measure(cell: Cell, asked: Sequence[Asked], ask: Callable[[Problem], Came]) 
             came = ask(each.problem)
         except Exception as problem:  # a rival's own
             came = Came(None, "f")
-            print(
-                f"{cell.method}, {each.problem.id}: {type(problem).__name__}: {problem}"[:300],
-                file=sys.stderr,
-            )
+            told = f"{cell.method}, {each.problem.id}: {type(problem).__name__}: {problem}"
+            print(told[:300], file=sys.stderr)
         spent = time.perf_counter() - begun
         return came.ended or each.judged(came.answer), came, spent
 
@@ -233,7 +230,12 @@ def main() -> None:
     cells = {(cell.method, cell.data): cell for cell in kept if cell.method not in given.again}
     if not given.report:
         with served(given.model, given.url) as url:
-            run(wanted, cells, given, url)
+            try:
+                run(wanted, cells, given, url)
+            except URLError as problem:
+                raise SystemExit(
+                    f"the server does not answer ({problem.reason}): run again to go on"
+                ) from None
     if folder := given.report or (given.results.parent if given.quick else None):
         write_page(folder, [*cells.values()])
         print(folder / "models.md")
@@ -256,19 +258,16 @@ def run(
             fresh = Cell(method, name, digest, commit.stdout.strip(), date.today().isoformat())
             cell = cells.setdefault((method, name), fresh)
             if cell.digest != digest:
-                raise SystemExit(
-                    f"{given.results} has {method} of another model: name another --results file"
-                )
+                raise SystemExit(f"{given.results} is of another model: name another --results")
             if len(cell.verdicts) >= len(asked):
                 continue
             make = {"plain question": plain, **RIVALS}.get(method)
             ask = make(url, given.model.stem) if make else ours(method, url, given.model.stem, given.logs)
             for _ in measure(cell, asked, ask):
                 if cell.verdicts[-1] == "f":
-                    urllib.request.urlopen(f"{url}/models", timeout=60).close()  # a dead server is no verdict
-                new = given.results.with_suffix(".new")
-                new.write_text("".join(json.dumps(asdict(each)) + "\n" for each in cells.values()))
-                new.replace(given.results)
+                    urlopen(f"{url}/models", timeout=60).close()  # a dead server is no verdict
+                lines = (json.dumps(asdict(each)) + "\n" for each in cells.values())
+                write_whole(given.results, "".join(lines))
             counts = {letter: cell.verdicts.count(letter) for letter in "rwdfe"}
             print(method, name, counts, f"{sum(cell.seconds):.0f} s", flush=True)
 
